@@ -1,0 +1,64 @@
+# Compiler settings for everything in the tree, and hone_library(): one static library per folder of core/.
+include(GNUInstallDirs)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+find_package(Threads REQUIRED)
+
+find_program(HONE_CCACHE ccache)
+if(HONE_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${HONE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HONE_CCACHE})
+endif()
+
+# What is shipped and what it loads lie side by side, so that the build folder is itself relocatable:
+# hone, libexec/ (judge, candidate, launcher), plugins/, share/ (tasks, configs, templates).
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(HONE_LIBEXEC_DIR ${CMAKE_BINARY_DIR}/libexec)
+set(HONE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/plugins)
+
+add_library(hone_flags INTERFACE)
+target_compile_options(hone_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
+  # Rationale: GCC 12 sees uninitialised members in every moved std::variant; clang's analysis covers the real ones.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-maybe-uninitialized>
+  $<$<AND:$<CXX_COMPILER_ID:Clang>,$<COMPILE_LANGUAGE:CXX>>:-Wthread-safety>)
+target_compile_definitions(hone_flags INTERFACE _GNU_SOURCE)
+target_link_options(hone_flags INTERFACE -Wl,-z,relro,-z,now)
+if(HONE_SANITIZE)
+  add_compile_options(-fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HONE_SANITIZE})
+  add_compile_definitions(HONE_SANITIZED=1)
+endif()
+# HONE_TEST_BUILD compiles in the switches that turn a defence off. It never ships.
+option(HONE_TEST_BUILD "compile in the switches that turn defences off" OFF)
+if(HONE_TEST_BUILD)
+  add_compile_definitions(HONE_TEST_BUILD=1)
+endif()
+
+# hone_library(NAME SOURCES a.cpp … DEPENDS hone_base … LINK third_party …)
+# A third-party library goes under LINK (private): the headers of core/ never show one.
+function(hone_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/core ${CMAKE_SOURCE_DIR}/core/include)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} Threads::Threads PRIVATE hone_flags ${ARG_LINK})
+endfunction()
+
+# hone_program(NAME LIBEXEC? SOURCES … DEPENDS …): LIBEXEC programs are started by hone, never by a person.
+function(hone_program name)
+  cmake_parse_arguments(ARG "LIBEXEC" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} hone_flags ${ARG_LINK})
+  if(ARG_LIBEXEC)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HONE_LIBEXEC_DIR})
+  endif()
+endfunction()

@@ -1,0 +1,16 @@
+// Clocks: monotonic time for deadlines and measurements, wall time for records.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hone {
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+std::int64_t monotonic_ns();
+inline double monotonic_s() { return static_cast<double>(monotonic_ns()) * 1e-9; }
+
+/// Wall time in UTC, "2026-11-21T04:34:55Z".
+std::string utc_now();
+
+}  // namespace hone

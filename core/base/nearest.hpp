@@ -1,0 +1,17 @@
+// "did you mean": the nearest of some valid names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone {
+
+/// The candidate within a third of the name's length in edits, or "" if none is that near.
+std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
+
+/// "unknown key 'trun'; did you mean 'turn'?" or, when nothing is near, "…; valid: a, b, c".
+std::string unknown_name(std::string_view kind, std::string_view name,
+                         const std::vector<std::string>& candidates);
+
+}  // namespace hone

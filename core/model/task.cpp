@@ -1,0 +1,489 @@
+// Reading, checking and showing tasks.
+#include "model/task.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <set>
+
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+struct DTypeFacts {
+  std::string_view name, c_name;
+  std::size_t size;
+  bool is_float;
+};
+constexpr DTypeFacts kDTypes[] = {
+    {"f32", "float", 4, true},     {"f64", "double", 8, true},     {"i8", "int8_t", 1, false},
+    {"u8", "uint8_t", 1, false},   {"i32", "int32_t", 4, false},   {"u32", "uint32_t", 4, false},
+    {"i64", "int64_t", 8, false},
+};
+const DTypeFacts& facts(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
+
+constexpr std::string_view kRoles[] = {"in", "out", "inout"};
+constexpr double kBig = 1e300;
+constexpr std::size_t kArgumentsMax = 16;
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (const DTypeFacts& dtype : kDTypes) names.emplace_back(dtype.name);
+  return names;
+}
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || name.size() > 64) return false;
+  if (std::isdigit(static_cast<unsigned char>(name[0]))) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  });
+}
+
+std::string read_identifier(Fields& f, std::string_view key) {
+  std::string name = f.text(key);
+  if (!name.empty() && !is_identifier(name)) f.mistake(key, "'" + name + "' is no C identifier");
+  return name;
+}
+
+DType read_dtype(Fields& f, std::string_view fallback) {
+  const std::string name = f.choice_or("dtype", std::string(fallback), dtype_names());
+  return parse_dtype(name).ok() ? parse_dtype(name).value() : DType::kF32;
+}
+
+/// Expressions may be written as integers.
+std::string expression_text(Fields& f, std::string_view key, const Value& value) {
+  if (value.is_int()) return std::to_string(value.as_int());
+  if (value.is_string()) return value.as_string();
+  f.mistake(key, "expected an expression, found " + std::string(value.type_name()));
+  return "1";
+}
+
+Result<Tensor> read_tensor(Fields f) {
+  Tensor t;
+  t.name = read_identifier(f, "name");
+  const std::string role = f.choice("role", {"in", "out", "inout"});
+  t.role = role == "out" ? Role::kOut : role == "inout" ? Role::kInOut : Role::kIn;
+  t.dtype = read_dtype(f, "f32");
+  if (const Value* shape = f.array("shape")) {
+    for (const Value& axis : shape->as_array()) t.shape.push_back(expression_text(f, "shape", axis));
+    if (t.shape.empty() || t.shape.size() > 8) f.mistake("shape", "expected 1 to 8 axes");
+  }
+  HONE_TRY(f.finish());
+  return t;
+}
+
+Result<Scalar> read_scalar(Fields f) {
+  Scalar s;
+  s.name = read_identifier(f, "name");
+  s.dtype = read_dtype(f, "i64");
+  if (const Value* range = f.array_or_null("range")) {
+    const Value::Array& bounds = range->as_array();
+    if (bounds.size() != 2 || !bounds[0].is_number() || !bounds[1].is_number()) {
+      f.mistake("range", "expected [low, high]");
+    } else {
+      s.low = bounds[0].as_double();
+      s.high = bounds[1].as_double();
+      if (!(s.low < s.high)) f.mistake("range", "low must be below high");
+    }
+    if (f.has("value")) f.mistake("value", "a scalar has a value or a range, not both");
+  } else if (const Value* value = f.value("value")) {
+    s.value = expression_text(f, "value", *value);
+    if (dtype_is_float(s.dtype)) f.mistake("dtype", "an expression is an integer; give a range for a float");
+  }
+  HONE_TRY(f.finish());
+  return s;
+}
+
+Result<Generator> read_generator(Fields f) {
+  Generator g;
+  g.kind = f.choice("kind", {"normal", "uniform", "integers", "constant", "cancel", "scaled",
+                             "ties", "sparse", "ramp"});
+  g.a = f.number_or("a", 0, -kBig, kBig);
+  g.b = f.number_or("b", 1, -kBig, kBig);
+  HONE_TRY(f.finish());
+  return g;
+}
+
+Result<Family> read_family(Fields f, const std::vector<Tensor>& tensors) {
+  Family family;
+  family.name = read_identifier(f, "name");
+  if (const Value* fallback = f.map_or_null("fill")) {
+    HONE_ASSIGN(family.fallback, read_generator(f.inside("fill", *fallback)));
+  }
+  if (const Value* named = f.map_or_null("tensors")) {
+    for (const auto& [name, generator] : named->as_map()) {
+      if (std::none_of(tensors.begin(), tensors.end(),
+                       [&n = name](const Tensor& t) { return t.name == n; })) {
+        f.mistake("tensors", "no tensor is called '" + name + "'");
+      }
+      HONE_ASSIGN(family.tensors[name],
+                  read_generator(f.inside("tensors", *named).inside(name, generator)));
+    }
+  }
+  HONE_TRY(f.finish());
+  return family;
+}
+
+Result<Dims> read_dims(Fields f, const std::vector<std::string>& names) {
+  Dims dims;
+  for (const std::string& name : names) dims[name] = f.integer(name, 0, std::int64_t{1} << 32);
+  HONE_TRY(f.finish());
+  return dims;
+}
+
+Result<HiddenShape> read_hidden(Fields f, const std::vector<std::string>& names) {
+  HiddenShape hidden;
+  for (const std::string& name : names) {
+    const Value* value = f.value(name);
+    if (value == nullptr) break;
+    if (value->is_int()) {
+      hidden.ranges[name] = {value->as_int(), value->as_int()};
+    } else if (value->is_array() && value->as_array().size() == 2 && value->as_array()[0].is_int() &&
+               value->as_array()[1].is_int() &&
+               value->as_array()[0].as_int() <= value->as_array()[1].as_int()) {
+      hidden.ranges[name] = {value->as_array()[0].as_int(), value->as_array()[1].as_int()};
+    } else {
+      f.mistake(name, "expected an integer or [low, high] with low ≤ high");
+    }
+  }
+  HONE_TRY(f.finish());
+  return hidden;
+}
+
+Result<Tolerance> read_tolerance(Fields f) {
+  Tolerance t;
+  t.rtol = f.number_or("rtol", 0, 0, 1);
+  t.atol = f.number_or("atol", 0, 0, kBig);
+  t.rms = f.number_or("rms", 0, 0, 1);
+  t.rms_per_row = f.choice_or("rms_over", "tensor", {"tensor", "row"}) == "row";
+  t.reason = f.text("reason");
+  HONE_TRY(f.finish());
+  return t;
+}
+
+Result<Source> read_source(Fields f) {
+  Source s;
+  s.name = f.text("name");
+  s.text = f.text("text");
+  HONE_TRY(f.finish());
+  return s;
+}
+
+Result<BackendSources> read_backend(Fields f) {
+  BackendSources b;
+  b.languages = f.texts_or("languages", {});
+  if (b.languages.empty()) f.mistake("languages", "expected at least one");
+  if (const Value* source = f.map("reference")) {
+    HONE_ASSIGN(b.reference, read_source(f.inside("reference", *source)));
+  }
+  if (const Value* source = f.map("baseline")) {
+    HONE_ASSIGN(b.baseline, read_source(f.inside("baseline", *source)));
+  }
+  HONE_TRY(f.finish());
+  return b;
+}
+
+/// Reads every element of a list of maps with `read`.
+template <typename T, typename Read>
+Status read_list(Fields& f, std::string_view key, std::vector<T>& out, Read read) {
+  const Value* list = f.array_or_null(key);
+  if (list == nullptr) return {};
+  for (std::size_t i = 0; i < list->as_array().size(); ++i) {
+    HONE_ASSIGN(T item, read(f.inside(key, *list).inside(std::to_string(i), list->as_array()[i])));
+    out.push_back(std::move(item));
+  }
+  return {};
+}
+
+Status read_shapes(Fields f, Task& task) {
+  const auto dims = [&](Fields g) { return read_dims(std::move(g), task.dims); };
+  f.adopt(read_list(f, "shown", task.shown, dims));
+  f.adopt(read_list(f, "hidden", task.hidden,
+                    [&](Fields g) { return read_hidden(std::move(g), task.dims); }));
+  if (const Value* timed = f.map("timed")) {
+    HONE_ASSIGN(task.timed, dims(f.inside("timed", *timed)));
+  }
+  if (task.shown.empty()) f.mistake("shown", "expected at least one shape");
+  return f.finish();
+}
+
+void read_limits(Fields& f, Task& task) {
+  task.alignment = f.integer_or("alignment", 0, 0, 64);
+  if ((task.alignment & (task.alignment - 1)) != 0) f.mistake("alignment", "expected a power of two");
+  task.threads = static_cast<int>(f.integer_or("threads", 1, 1, 256));
+  task.memory_mb = f.integer_or("memory_mb", 256, 1, 1 << 20);
+  task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
+  task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
+}
+
+/// Names are unique, `arguments` names each tensor and scalar once, and every expression evaluates for every shape.
+Status check_consistent(Fields& f, Task& task) {
+  std::vector<std::string> names;
+  for (const Tensor& t : task.tensors) names.push_back(t.name);
+  for (const Scalar& s : task.scalars) names.push_back(s.name);
+  if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
+    f.mistake("tensors", "two tensors or scalars have the same name");
+  }
+  if (task.arguments.empty()) task.arguments = names;
+  if (!std::is_permutation(names.begin(), names.end(), task.arguments.begin(), task.arguments.end())) {
+    f.mistake("arguments", "expected each tensor and scalar exactly once");
+  }
+  if (names.size() > kArgumentsMax) {
+    f.mistake("arguments", "found " + std::to_string(names.size()) + ", at most 16 allowed");
+  }
+  if (std::none_of(task.tensors.begin(), task.tensors.end(),
+                   [](const Tensor& t) { return t.role != Role::kIn; })) {
+    f.mistake("tensors", "expected at least one with role out or inout");
+  }
+  HONE_TRY(f.finish());
+
+  std::vector<std::pair<std::string, Dims>> shapes{{"shapes/timed", task.timed}};
+  for (std::size_t i = 0; i < task.shown.size(); ++i) {
+    shapes.emplace_back("shapes/shown/" + std::to_string(i), task.shown[i]);
+  }
+  for (std::size_t i = 0; i < task.hidden.size(); ++i) {
+    Dims low, high;
+    for (const auto& [dim, range] : task.hidden[i].ranges) {
+      low[dim] = range.first;
+      high[dim] = range.second;
+    }
+    shapes.emplace_back("shapes/hidden/" + std::to_string(i), low);
+    shapes.emplace_back("shapes/hidden/" + std::to_string(i), high);
+  }
+  for (const auto& [where, dims] : shapes) {
+    for (const Tensor& t : task.tensors) {
+      if (auto count = element_count(t, dims); !count) {
+        f.mistake(where, "tensor " + t.name + ": " + count.error().message);
+      }
+    }
+    for (const Scalar& s : task.scalars) {
+      if (s.value.empty()) continue;
+      if (auto value = evaluate_expression(s.value, dims); !value) {
+        f.mistake(where, "scalar " + s.name + ": " + value.error().message);
+      }
+    }
+  }
+  return f.finish();
+}
+
+Value texts(const std::vector<std::string>& list) {
+  Value array = Value::array();
+  for (const std::string& text : list) array.push(text);
+  return array;
+}
+
+Value dims_value(const Dims& dims) {
+  Value map = Value::map();
+  for (const auto& [name, extent] : dims) map.set(name, extent);
+  return map;
+}
+
+Value generator_value(const Generator& g) {
+  return Value::map({{"kind", g.kind}, {"a", g.a}, {"b", g.b}});
+}
+
+Value tensors_value(const Task& task) {
+  Value tensors = Value::array();
+  for (const Tensor& t : task.tensors) {
+    tensors.push(Value::map({{"name", t.name},
+                             {"role", kRoles[static_cast<int>(t.role)]},
+                             {"dtype", dtype_name(t.dtype)},
+                             {"shape", texts(t.shape)}}));
+  }
+  return tensors;
+}
+
+Value scalars_value(const Task& task) {
+  Value scalars = Value::array();
+  for (const Scalar& s : task.scalars) {
+    Value scalar = Value::map({{"name", s.name}, {"dtype", dtype_name(s.dtype)}});
+    if (s.value.empty()) {
+      scalar.set("range", Value::array({s.low, s.high}));
+    } else {
+      scalar.set("value", s.value);
+    }
+    scalars.push(std::move(scalar));
+  }
+  return scalars;
+}
+
+Value tolerance_value(const Tolerance& t) {
+  return Value::map({{"rtol", t.rtol},
+                     {"atol", t.atol},
+                     {"rms", t.rms},
+                     {"rms_over", t.rms_per_row ? "row" : "tensor"},
+                     {"reason", t.reason}});
+}
+
+Value shown_value(const Task& task) {
+  Value shown = Value::array();
+  for (const Dims& dims : task.shown) shown.push(dims_value(dims));
+  return shown;
+}
+
+Value source_value(const Source& s) { return Value::map({{"name", s.name}, {"text", s.text}}); }
+
+}  // namespace
+
+std::size_t dtype_size(DType dtype) { return facts(dtype).size; }
+std::string_view dtype_name(DType dtype) { return facts(dtype).name; }
+std::string_view dtype_c_name(DType dtype) { return facts(dtype).c_name; }
+bool dtype_is_float(DType dtype) { return facts(dtype).is_float; }
+
+Result<DType> parse_dtype(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kDTypes); ++i) {
+    if (kDTypes[i].name == name) return static_cast<DType>(i);
+  }
+  return invalid_argument("no dtype is called '" + std::string(name.substr(0, 64)) + "'");
+}
+
+Result<Task> task_from_value(const Value& value) {
+  Fields f(value, "task");
+  Task task;
+  task.dataset = f.text_or("dataset", "");
+  task.id = f.text("id", 128);
+  task.title = f.text("title");
+  task.description = f.text("description");
+  task.split = f.text_or("split", "train");
+  task.tags = f.texts_or("tags", {});
+  task.entry = read_identifier(f, "entry");
+  task.dims = f.texts_or("dims", {});
+  f.adopt(read_list(f, "tensors", task.tensors, read_tensor));
+  f.adopt(read_list(f, "scalars", task.scalars, read_scalar));
+  task.arguments = f.texts_or("arguments", {});
+  f.adopt(read_list(f, "families", task.families,
+                    [&](Fields g) { return read_family(std::move(g), task.tensors); }));
+  if (task.families.empty()) task.families.push_back({"normal", {}, {}});
+  if (const Value* shapes = f.map("shapes")) f.adopt(read_shapes(f.inside("shapes", *shapes), task));
+  if (const Value* tolerance = f.map("tolerance")) {
+    HONE_ASSIGN(task.tolerance, read_tolerance(f.inside("tolerance", *tolerance)));
+  }
+  read_limits(f, task);
+  if (const Value* backends = f.map("backends")) {
+    for (const auto& [name, sources] : backends->as_map()) {
+      HONE_ASSIGN(task.backends[name],
+                  read_backend(f.inside("backends", *backends).inside(name, sources)));
+    }
+  }
+  HONE_TRY(f.finish());
+  HONE_TRY(check_consistent(f, task));
+  return task;
+}
+
+Value task_to_value(const Task& task) {
+  Value hidden = Value::array();
+  for (const HiddenShape& shape : task.hidden) {
+    Value ranges = Value::map();
+    for (const auto& [dim, range] : shape.ranges) {
+      ranges.set(dim, Value::array({range.first, range.second}));
+    }
+    hidden.push(std::move(ranges));
+  }
+  Value families = Value::array();
+  for (const Family& family : task.families) {
+    Value named = Value::map();
+    for (const auto& [name, g] : family.tensors) named.set(name, generator_value(g));
+    families.push(Value::map({{"name", family.name},
+                              {"fill", generator_value(family.fallback)},
+                              {"tensors", std::move(named)}}));
+  }
+  Value backends = Value::map();
+  for (const auto& [name, b] : task.backends) {
+    backends.set(name, Value::map({{"languages", texts(b.languages)},
+                                   {"reference", source_value(b.reference)},
+                                   {"baseline", source_value(b.baseline)}}));
+  }
+  return Value::map({{"dataset", task.dataset},
+                     {"id", task.id},
+                     {"title", task.title},
+                     {"description", task.description},
+                     {"split", task.split},
+                     {"tags", texts(task.tags)},
+                     {"entry", task.entry},
+                     {"dims", texts(task.dims)},
+                     {"tensors", tensors_value(task)},
+                     {"scalars", scalars_value(task)},
+                     {"arguments", texts(task.arguments)},
+                     {"families", std::move(families)},
+                     {"shapes", Value::map({{"shown", shown_value(task)},
+                                            {"hidden", std::move(hidden)},
+                                            {"timed", dims_value(task.timed)}})},
+                     {"tolerance", tolerance_value(task.tolerance)},
+                     {"alignment", task.alignment},
+                     {"threads", task.threads},
+                     {"memory_mb", task.memory_mb},
+                     {"run_seconds", task.run_seconds},
+                     {"cache", task.cache_warm ? "warm" : "cold"},
+                     {"backends", std::move(backends)}});
+}
+
+Value task_for_client(const Task& task, std::string_view backend) {
+  Value languages = Value::array();
+  if (const auto found = task.backends.find(std::string(backend)); found != task.backends.end()) {
+    languages = texts(found->second.languages);
+  }
+  return Value::map({{"dataset", task.dataset},
+                     {"id", task.id},
+                     {"title", task.title},
+                     {"description", task.description},
+                     {"split", task.split},
+                     {"tags", texts(task.tags)},
+                     {"backend", backend},
+                     {"languages", std::move(languages)},
+                     {"entry", task.entry},
+                     {"signature", c_signature(task)},
+                     {"tensors", tensors_value(task)},
+                     {"scalars", scalars_value(task)},
+                     {"arguments", texts(task.arguments)},
+                     {"shapes", Value::map({{"shown", shown_value(task)},
+                                            {"timed", dims_value(task.timed)}})},
+                     {"tolerance", tolerance_value(task.tolerance)},
+                     {"alignment", task.alignment},
+                     {"threads", task.threads},
+                     {"memory_mb", task.memory_mb},
+                     {"run_seconds", task.run_seconds},
+                     {"cache", task.cache_warm ? "warm" : "cold"}});
+}
+
+std::string c_signature(const Task& task) {
+  std::string parameters;
+  for (const std::string& name : task.arguments) {
+    if (!parameters.empty()) parameters += ", ";
+    for (const Tensor& t : task.tensors) {
+      if (t.name != name) continue;
+      if (t.role == Role::kIn) parameters += "const ";
+      parameters += std::string(dtype_c_name(t.dtype)) + "* " + t.name;
+    }
+    for (const Scalar& s : task.scalars) {
+      if (s.name == name) parameters += std::string(dtype_c_name(s.dtype)) + " " + s.name;
+    }
+  }
+  return "extern \"C\" void " + task.entry + "(" + parameters + ")";
+}
+
+Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims) {
+  std::vector<std::int64_t> result;
+  for (const std::string& axis : tensor.shape) {
+    HONE_ASSIGN(const std::int64_t extent, evaluate_expression(axis, dims));
+    result.push_back(extent);
+  }
+  return result;
+}
+
+Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims) {
+  constexpr std::int64_t kCountMax = std::int64_t{1} << 32;
+  HONE_ASSIGN(const std::vector<std::int64_t> axes, extents(tensor, dims));
+  std::int64_t count = 1;
+  for (const std::int64_t axis : axes) {
+    if (axis < 1 || axis > kCountMax || count > kCountMax / axis) {
+      return invalid_argument("an axis of " + std::to_string(axis) +
+                              " elements; expected at least 1 and at most 2^32 in all");
+    }
+    count *= axis;
+  }
+  return count;
+}
+
+}  // namespace hone

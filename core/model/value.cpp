@@ -1,0 +1,64 @@
+// Accessors of Value.
+#include "model/value.hpp"
+
+#include "base/assert.hpp"
+
+namespace hone {
+namespace {
+
+template <typename T, typename Variant>
+auto& checked(Variant& data) {
+  auto* held = std::get_if<T>(&data);
+  HONE_ASSERT(held != nullptr);
+  return *held;
+}
+
+}  // namespace
+
+bool Value::as_bool() const { return checked<bool>(data_); }
+std::int64_t Value::as_int() const { return checked<std::int64_t>(data_); }
+double Value::as_double() const {
+  return is_int() ? static_cast<double>(as_int()) : checked<double>(data_);
+}
+const std::string& Value::as_string() const { return checked<std::string>(data_); }
+const std::string& Value::as_bytes() const { return checked<Bytes>(data_).data; }
+const Value::Array& Value::as_array() const { return checked<Array>(data_); }
+Value::Array& Value::as_array() { return checked<Array>(data_); }
+const Value::Map& Value::as_map() const { return checked<Map>(data_); }
+Value::Map& Value::as_map() { return checked<Map>(data_); }
+
+const Value* Value::find(std::string_view key) const {
+  const Map* map = std::get_if<Map>(&data_);
+  if (map == nullptr) return nullptr;
+  for (const Entry& entry : *map) {
+    if (entry.first == key) return &entry.second;
+  }
+  return nullptr;
+}
+
+Value& Value::set(std::string_view key, Value value) {
+  if (is_nil()) data_ = Map();
+  Map& map = as_map();
+  for (Entry& entry : map) {
+    if (entry.first == key) {
+      entry.second = std::move(value);
+      return *this;
+    }
+  }
+  map.emplace_back(std::string(key), std::move(value));
+  return *this;
+}
+
+Value& Value::push(Value value) {
+  if (is_nil()) data_ = Array();
+  as_array().push_back(std::move(value));
+  return *this;
+}
+
+std::string_view Value::type_name() const {
+  static constexpr std::string_view kNames[] = {"nil",    "bool",  "int",   "float",
+                                                "string", "bytes", "array", "map"};
+  return kNames[data_.index()];
+}
+
+}  // namespace hone

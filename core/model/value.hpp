@@ -1,0 +1,104 @@
+// Value: open-ended data (configuration, tasks, verdicts, message bodies), with MessagePack and JSON forms.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// nil, bool, integer (int64), float (double), text, bytes, array or map with text keys in their order.
+/// A plain value: copy it, compare it. Maps are small; look-up is linear.
+///
+///   Value v = Value::map({{"turn", 2}, {"reward", 0.5}, {"tags", Value::array({"a", "b"})}});
+///   if (const Value* turn = v.find("turn")) use(turn->as_int());
+class Value {
+ public:
+  using Array = std::vector<Value>;
+  using Entry = std::pair<std::string, Value>;
+  using Map = std::vector<Entry>;
+  struct Bytes {
+    std::string data;
+    bool operator==(const Bytes&) const = default;
+  };
+
+  Value() = default;
+  Value(std::nullptr_t) {}                                       // NOLINT: literals convert
+  Value(bool v) : data_(v) {}                                    // NOLINT
+  Value(int v) : data_(std::int64_t{v}) {}                       // NOLINT
+  Value(unsigned v) : data_(std::int64_t{v}) {}                  // NOLINT
+  Value(std::int64_t v) : data_(v) {}                            // NOLINT
+  Value(std::size_t v) : data_(static_cast<std::int64_t>(v)) {}  // NOLINT: sizes are below 2^63
+  Value(double v) : data_(v) {}                                  // NOLINT
+  Value(const char* v) : data_(std::string(v)) {}                // NOLINT
+  Value(std::string_view v) : data_(std::string(v)) {}           // NOLINT
+  Value(std::string v) : data_(std::move(v)) {}                  // NOLINT
+  Value(Bytes v) : data_(std::move(v)) {}                        // NOLINT
+  Value(Array v) : data_(std::move(v)) {}                        // NOLINT
+  Value(Map v) : data_(std::move(v)) {}                          // NOLINT
+
+  static Value array(std::initializer_list<Value> items = {}) { return Value(Array(items)); }
+  static Value map(std::initializer_list<Entry> entries = {}) { return Value(Map(entries)); }
+  static Value bytes(std::string_view data) { return Value(Bytes{std::string(data)}); }
+
+  bool is_nil() const { return std::holds_alternative<std::monostate>(data_); }
+  bool is_bool() const { return std::holds_alternative<bool>(data_); }
+  bool is_int() const { return std::holds_alternative<std::int64_t>(data_); }
+  bool is_float() const { return std::holds_alternative<double>(data_); }
+  bool is_number() const { return is_int() || is_float(); }
+  bool is_string() const { return std::holds_alternative<std::string>(data_); }
+  bool is_bytes() const { return std::holds_alternative<Bytes>(data_); }
+  bool is_array() const { return std::holds_alternative<Array>(data_); }
+  bool is_map() const { return std::holds_alternative<Map>(data_); }
+
+  // Each asserts its type: check before, or read through Fields (model/fields.hpp).
+  bool as_bool() const;
+  std::int64_t as_int() const;
+  double as_double() const;  ///< integers too
+  const std::string& as_string() const;
+  const std::string& as_bytes() const;
+  const Array& as_array() const;
+  Array& as_array();
+  const Map& as_map() const;
+  Map& as_map();
+
+  /// The member of a map, or nullptr when this is no map or has none of that name.
+  const Value* find(std::string_view key) const;
+  /// Sets a member of a map (a nil becomes a map first); keeps the place of one that is there.
+  Value& set(std::string_view key, Value value);
+  /// Appends to an array (a nil becomes an array first).
+  Value& push(Value value);
+
+  /// "nil", "bool", "int", "float", "string", "bytes", "array" or "map".
+  std::string_view type_name() const;
+
+  bool operator==(const Value&) const = default;
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Array, Map> data_;
+};
+
+/// What a decoder accepts. The defaults suit messages of strangers; files of our own may raise them.
+struct CodecLimits {
+  std::size_t depth_max = 32;
+  std::size_t items_max = 65536;       ///< per array or map
+  std::size_t values_max = 1u << 20;   ///< in all
+  std::size_t bytes_max = 16u << 20;   ///< per string or binary
+};
+
+std::string to_msgpack(const Value& value);
+/// Decodes exactly one value. Trailing bytes, extension types, keys that are not text, a key twice, integers beyond
+/// int64 and anything over a limit are invalid_argument.
+Result<Value> from_msgpack(std::string_view bytes, const CodecLimits& limits = {});
+
+/// JSON text. Bytes become {"$bytes": base64}; NaN and infinities become null. indent < 0: one line.
+std::string to_json(const Value& value, int indent = -1);
+Result<Value> from_json(std::string_view text);
+
+}  // namespace hone

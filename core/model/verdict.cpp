@@ -1,0 +1,142 @@
+// Verdict to and from the map that is the same in the ABI, in the journal and on the wire.
+#include "model/verdict.hpp"
+
+#include <limits>
+
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kOutcomes[] = {"no_code",   "rejected",      "build_failed", "crashed",
+                                          "timed_out", "out_of_memory", "wrong",        "cheated",
+                                          "correct"};
+constexpr double kHuge = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kMany = std::numeric_limits<std::int64_t>::max();
+
+Value mismatch_to_value(const Mismatch& m) {
+  Value index = Value::array();
+  for (const std::int64_t i : m.index) index.push(i);
+  return Value::map({{"tensor", m.tensor},
+                     {"shape", m.shape},
+                     {"family", m.family},
+                     {"index", std::move(index)},
+                     {"got", m.got ? Value(*m.got) : Value()},
+                     {"expected", m.expected ? Value(*m.expected) : Value()},
+                     {"tolerance", m.tolerance},
+                     {"wrong", m.wrong},
+                     {"total", m.total},
+                     {"nans", m.nans}});
+}
+
+// Got and expected may be NaN or infinite, which no range holds; so they are read without one.
+std::optional<double> number_if_any(Fields& f, std::string_view key) {
+  const Value* found = f.value_or_null(key);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_number()) {
+    f.mistake(key, "expected a number, found " + std::string(found->type_name()));
+    return std::nullopt;
+  }
+  return found->as_double();
+}
+
+Result<Mismatch> mismatch_from_value(Fields f) {
+  Mismatch m;
+  m.tensor = f.text("tensor");
+  m.shape = f.text("shape");
+  m.family = f.text_or("family", "");
+  if (const Value* index = f.array_or_null("index")) {
+    for (const Value& i : index->as_array()) {
+      if (i.is_int()) m.index.push_back(i.as_int());
+    }
+  }
+  m.got = number_if_any(f, "got");
+  m.expected = number_if_any(f, "expected");
+  m.tolerance = f.number_or("tolerance", 0, 0, kHuge);
+  m.wrong = f.integer_or("wrong", 0, 0, kMany);
+  m.total = f.integer_or("total", 0, 0, kMany);
+  m.nans = f.integer_or("nans", 0, 0, kMany);
+  HONE_TRY(f.finish_loosely());
+  return m;
+}
+
+Value speedup_to_value(const Speedup& s) {
+  Value flags = Value::array();
+  for (const std::string& flag : s.flags) flags.push(flag);
+  return Value::map({{"value", s.value},
+                     {"low", s.low},
+                     {"high", s.high},
+                     {"time_us", s.time_us},
+                     {"baseline_us", s.baseline_us},
+                     {"rounds", s.rounds},
+                     {"calls", s.calls},
+                     {"flags", std::move(flags)}});
+}
+
+Result<Speedup> speedup_from_value(Fields f) {
+  Speedup s;
+  s.value = f.number("value", 0, kHuge);
+  s.low = f.number("low", 0, kHuge);
+  s.high = f.number("high", 0, kHuge);
+  s.time_us = f.number_or("time_us", 0, 0, kHuge);
+  s.baseline_us = f.number_or("baseline_us", 0, 0, kHuge);
+  s.rounds = static_cast<int>(f.integer_or("rounds", 0, 0, 1 << 30));
+  s.calls = static_cast<int>(f.integer_or("calls", 0, 0, 1 << 30));
+  s.flags = f.texts_or("flags", {});
+  HONE_TRY(f.finish_loosely());
+  return s;
+}
+
+}  // namespace
+
+std::string_view outcome_name(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)]; }
+
+Result<Outcome> parse_outcome(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kOutcomes); ++i) {
+    if (kOutcomes[i] == name) return static_cast<Outcome>(i);
+  }
+  return invalid_argument("no outcome is called '" + std::string(name.substr(0, 64)) + "'");
+}
+
+Value verdict_to_value(const Verdict& v) {
+  Value stages = Value::map();
+  for (const auto& [stage, ms] : v.stage_ms) stages.set(stage, ms);
+  return Value::map({{"outcome", outcome_name(v.outcome)},
+                     {"reason", v.reason},
+                     {"stage", v.stage},
+                     {"diagnostics", v.diagnostics},
+                     {"signal", v.signal},
+                     {"mismatch", v.mismatch ? mismatch_to_value(*v.mismatch) : Value()},
+                     {"speedup", v.speedup ? speedup_to_value(*v.speedup) : Value()},
+                     {"stage_ms", std::move(stages)},
+                     {"fingerprint", v.fingerprint},
+                     {"source_hash", v.source_hash}});
+}
+
+Result<Verdict> verdict_from_value(const Value& value) {
+  Fields f(value, "verdict");
+  Verdict v;
+  const std::string outcome = f.text("outcome");
+  v.reason = f.text_or("reason", "");
+  v.stage = f.text_or("stage", "");
+  v.diagnostics = f.text_or("diagnostics", "");
+  v.signal = f.text_or("signal", "");
+  if (const Value* m = f.map_or_null("mismatch")) {
+    HONE_ASSIGN(v.mismatch, mismatch_from_value(f.inside("mismatch", *m)));
+  }
+  if (const Value* s = f.map_or_null("speedup")) {
+    HONE_ASSIGN(v.speedup, speedup_from_value(f.inside("speedup", *s)));
+  }
+  if (const Value* stages = f.map_or_null("stage_ms")) {
+    for (const auto& [stage, ms] : stages->as_map()) {
+      if (ms.is_number()) v.stage_ms[stage] = ms.as_double();
+    }
+  }
+  v.fingerprint = f.text_or("fingerprint", "");
+  v.source_hash = f.text_or("source_hash", "");
+  HONE_TRY(f.finish_loosely());
+  HONE_ASSIGN(v.outcome, parse_outcome(outcome));
+  return v;
+}
+
+}  // namespace hone
