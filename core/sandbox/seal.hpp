@@ -1,0 +1,29 @@
+// Seals: what a process does to itself, for good, before it runs anything foreign.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+struct SealOptions {
+  bool threads = false;        ///< may make threads (never processes)
+  bool landlock = true;
+  bool seccomp = true;
+};
+
+/// For hone-candidate, between its own set-up and loading the submission: no_new_privs, Landlock with no path at all
+/// (memory files that are already open can still be loaded through /proc/self/fd), and a seccomp allow-list: memory,
+/// futex, time, its own signals, reads and writes of open descriptors, exit; no open for writing, sockets, clone of a
+/// process, signals to others, io_uring, aio, ptrace, timers that the freezer could not stop, or new kernel objects.
+/// A forbidden call answers EPERM (clone3: ENOSYS), so that a library's fall-back works, or kills where it is an escape.
+Status seal_candidate(const SealOptions& options);
+
+/// For hone-builder, before it starts the compiler: no_new_privs, Landlock (toolchain read and execute, the work folder
+/// read and write), and a seccomp list that lets compilers run and denies sockets, ptrace, mounts, namespaces, keys,
+/// io_uring, bpf, perf, userfaultfd and the like.
+Status seal_builder(const std::vector<std::string>& readable, const std::string& writable);
+
+}  // namespace hone
