@@ -1,0 +1,237 @@
+// hone-candidate: the process that nobody believes. Maps what the judge hands it, seals itself, loads one artifact, and calls
+// it when told to.
+//
+// Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is trusted; after the artifact is
+// loaded it is the submission's, and nothing it says is believed.
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <new>
+
+#include "base/files.hpp"
+#include "channel/control.hpp"
+#include "plugin/backend.hpp"
+#include "sandbox/seal.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kSocket = 3;
+constexpr std::size_t kFdCount = 4;
+constexpr int kSpins = 20000;  // some tens of µs before the thread sleeps
+
+/// Everything a round needs; lives as long as the process.
+struct Candidate {
+  Setup setup{};
+  const hone_backend_factory* backend = nullptr;
+  hone_device* device = nullptr;
+  hone_buffer* arena = nullptr;
+  hone_kernel* kernels[2] = {nullptr, nullptr};
+  const Orders* orders = nullptr;
+  Answers* answers = nullptr;
+};
+
+Status check(int32_t code, const hone_error& error, const char* what) {
+  if (code == HONE_OK) return {};
+  return Error{static_cast<Code>(code), std::string(what) + ": " + error.message};
+}
+
+hone_error fresh_error() {
+  hone_error error{};
+  error.struct_size = sizeof error;
+  return error;
+}
+
+Result<std::array<UniqueFd, kFdCount>> receive_setup(Setup& setup) {
+  union {
+    cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int) * kFdCount)];
+  } control{};
+  iovec part{&setup, sizeof setup};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  ssize_t n = 0;
+  do {
+    n = recvmsg(kSocket, &message, MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  if (n == 0) std::exit(0);  // the judge no longer needs us
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (n != static_cast<ssize_t>(sizeof setup) || setup.version != kChannelVersion || header == nullptr ||
+      header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int) * kFdCount)) {
+    return internal_error("setup: broken message");
+  }
+  std::array<UniqueFd, kFdCount> fds;
+  for (std::size_t i = 0; i < kFdCount; ++i) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+    fds[i].reset(fd);
+  }
+  return fds;
+}
+
+/// The submission's share of address space: what is mapped now, and `extra` more.
+void limit_memory(std::uint64_t extra) {
+#if !defined(HONE_SANITIZED)
+  if (extra == 0) return;
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t pages = 0;
+  if (!(statm >> pages)) return;
+  const rlimit limit{pages * 4096 + extra, pages * 4096 + extra};
+  setrlimit(RLIMIT_AS, &limit);
+#else
+  static_cast<void>(extra);  // sanitizers reserve terabytes
+#endif
+}
+
+Status prepare(Candidate& self, const Backend& backend, const std::array<UniqueFd, kFdCount>& fds) {
+  hone_error error = fresh_error();
+  self.backend = backend.factory();
+  HONE_ASSIGN(void* orders, map_region(fds[0].get(), kOrdersBytes, false));
+  HONE_ASSIGN(void* answers, map_region(fds[1].get(), kAnswersBytes, true));
+  self.orders = static_cast<const Orders*>(orders);
+  self.answers = static_cast<Answers*>(answers);
+  const Setup& setup = self.setup;
+  HONE_TRY(check(self.backend->open_device(backend.host(), setup.device, &self.device, &error), error, "open device"));
+  HONE_TRY(check(self.backend->import_buffer(self.device, fds[2].get(), setup.arena_bytes, &self.arena, &error), error,
+                 "import arena"));
+  HONE_TRY(check(self.backend->prepare_load(self.device, setup.threads, &error), error, "prepare"));
+  limit_memory(setup.memory_bytes);
+  SealOptions seal;
+  seal.threads = setup.threads > 1;
+  return seal_candidate(seal);
+}
+
+Status load(Candidate& self, int artifact_fd) {
+  hone_error error = fresh_error();
+  hone_artifact* artifact = nullptr;
+  const Setup& setup = self.setup;
+  HONE_TRY(check(self.backend->load(self.device, artifact_fd, &artifact, &error), error, "load"));
+  HONE_TRY(check(self.backend->get_kernel(artifact, setup.entry, setup.argument_kinds, setup.argument_count,
+                                          &self.kernels[0], &error),
+                 error, "entry"));
+  if (setup.second_entry[0] == '\0') return {};
+  return check(self.backend->get_kernel(artifact, setup.second_entry, setup.argument_kinds, setup.argument_count,
+                                        &self.kernels[1], &error),
+               error, "second entry");
+}
+
+void say(Report report, const Status& status) {
+  Loaded loaded{};
+  loaded.version = kChannelVersion;
+  loaded.report = report;
+  loaded.code = status ? HONE_OK : static_cast<std::int32_t>(status.error().code);
+  if (!status) std::snprintf(loaded.message, sizeof loaded.message, "%s", status.error().message.c_str());
+  // Rationale: write() rather than send(): the seal leaves reads and writes of open descriptors alone.
+  if (write(kSocket, &loaded, sizeof loaded) != static_cast<ssize_t>(sizeof loaded)) std::_Exit(70);
+}
+
+Answer run(Candidate& self, hone_kernel* kernel, std::uint32_t calls) {
+  hone_error error = fresh_error();
+  hone_launch launch{};
+  launch.struct_size = sizeof launch;
+  launch.count = self.setup.argument_count;
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    launch.values = self.orders->values[i];
+    if (self.backend->launch(kernel, self.arena, &launch, &error) != HONE_OK) return Answer::kFailed;
+  }
+  return self.backend->wait(self.device, &error) == HONE_OK ? Answer::kFine : Answer::kFailed;
+}
+
+Answer guard(Candidate& self, bool on) {
+  if (self.backend->guard_buffer == nullptr) return Answer::kFine;
+  hone_error error = fresh_error();
+  for (std::uint32_t i = 0; i < self.orders->calls; ++i) {
+    const Guard& pages = self.orders->guards[i];
+    if (self.backend->guard_buffer(self.arena, pages.at, pages.bytes, on ? 1 : 0, &error) != HONE_OK) {
+      return Answer::kFailed;
+    }
+  }
+  return Answer::kFine;
+}
+
+Answer obey(Candidate& self) {
+  switch (self.orders->order) {
+    case Order::kRun: return run(self, self.kernels[0], self.orders->calls);
+    case Order::kRunSecond: return run(self, self.kernels[1], self.orders->calls);
+    case Order::kNothing: return Answer::kFine;
+    case Order::kGuard: return guard(self, true);
+    case Order::kUnguard: return guard(self, false);
+    case Order::kEnd: break;
+  }
+  std::_Exit(0);
+}
+
+/// C++ exceptions of a submission end its round, not silently the process: the author gets to read what it was.
+Answer obey_guarded(Candidate& self) {
+  try {
+    return obey(self);
+  } catch (const std::bad_alloc&) {
+    return Answer::kOutOfMemory;
+  } catch (const std::exception& error) {
+    std::snprintf(self.answers->message, sizeof self.answers->message, "%s", error.what());
+  } catch (...) {
+    std::snprintf(self.answers->message, sizeof self.answers->message, "not a std::exception");
+  }
+  return Answer::kException;
+}
+
+[[noreturn]] void serve(Candidate& self) {
+  for (std::uint32_t last = 0;;) {
+    std::uint32_t round = self.orders->go.load(std::memory_order_acquire);
+    for (int spin = 0; round == last && spin < kSpins; ++spin) {
+      __builtin_ia32_pause();
+      round = self.orders->go.load(std::memory_order_acquire);
+    }
+    if (round == last) {
+      futex_wait(self.orders->go, last, -1);
+      continue;
+    }
+    self.answers->answer = obey_guarded(self);
+    self.answers->done.store(round, std::memory_order_release);
+    if (self.orders->wake != 0) futex_wake(self.answers->done);
+    last = round;
+  }
+}
+
+}  // namespace
+
+int candidate_main(int argc, char** argv) {
+  if (argc != 2) return 64;
+  prctl(PR_SET_NAME, "hone-candidate");
+  // Never unloaded, never destroyed: the process ends with _Exit or a signal.
+  static Candidate self;
+  auto backend = Backend::load(argv[1]);
+  if (!backend) {
+    std::fprintf(stderr, "candidate: %s\n", backend.error().message.c_str());
+    return 70;
+  }
+  auto fds = receive_setup(self.setup);
+  if (!fds) {
+    std::fprintf(stderr, "candidate: %s\n", fds.error().message.c_str());
+    return 70;
+  }
+  const Status ready = prepare(self, **backend, *fds);
+  say(Report::kSealed, ready);
+  if (!ready) return 70;
+  const Status loaded = load(self, (*fds)[3].get());
+  say(Report::kLoaded, loaded);
+  if (!loaded) std::_Exit(1);
+  serve(self);
+}
+
+}  // namespace hone
+
+int main(int argc, char** argv) { return hone::candidate_main(argc, argv); }

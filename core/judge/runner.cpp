@@ -1,0 +1,284 @@
+// Orders, waiting and the clock.
+#include "judge/runner.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kFreezeTimeout = 2.0;
+constexpr double kSetupTimeout = 10.0;
+
+std::uint32_t argument_kind(DType dtype) {
+  switch (dtype) {
+    case DType::kF32: return HONE_ARGUMENT_F32;
+    case DType::kF64: return HONE_ARGUMENT_F64;
+    case DType::kI64: return HONE_ARGUMENT_I64;
+    default: return HONE_ARGUMENT_I32;
+  }
+}
+
+Setup make_setup(const Task& task, const std::string& entry, const std::string& second_entry) {
+  Setup setup{};
+  setup.version = kChannelVersion;
+  setup.memory_bytes = static_cast<std::uint64_t>(task.memory_mb) * 4 << 20;
+  setup.threads = static_cast<std::uint32_t>(task.threads);
+  setup.argument_count = static_cast<std::uint32_t>(task.arguments.size());
+  for (std::size_t i = 0; i < task.arguments.size(); ++i) {
+    setup.argument_kinds[i] = HONE_ARGUMENT_BUFFER;
+    for (const Scalar& s : task.scalars) {
+      if (s.name == task.arguments[i]) setup.argument_kinds[i] = argument_kind(s.dtype);
+    }
+  }
+  std::snprintf(setup.entry, sizeof setup.entry, "%s", entry.c_str());
+  std::snprintf(setup.second_entry, sizeof setup.second_entry, "%s", second_entry.c_str());
+  return setup;
+}
+
+Status send_setup(int socket, const Setup& setup, const std::array<int, 4>& fds) {
+  union {
+    cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof fds)];
+  } control{};
+  iovec part{const_cast<Setup*>(&setup), sizeof setup};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fds);
+  std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
+  if (sendmsg(socket, &message, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof setup)) {
+    return system_error("send setup", errno);
+  }
+  return {};
+}
+
+void sleep_us(long us) {
+  const timespec pause{0, us * 1000};
+  nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_device* device, RunnerHandles handles,
+                                               std::uint64_t arena_bytes, Waiting waiting) {
+  std::unique_ptr<Runner> runner(new Runner());
+  runner->backend_ = backend.factory();
+  runner->handles_ = std::move(handles);
+  runner->arena_bytes_ = page_round(arena_bytes);
+  runner->waiting_ = waiting;
+  hone_error error{};
+  error.struct_size = sizeof error;
+  if (runner->backend_->create_buffer(device, runner->arena_bytes_, &runner->arena_, &error) != HONE_OK) {
+    return Error{static_cast<Code>(error.code), std::string("arena: ") + error.message};
+  }
+  std::int32_t fd = -1;
+  if (runner->backend_->export_buffer(runner->arena_, &fd, &error) != HONE_OK) {
+    return Error{static_cast<Code>(error.code), std::string("arena: ") + error.message};
+  }
+  runner->arena_fd_.reset(fd);
+  runner->arena_base_ = static_cast<char*>(runner->backend_->map_buffer(runner->arena_));
+  HONE_ASSIGN(runner->orders_fd_, shared_region("hone-orders", kOrdersBytes));
+  HONE_ASSIGN(void* orders, map_region(runner->orders_fd_.get(), kOrdersBytes, true));
+  runner->orders_ = static_cast<Orders*>(orders);
+  HONE_TRY(forbid_further_writers(runner->orders_fd_.get()));
+  HONE_ASSIGN(runner->answers_fd_, shared_region("hone-answers", kAnswersBytes));
+  HONE_ASSIGN(void* answers, map_region(runner->answers_fd_.get(), kAnswersBytes, false));
+  runner->answers_ = static_cast<const Answers*>(answers);
+  return runner;
+}
+
+Runner::~Runner() {
+  if (frozen_) static_cast<void>(thaw());  // the process is about to be killed; a frozen one would linger
+  freezer_.reset();
+  if (orders_ != nullptr) munmap(orders_, kOrdersBytes);
+  if (answers_ != nullptr) munmap(const_cast<Answers*>(answers_), kAnswersBytes);
+  if (arena_ != nullptr) backend_->release_buffer(arena_);
+}
+
+Round Runner::receive_report(Report expected, double timeout_s) {
+  const Ending blame = expected == Report::kSealed ? Ending::kFault : Ending::kDied;
+  const double deadline_s = monotonic_s() + timeout_s;
+  Loaded loaded{};
+  for (;;) {
+    pollfd polled[2] = {{handles_.socket.get(), POLLIN, 0}, {handles_.pidfd.get(), POLLIN, 0}};
+    const double left = deadline_s - monotonic_s();
+    if (left <= 0) {
+      return {blame == Ending::kFault ? Ending::kFault : Ending::kTimedOut, 0, "loading took too long"};
+    }
+    const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
+    if (freezer_) freezer_->service();
+    if (n < 0 && errno != EINTR) return {Ending::kFault, 0, "poll failed"};
+    if (n <= 0) continue;
+    if (polled[0].revents == 0) return {blame, 0, "the process ended before it had loaded"};
+    const ssize_t size = recv(handles_.socket.get(), &loaded, sizeof loaded, MSG_DONTWAIT);
+    if (size <= 0) return {blame, 0, "the process ended before it had loaded"};
+    loaded.message[sizeof loaded.message - 1] = '\0';
+    if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
+        loaded.report != expected) {
+      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, "a report that is none"};
+    }
+    if (loaded.code == HONE_OK) return {};
+    return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, loaded.message};
+  }
+}
+
+Round Runner::set_up(const Task& task, const std::string& entry, const std::string& second_entry,
+                     const std::vector<int>& cores, double timeout_s) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const std::size_t granted = std::min(cores.size(), static_cast<std::size_t>(task.threads));
+  for (std::size_t i = 0; i < granted; ++i) CPU_SET(static_cast<std::size_t>(cores[i]), &set);
+  if (sched_setaffinity(handles_.pid, sizeof set, &set) != 0) return {Ending::kFault, 0, "sched_setaffinity failed"};
+  Setup setup = make_setup(task, entry, second_entry);
+  setup.arena_bytes = arena_bytes_;
+  if (Status sent = send_setup(handles_.socket.get(), setup,
+                               {orders_fd_.get(), answers_fd_.get(), arena_fd_.get(), handles_.artifact.get()});
+      !sent) {
+    return {Ending::kFault, 0, sent.error().message};
+  }
+  if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone) return sealed;
+  auto freezer = handles_.freeze ? Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get())
+                                 : Freezer::with_ptrace(handles_.pid);
+  if (!freezer) {
+    // A submission may have died in its initialisers between the two reports.
+    if (ended()) return {Ending::kDied, 0, "the process ended while it was loading"};
+    return {Ending::kFault, 0, freezer.error().message};
+  }
+  freezer_ = std::move(freezer).value();
+  return receive_report(Report::kLoaded, timeout_s);
+}
+
+Status Runner::freeze() {
+  if (frozen_) return {};
+  HONE_TRY(freezer_->freeze(kFreezeTimeout));
+  frozen_ = true;
+  return {};
+}
+
+Status Runner::thaw() {
+  if (!frozen_) return {};
+  HONE_TRY(freezer_->thaw());
+  frozen_ = false;
+  return {};
+}
+
+std::array<std::uint64_t, HONE_ARGUMENTS_MAX>& Runner::values(std::size_t call) {
+  HONE_ASSERT(call < kCallsMax);
+  static_assert(sizeof(std::array<std::uint64_t, HONE_ARGUMENTS_MAX>) == sizeof orders_->values[0]);
+  return *reinterpret_cast<std::array<std::uint64_t, HONE_ARGUMENTS_MAX>*>(orders_->values[call]);
+}
+
+std::uint32_t Runner::give(Order order, std::size_t calls) {
+  HONE_ASSERT(calls <= kCallsMax);
+  orders_->order = order;
+  orders_->calls = static_cast<std::uint32_t>(calls);
+  orders_->wake = waiting_.spin ? 0 : 1;
+  const std::uint32_t round = orders_->go.load(std::memory_order_relaxed) + 1;
+  orders_->go.store(round, std::memory_order_release);
+  return round;
+}
+
+bool Runner::ended() const {
+  pollfd polled{handles_.pidfd.get(), POLLIN, 0};
+  return poll(&polled, 1, 0) > 0;
+}
+
+bool Runner::over_memory() const {
+  if (waiting_.memory_bytes_max <= 0) return false;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/statm", handles_.pid);
+  std::FILE* statm = std::fopen(path, "re");
+  if (statm == nullptr) return false;
+  long total = 0, resident = 0, shared = 0;
+  const int read = std::fscanf(statm, "%ld %ld %ld", &total, &resident, &shared);
+  std::fclose(statm);
+  return read == 3 && (resident - shared) * 4096L > waiting_.memory_bytes_max;
+}
+
+Round Runner::wait_done(std::uint32_t round, double timeout_s) {
+  const double start = monotonic_s();
+  double next_look = start + 1e-3;
+  for (;;) {
+    for (int spin = 0; spin < 200; ++spin) {
+      if (answers_->done.load(std::memory_order_acquire) == round) {
+        const Answer answer = answers_->answer;
+        if (answer == Answer::kFine) return {};
+        char text[sizeof answers_->message];
+        std::memcpy(text, answers_->message, sizeof text);
+        text[sizeof text - 1] = '\0';
+        if (answer == Answer::kOutOfMemory) return {Ending::kOutOfMemory, 0, "std::bad_alloc"};
+        if (answer == Answer::kException) return {Ending::kException, 0, text};
+        return {Ending::kRefused, 0, "the launch failed"};
+      }
+      if (!waiting_.spin) break;
+      __builtin_ia32_pause();
+    }
+    freezer_->service();
+    const double now = monotonic_s();
+    if (!waiting_.spin) {
+      const std::uint32_t seen = answers_->done.load(std::memory_order_acquire);
+      if (seen != round) futex_wait(answers_->done, seen, 0.001);
+    } else if (now - start > 0.05) {
+      sleep_us(20);  // what takes this long is not measured less well for it
+    }
+    if (now < next_look) continue;
+    next_look = now + 2e-3;
+    if (ended()) return {Ending::kDied, 0, {}};
+    if (now - start > timeout_s) return {Ending::kTimedOut, 0, {}};
+    if (over_memory()) return {Ending::kOutOfMemory, 0, "more memory than the task grants"};
+  }
+}
+
+Round Runner::timed_round(Order order, std::size_t calls, double timeout_s) {
+  HONE_ASSERT(frozen_);
+  const std::uint32_t round = give(order, calls);
+  const std::int64_t start = monotonic_ns();
+  if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
+  futex_wake(orders_->go);
+  Round result = wait_done(round, timeout_s);
+  const Status stopped = freeze();
+  const std::int64_t stop = monotonic_ns();
+  result.seconds = static_cast<double>(stop - start) * 1e-9;
+  if (result.ending == Ending::kDone && !stopped) {
+    if (ended()) return {Ending::kDied, 0, {}};
+    return {Ending::kFault, 0, stopped.error().message};
+  }
+  return result;
+}
+
+Round Runner::plain_round(Order order, std::size_t calls, double timeout_s) {
+  if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
+  const std::int64_t start = monotonic_ns();
+  const std::uint32_t round = give(order, calls);
+  futex_wake(orders_->go);
+  Round result = wait_done(round, timeout_s);
+  result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  return result;
+}
+
+Round Runner::set_guards(const std::vector<Guard>& guards, bool on) {
+  if (guards.empty()) return {};
+  HONE_ASSERT(guards.size() <= kGuardsMax);
+  std::copy(guards.begin(), guards.end(), orders_->guards);
+  return plain_round(on ? Order::kGuard : Order::kUnguard, guards.size(), kSetupTimeout);
+}
+
+}  // namespace hone
