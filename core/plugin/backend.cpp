@@ -1,0 +1,104 @@
+// Calling a backend to describe itself and to build.
+#include "plugin/backend.hpp"
+
+#include "model/fields.hpp"
+#include "plugin/call.hpp"
+#include "plugin/factory.hpp"
+
+namespace hone {
+namespace {
+
+Status check_devices(Fields& f, const Value& devices) {
+  for (std::size_t i = 0; i < devices.as_array().size(); ++i) {
+    Fields device = f.inside("devices", devices).inside(std::to_string(i), devices.as_array()[i]);
+    device.integer("index", 0, 1 << 16);
+    device.text("name");
+    device.integer("cores", 0, 1 << 20);
+    HONE_TRY(device.finish_loosely());
+  }
+  return {};
+}
+
+Status check_description(const Value& written) {
+  Fields f(written, "output");
+  f.text("summary");
+  if (const Value* devices = f.array("devices")) f.adopt(check_devices(f, *devices));
+  if (f.texts_or("languages", {}).empty()) f.mistake("languages", "expected at least one");
+  f.choice("withholds", {"freeze", "stream", "copy"});
+  f.text("fingerprint");
+  return f.finish_loosely();
+}
+
+Status check_build(const Value& written) {
+  Fields f(written, "output");
+  f.flag("ok");
+  if (const Value* artifact = f.value("artifact"); artifact != nullptr && !artifact->is_bytes()) {
+    f.mistake("artifact", "expected bytes, found " + std::string(artifact->type_name()));
+  }
+  f.flag("untrusted_host_code");
+  f.text("diagnostics", kSinkBytesMax);
+  f.text("failure");
+  return f.finish_loosely();
+}
+
+}  // namespace
+
+Result<const hone_backend_factory*> backend_factory(const PluginLibrary& library) {
+  HONE_ASSIGN(const hone_backend_factory* table,
+              checked_factory<hone_backend_factory>(library, HONE_BACKEND_FACTORY_ID));
+  if (table->struct_size != sizeof(hone_backend_factory)) {
+    return invalid_argument(library.file() + ": " + HONE_BACKEND_FACTORY_ID + " of " +
+                            std::to_string(table->struct_size) + " bytes, expected exactly " +
+                            std::to_string(sizeof(hone_backend_factory)) + " of a draft");
+  }
+  // guard_buffer may be null.
+  HONE_TRY(check_functions(library, {{"describe", table->describe != nullptr},
+                                     {"build", table->build != nullptr},
+                                     {"open_device", table->open_device != nullptr},
+                                     {"close_device", table->close_device != nullptr},
+                                     {"create_buffer", table->create_buffer != nullptr},
+                                     {"export_buffer", table->export_buffer != nullptr},
+                                     {"import_buffer", table->import_buffer != nullptr},
+                                     {"map_buffer", table->map_buffer != nullptr},
+                                     {"write_buffer", table->write_buffer != nullptr},
+                                     {"read_buffer", table->read_buffer != nullptr},
+                                     {"release_buffer", table->release_buffer != nullptr},
+                                     {"prepare_load", table->prepare_load != nullptr},
+                                     {"load", table->load != nullptr},
+                                     {"get_kernel", table->get_kernel != nullptr},
+                                     {"launch", table->launch != nullptr},
+                                     {"wait", table->wait != nullptr}}));
+  return table;
+}
+
+Result<std::unique_ptr<Backend>> Backend::open(const PluginLibrary& library,
+                                               std::shared_ptr<HostServices> services) {
+  HONE_ASSIGN(const hone_backend_factory* table, backend_factory(library));
+  return std::unique_ptr<Backend>(new Backend(library.name(), *table, std::move(services)));
+}
+
+Result<Value> Backend::describe(const Value& config) const {
+  const std::string who = name_ + ": describe";
+  const std::string bytes = to_msgpack(config);
+  HONE_ASSIGN(Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
+                return factory_.describe(borrow(bytes), out, error);
+              }));
+  if (const Status checked = check_description(written); !checked) {
+    return internal_error(who + ": " + checked.error().message);
+  }
+  return written;
+}
+
+Result<Value> Backend::build(const Value& request) const {
+  const std::string who = name_ + ": build";
+  const std::string bytes = to_msgpack(request);
+  HONE_ASSIGN(Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
+                return factory_.build(host(), borrow(bytes), out, error);
+              }));
+  if (const Status checked = check_build(written); !checked) {
+    return internal_error(who + ": " + checked.error().message);
+  }
+  return written;
+}
+
+}  // namespace hone

@@ -1,0 +1,52 @@
+// Backend: a backend plugin as the host and the builders see it; judges and candidates use its raw
+// table.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/result.hpp"
+#include "hone/backend.h"
+#include "model/value.hpp"
+#include "plugin/host_services.hpp"
+#include "plugin/plugin_library.hpp"
+
+namespace hone {
+
+/// A backend's checked table. It holds no device. [any thread for describe; one at a time for
+/// build]
+///
+///   HONE_ASSIGN(auto backend, Backend::open(library, services));
+///   HONE_ASSIGN(const Value facts, backend->describe(Value::map()));
+class Backend {
+ public:
+  static Result<std::unique_ptr<Backend>> open(const PluginLibrary& library,
+                                               std::shared_ptr<HostServices> services);
+
+  const std::string& name() const { return name_; }
+  const hone_backend_factory* factory() const { return &factory_; }
+  /// What functions of the table are given as their host.
+  const hone_host* host() const { return services_->table(); }
+
+  /// {"summary", "devices", "languages", "withholds", "fingerprint"}, checked.
+  Result<Value> describe(const Value& config) const;
+  /// {"ok", "artifact", "untrusted_host_code", "diagnostics", "failure"}, checked. Runs compilers:
+  /// only in a builder.
+  Result<Value> build(const Value& request) const;
+
+ private:
+  Backend(std::string name, const hone_backend_factory& factory,
+          std::shared_ptr<HostServices> services)
+      : name_(std::move(name)), factory_(factory), services_(std::move(services)) {}
+
+  const std::string name_;
+  const hone_backend_factory& factory_;
+  const std::shared_ptr<HostServices> services_;
+};
+
+/// The table of a library: of exactly the host's size, as for every draft, with each function in
+/// place that must be.
+Result<const hone_backend_factory*> backend_factory(const PluginLibrary& library);
+
+}  // namespace hone

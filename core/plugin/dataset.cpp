@@ -1,0 +1,102 @@
+// Calling a dataset and checking what it hands out.
+#include "plugin/dataset.hpp"
+
+#include <set>
+
+#include "model/fields.hpp"
+#include "plugin/call.hpp"
+#include "plugin/factory.hpp"
+
+namespace hone {
+
+Result<const hone_dataset_factory*> dataset_factory(const PluginLibrary& library) {
+  HONE_ASSIGN(const hone_dataset_factory* table,
+              checked_factory<hone_dataset_factory>(library, HONE_DATASET_FACTORY_ID));
+  HONE_TRY(check_functions(library, {{"describe", table->describe != nullptr},
+                                     {"open", table->open != nullptr},
+                                     {"list", table->list != nullptr},
+                                     {"get", table->get != nullptr},
+                                     {"close", table->close != nullptr}}));
+  return table;
+}
+
+Result<std::vector<TaskEntry>> entries_from_value(const Value& written) {
+  if (!written.is_array()) {
+    return internal_error("expected a list, found " + std::string(written.type_name()));
+  }
+  std::vector<TaskEntry> entries;
+  std::set<std::string> ids;
+  for (const Value& item : written.as_array()) {
+    const std::string where = "item " + std::to_string(entries.size());
+    Fields f(item, where);
+    TaskEntry entry;
+    entry.id = f.text("id", 128);
+    entry.title = f.text("title");
+    entry.split = f.text("split", 128);
+    entry.tags = f.texts_or("tags", {});
+    entry.backends = f.texts_or("backends", {});
+    if (const Status read = f.finish_loosely(); !read) return internal_error(read.error().message);
+    if (entry.id.empty()) return internal_error(where + ": id: expected a name, found none");
+    if (!ids.insert(entry.id).second) {
+      return internal_error(where + ": id: '" + entry.id + "' stands twice, expected once");
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+Result<Value> Dataset::describe(const PluginLibrary& library) {
+  HONE_ASSIGN(const hone_dataset_factory* table, dataset_factory(library));
+  return call_for_value(library.name() + ": describe", table->describe);
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::open(const PluginLibrary& library, std::string name,
+                                               const Value& config,
+                                               std::shared_ptr<HostServices> services) {
+  HONE_ASSIGN(const hone_dataset_factory* table, dataset_factory(library));
+  std::unique_ptr<Dataset> dataset(
+      new Dataset(std::move(name), library.name(), *table, std::move(services)));
+  const std::string bytes = to_msgpack(config);
+  HONE_TRY(call_plugin(library.name() + ": open", [&](hone_error* error) {
+    return table->open(dataset->services_->table(), borrow(bytes), &dataset->handle_, error);
+  }));
+  if (dataset->handle_ == nullptr) {
+    return internal_error(library.name() + ": open: succeeded without a handle");
+  }
+  return dataset;
+}
+
+Dataset::~Dataset() {
+  call_void(plugin_ + ": close", [this] { factory_.close(handle_); });
+}
+
+Result<std::vector<TaskEntry>> Dataset::list() const {
+  const std::string who = plugin_ + ": list";
+  HONE_ASSIGN(const Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
+                return factory_.list(handle_, out, error);
+              }));
+  auto entries = entries_from_value(written);
+  if (!entries) return entries.error().in(who);
+  return entries;
+}
+
+Result<Task> Dataset::get(std::string_view id) const {
+  const std::string who = plugin_ + ": get";
+  const std::string text(id);
+  if (text.size() > 128 || text.find('\0') != std::string::npos) {
+    return not_found(who + ": no task has an id of " + std::to_string(text.size()) +
+                     " bytes or with a NUL");
+  }
+  HONE_ASSIGN(const Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
+                return factory_.get(handle_, text.c_str(), out, error);
+              }));
+  auto task = task_from_value(written);
+  if (!task) return internal_error(who + ": " + text + ": " + task.error().message);
+  if (task->id != text) {
+    return internal_error(who + ": expected the task '" + text + "', found '" + task->id + "'");
+  }
+  task->dataset = name_;
+  return task;
+}
+
+}  // namespace hone

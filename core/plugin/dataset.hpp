@@ -1,0 +1,75 @@
+// Dataset: a dataset plugin's handle; tasks come out of it checked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "hone/dataset.h"
+#include "model/task.hpp"
+#include "model/value.hpp"
+#include "plugin/host_services.hpp"
+#include "plugin/plugin_library.hpp"
+
+namespace hone {
+
+/// What list() says of a task.
+struct TaskEntry {
+  std::string id;
+  std::string title;
+  std::string split;
+  std::vector<std::string> tags;
+  std::vector<std::string> backends;
+};
+
+/// Owns an opened dataset of a plugin. [any thread, also several at once]
+///
+///   HONE_ASSIGN(auto tasks, Dataset::open(library, "basics", Value::map({{"path", "tasks"}}),
+///   services)); HONE_ASSIGN(const Task task, tasks->get("add_relu"));   // task.dataset is
+///   "basics"
+class Dataset {
+ public:
+  /// {"summary", "parameters"}, as the plugin says it.
+  static Result<Value> describe(const PluginLibrary& library);
+
+  /// `name` is the dataset's in the configuration. A mistake in a task is the plugin's
+  /// invalid_argument "file:line: …".
+  static Result<std::unique_ptr<Dataset>> open(const PluginLibrary& library, std::string name,
+                                               const Value& config,
+                                               std::shared_ptr<HostServices> services);
+  ~Dataset();
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  /// In the dataset's order; ids are unique.
+  Result<std::vector<TaskEntry>> list() const;
+  /// not_found for an id that is none. A task that breaks the rules of docs/tasks.md is an internal
+  /// error.
+  Result<Task> get(std::string_view id) const;
+
+ private:
+  Dataset(std::string name, std::string plugin, const hone_dataset_factory& factory,
+          std::shared_ptr<HostServices> services)
+      : name_(std::move(name)),
+        plugin_(std::move(plugin)),
+        factory_(factory),
+        services_(std::move(services)) {}
+
+  const std::string name_, plugin_;
+  const hone_dataset_factory& factory_;
+  const std::shared_ptr<HostServices> services_;
+  hone_dataset* handle_ = nullptr;
+};
+
+/// The table of a library, with every function in place.
+Result<const hone_dataset_factory*> dataset_factory(const PluginLibrary& library);
+
+/// Checks what list() wrote.
+Result<std::vector<TaskEntry>> entries_from_value(const Value& written);
+
+}  // namespace hone

@@ -1,0 +1,49 @@
+// HostServices: the hone_host table that one plugin's handles are given.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "hone/abi.h"
+#include "model/value.hpp"
+
+namespace hone {
+
+/// What the host can do for plugins. Any of them may be called from any thread.
+struct HostOptions {
+  /// {"value": document, "lines": {pointer: line}}, or an error "name:line: …". The parser is
+  /// core/config's, on the same floor as this folder, so it is handed in; without one, parse_yaml
+  /// is unimplemented.
+  std::function<Result<Value>(std::string_view text, std::string_view name)> parse_yaml;
+  /// Whether calls under way should give up; without one, never.
+  std::function<bool()> cancelled;
+  /// A folder that is the plugin's own; "" for none.
+  std::string workdir;
+};
+
+/// One plugin's view of the host. Handles share it: it outlives them all. [any thread]
+class HostServices {
+ public:
+  HostServices(std::string plugin_name, HostOptions options);
+  HostServices(const HostServices&) = delete;
+  HostServices& operator=(const HostServices&) = delete;
+
+  const hone_host* table() const { return &table_; }
+
+ private:
+  static void log_line(void* self, std::int32_t level, const char* message);
+  static std::int32_t is_cancelled(void* self);
+  static std::uint64_t now(void* self);
+  static const char* own_folder(void* self);
+  static std::int32_t parse(void* self, hone_bytes text, const char* name, hone_sink* out,
+                            hone_error* error);
+
+  const std::string plugin_name_;
+  const HostOptions options_;
+  hone_host table_{};
+};
+
+}  // namespace hone

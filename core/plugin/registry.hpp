@@ -1,0 +1,82 @@
+// Registry: finds the plugins of this installation and of configured folders, and opens them by
+// name.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+#include "plugin/backend.hpp"
+#include "plugin/dataset.hpp"
+#include "plugin/host_services.hpp"
+#include "plugin/plugin_library.hpp"
+#include "plugin/reward.hpp"
+
+namespace hone {
+
+enum class PluginKind { kReward, kDataset, kBackend };
+std::string_view kind_name(PluginKind kind);        ///< "reward", "dataset", "backend"
+std::string_view kind_factory_id(PluginKind kind);  ///< "hone.reward/1", …
+
+/// One library that was found, loaded or refused.
+struct PluginInfo {
+  PluginKind kind =
+      PluginKind::kReward;  ///< of its first factory; of its folder when it was refused
+  std::string name;         ///< of its entry; the file's when it was refused
+  std::string version;
+  std::filesystem::path path;
+  std::vector<std::string> factories;
+  std::string error;  ///< why it was refused; empty when it was not
+};
+
+struct RegistryOptions {
+  /// Each is searched for plugins/{rewards,datasets,backends}/*.so.
+  std::vector<std::filesystem::path> roots;
+  /// Libraries, or folders of libraries, of any kind.
+  std::vector<std::filesystem::path> extra;
+  /// The services that every plugin gets. A `workdir` is a folder in which each plugin has one of
+  /// its own name.
+  HostOptions host;
+};
+
+/// Loads every plugin it finds when it is made; the order is that of the roots, then of names. Of
+/// two plugins of one kind and name the first stands and the second is refused. Constant
+/// afterwards. [any thread]
+///
+///   const Registry registry({{install_root()}, {}, host});
+///   HONE_ASSIGN(auto reward, registry.open_reward("kevin", Value::map()));
+class Registry {
+ public:
+  explicit Registry(RegistryOptions options);
+
+  const std::vector<PluginInfo>& plugins() const { return infos_; }
+
+  /// What the plugin says of itself; a backend is asked with an empty configuration.
+  Result<Value> describe(PluginKind kind, std::string_view name) const;
+
+  Result<std::unique_ptr<Reward>> open_reward(std::string_view name, const Value& config) const;
+  /// `dataset_name` is the dataset's in the configuration.
+  Result<std::unique_ptr<Dataset>> open_dataset(std::string_view name, std::string dataset_name,
+                                                const Value& config) const;
+  Result<std::unique_ptr<Backend>> open_backend(std::string_view name) const;
+
+  /// The library of a plugin; not_found names the nearest, or says why it was refused.
+  Result<PluginLibrary> library(PluginKind kind, std::string_view name) const;
+
+ private:
+  void scan_folder(const std::filesystem::path& folder, PluginKind kind);
+  void add(const std::filesystem::path& path, PluginKind folder_kind);
+  Status check_unique(const PluginLibrary& found) const;
+  Result<std::shared_ptr<HostServices>> services(const PluginLibrary& found) const;
+
+  const RegistryOptions options_;
+  std::vector<PluginInfo> infos_;
+  std::vector<std::optional<PluginLibrary>> libraries_;  // beside infos_; empty where refused
+};
+
+}  // namespace hone

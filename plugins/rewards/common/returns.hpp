@@ -1,0 +1,63 @@
+// What the rewards here share: the parameters of the return and of the speedup, read once and
+// applied in one way.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "hone/plugin.hpp"
+
+namespace hone::rewards {
+
+using namespace hone::plugin;  // the rewards are plugins and nothing else
+
+/// The choices of one configuration.
+struct Rules {
+  ReturnRule returns;
+  bool low = false;        ///< the lower end of the speedup's interval instead of its value
+  double speedup_cap = 0;  ///< 0: none
+
+  /// The speedup that is rewarded; nullopt unless the turn is correct and was measured.
+  std::optional<double> speedup(const Turn& turn) const {
+    if (!turn.correct() || !turn.speedup) return std::nullopt;
+    const double figure = low ? turn.speedup->low : turn.speedup->value;
+    return speedup_cap > 0 ? std::min(figure, speedup_cap) : figure;
+  }
+};
+
+/// Parameters with the defaults of a reward's source: `return_kind` is "sum" or "forward".
+inline Parameters shared_parameters(double gamma, std::string return_kind) {
+  return {
+      number_parameter("gamma", gamma, 0, 1, "discount per scored turn"),
+      integer_parameter(
+          "horizon", 0, 0, 1 << 20,
+          "turns that a return looks ahead, its own included; 0: to the end of the episode"),
+      choice_parameter(
+          "return", std::move(return_kind), {"sum", "forward"},
+          "sum: the trajectory's for every turn; forward: each turn's own, discounted from it"),
+      choice_parameter(
+          "speedup", "value", {"value", "low"},
+          "the figure that is rewarded; low: the lower end of its confidence interval"),
+  };
+}
+
+/// One more for rewards that pay for the speedup itself.
+inline Parameters with_speedup_cap(Parameters parameters, double cap) {
+  parameters.push_back(
+      number_parameter("speedup_cap", cap, 0, 1e6, "a speedup above counts as this; 0: no cap"));
+  return parameters;
+}
+
+inline Rules read_rules(const Config& config) {
+  return {{config.number("gamma"), config.integer("horizon"), config.text("return") == "forward"},
+          config.text("speedup") == "low"};
+}
+inline Rules read_capped_rules(const Config& config) {
+  Rules rules = read_rules(config);
+  rules.speedup_cap = config.number("speedup_cap");
+  return rules;
+}
+
+}  // namespace hone::rewards
