@@ -1,0 +1,20 @@
+// expect: wrong
+// Flips the filter, as a convolution in signal processing would.
+#include <cstdint>
+
+extern "C" void conv2d(const float* x, const float* weight, const float* bias, float* out,
+                       int64_t c_in, int64_t c_out, int64_t h, int64_t w) {
+  for (int64_t o = 0; o < c_out; ++o) {
+    for (int64_t r = 0; r < h - 2; ++r) {
+      for (int64_t c = 0; c < w - 2; ++c) {
+        float sum = bias[o];
+        for (int64_t i = 0; i < c_in; ++i) {
+          for (int64_t t = 0; t < 9; ++t) {
+            sum += x[(i * h + r + t / 3) * w + c + t % 3] * weight[(o * c_in + i) * 9 + 8 - t];
+          }
+        }
+        out[(o * (h - 2) + r) * (w - 2) + c] = sum;
+      }
+    }
+  }
+}
