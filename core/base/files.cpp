@@ -81,7 +81,8 @@ std::filesystem::path install_root() {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const std::filesystem::path folder = program.parent_path();
   if (folder.filename() == "libexec") return folder.parent_path();
-  if (folder.filename() == "bin" && std::filesystem::exists(folder.parent_path() / "lib/hone", ignored)) {
+  if (folder.filename() == "bin" &&
+      std::filesystem::exists(folder.parent_path() / "lib/hone", ignored)) {
     return folder.parent_path() / "lib/hone";
   }
   return folder;

@@ -14,14 +14,15 @@ namespace hone {
 /// The whole file. A file of more than `bytes_max` is an invalid_argument that says its size.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max = 64u << 20);
 
-/// Writes a new file beside the target and renames it over: a reader sees the old or the new, never a part.
+/// Writes a new file beside the target and renames it over: a reader sees the old or the new, never
+/// a part.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// A sealed, read-only memory file with these bytes: nobody who gets it can change or resize it.
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes);
 
-/// The folder of the running program (`hone`), or the parent of libexec/ for a program in there. What is shipped lies
-/// below it: libexec/, plugins/, share/.
+/// The folder of the running program (`hone`), or the parent of libexec/ for a program in there.
+/// What is shipped lies below it: libexec/, plugins/, share/.
 std::filesystem::path install_root();
 
 }  // namespace hone

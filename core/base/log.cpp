@@ -24,11 +24,16 @@ spdlog::logger& logger() {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarning: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
-    case LogLevel::kOff: return spdlog::level::off;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+    case LogLevel::kOff:
+      return spdlog::level::off;
   }
   return spdlog::level::off;
 }
@@ -56,8 +61,9 @@ void log(LogLevel level, std::string_view who, std::string_view message) {
   if (!logger().should_log(to_spdlog(level))) return;
   const std::string from = one_line(who, g_json);
   const std::string text = one_line(message, g_json);
-  logger().log(to_spdlog(level), "{}",
-               g_json ? R"("from":")" + from + R"(","message":")" + text + '"' : from + ": " + text);
+  logger().log(
+      to_spdlog(level), "{}",
+      g_json ? R"("from":")" + from + R"(","message":")" + text + '"' : from + ": " + text);
 }
 
 }  // namespace hone

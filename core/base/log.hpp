@@ -14,7 +14,9 @@ void log(LogLevel level, std::string_view who, std::string_view message);
 
 inline void log_debug(std::string_view who, std::string_view m) { log(LogLevel::kDebug, who, m); }
 inline void log_info(std::string_view who, std::string_view m) { log(LogLevel::kInfo, who, m); }
-inline void log_warning(std::string_view who, std::string_view m) { log(LogLevel::kWarning, who, m); }
+inline void log_warning(std::string_view who, std::string_view m) {
+  log(LogLevel::kWarning, who, m);
+}
 inline void log_error(std::string_view who, std::string_view m) { log(LogLevel::kError, who, m); }
 
 }  // namespace hone

@@ -1,4 +1,5 @@
-// Mutex and MutexLock: std::mutex with clang's thread-safety annotations, which the tidy preset enforces.
+// Mutex and MutexLock: std::mutex with clang's thread-safety annotations, which the tidy preset
+// enforces.
 #pragma once
 
 #include <condition_variable>
@@ -40,7 +41,8 @@ class HONE_ANNOTATE(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-/// Waits on a Mutex that the caller holds: condition.wait(mutex_) inside a MutexLock, in a loop over its condition.
+/// Waits on a Mutex that the caller holds: condition.wait(mutex_) inside a MutexLock, in a loop
+/// over its condition.
 using Condition = std::condition_variable_any;
 
 }  // namespace hone

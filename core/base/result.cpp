@@ -8,16 +8,26 @@ namespace hone {
 
 std::string_view code_name(Code code) {
   switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kInvalidArgument: return "invalid_argument";
-    case Code::kNotFound: return "not_found";
-    case Code::kFailedPrecondition: return "failed_precondition";
-    case Code::kResourceExhausted: return "resource_exhausted";
-    case Code::kDeadlineExceeded: return "deadline_exceeded";
-    case Code::kCancelled: return "cancelled";
-    case Code::kUnavailable: return "unavailable";
-    case Code::kUnimplemented: return "unimplemented";
-    case Code::kInternal: return "internal";
+    case Code::kOk:
+      return "ok";
+    case Code::kInvalidArgument:
+      return "invalid_argument";
+    case Code::kNotFound:
+      return "not_found";
+    case Code::kFailedPrecondition:
+      return "failed_precondition";
+    case Code::kResourceExhausted:
+      return "resource_exhausted";
+    case Code::kDeadlineExceeded:
+      return "deadline_exceeded";
+    case Code::kCancelled:
+      return "cancelled";
+    case Code::kUnavailable:
+      return "unavailable";
+    case Code::kUnimplemented:
+      return "unimplemented";
+    case Code::kInternal:
+      return "internal";
   }
   return "internal";
 }
@@ -29,7 +39,8 @@ bool is_retryable(Code code) {
 
 Error system_error(std::string_view what, int error_number) {
   std::string reason = std::generic_category().message(error_number);
-  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  if (!reason.empty())
+    reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
   return unavailable(std::string(what) + ": " + reason);
 }
 

@@ -1,4 +1,5 @@
-// Expected failures as values: Error, Status and Result<T>, with the codes of the plugin ABI and the wire.
+// Expected failures as values: Error, Status and Result<T>, with the codes of the plugin ABI and
+// the wire.
 #pragma once
 
 #include <string>
@@ -34,9 +35,7 @@ struct [[nodiscard]] Error {
   std::string message;  ///< lower case, no final period, outer to inner, found and expected
 
   /// The same error seen from further out: "context: message".
-  Error in(std::string_view context) const {
-    return {code, std::string(context) + ": " + message};
-  }
+  Error in(std::string_view context) const { return {code, std::string(context) + ": " + message}; }
 };
 
 inline Error invalid_argument(std::string message) {
@@ -63,7 +62,8 @@ Error system_error(std::string_view what, int error_number);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
@@ -104,12 +104,13 @@ using Status = Result<void>;
 #define HONE_CONCAT(a, b) HONE_CONCAT_(a, b)
 
 /// Evaluates an expression that yields a Status or Result; returns its error from this function.
-#define HONE_TRY(expression)                                    \
-  do {                                                          \
+#define HONE_TRY(expression)                                                 \
+  do {                                                                       \
     if (auto hone_try_ = (expression); !hone_try_) return hone_try_.error(); \
   } while (false)
 
-/// HONE_ASSIGN(int n, parse(text)): declares or assigns from a Result; returns its error from this function.
+/// HONE_ASSIGN(int n, parse(text)): declares or assigns from a Result; returns its error from this
+/// function.
 #define HONE_ASSIGN(target, expression) \
   HONE_ASSIGN_(HONE_CONCAT(hone_result_, __LINE__), target, expression)
 #define HONE_ASSIGN_(temporary, target, expression) \

@@ -1,8 +1,8 @@
-// hone-candidate: the process that nobody believes. Maps what the judge hands it, seals itself, loads one artifact, and calls
-// it when told to.
+// hone-candidate: the process that nobody believes. Maps what the judge hands it, seals itself,
+// loads one artifact, and calls it when told to.
 //
-// Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is trusted; after the artifact is
-// loaded it is the submission's, and nothing it says is believed.
+// Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is
+// trusted; after the artifact is loaded it is the submission's, and nothing it says is believed.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -69,8 +69,9 @@ Result<std::array<UniqueFd, kFdCount>> receive_setup(Setup& setup) {
   } while (n < 0 && errno == EINTR);
   if (n == 0) std::exit(0);  // the judge no longer needs us
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (n != static_cast<ssize_t>(sizeof setup) || setup.version != kChannelVersion || header == nullptr ||
-      header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int) * kFdCount)) {
+  if (n != static_cast<ssize_t>(sizeof setup) || setup.version != kChannelVersion ||
+      header == nullptr || header->cmsg_type != SCM_RIGHTS ||
+      header->cmsg_len != CMSG_LEN(sizeof(int) * kFdCount)) {
     return internal_error("setup: broken message");
   }
   std::array<UniqueFd, kFdCount> fds;
@@ -104,9 +105,11 @@ Status prepare(Candidate& self, const Backend& backend, const std::array<UniqueF
   self.orders = static_cast<const Orders*>(orders);
   self.answers = static_cast<Answers*>(answers);
   const Setup& setup = self.setup;
-  HONE_TRY(check(self.backend->open_device(backend.host(), setup.device, &self.device, &error), error, "open device"));
-  HONE_TRY(check(self.backend->import_buffer(self.device, fds[2].get(), setup.arena_bytes, &self.arena, &error), error,
-                 "import arena"));
+  HONE_TRY(check(self.backend->open_device(backend.host(), setup.device, &self.device, &error),
+                 error, "open device"));
+  HONE_TRY(check(self.backend->import_buffer(self.device, fds[2].get(), setup.arena_bytes,
+                                             &self.arena, &error),
+                 error, "import arena"));
   HONE_TRY(check(self.backend->prepare_load(self.device, setup.threads, &error), error, "prepare"));
   limit_memory(setup.memory_bytes);
   SealOptions seal;
@@ -119,12 +122,12 @@ Status load(Candidate& self, int artifact_fd) {
   hone_artifact* artifact = nullptr;
   const Setup& setup = self.setup;
   HONE_TRY(check(self.backend->load(self.device, artifact_fd, &artifact, &error), error, "load"));
-  HONE_TRY(check(self.backend->get_kernel(artifact, setup.entry, setup.argument_kinds, setup.argument_count,
-                                          &self.kernels[0], &error),
+  HONE_TRY(check(self.backend->get_kernel(artifact, setup.entry, setup.argument_kinds,
+                                          setup.argument_count, &self.kernels[0], &error),
                  error, "entry"));
   if (setup.second_entry[0] == '\0') return {};
-  return check(self.backend->get_kernel(artifact, setup.second_entry, setup.argument_kinds, setup.argument_count,
-                                        &self.kernels[1], &error),
+  return check(self.backend->get_kernel(artifact, setup.second_entry, setup.argument_kinds,
+                                        setup.argument_count, &self.kernels[1], &error),
                error, "second entry");
 }
 
@@ -133,8 +136,10 @@ void say(Report report, const Status& status) {
   loaded.version = kChannelVersion;
   loaded.report = report;
   loaded.code = status ? HONE_OK : static_cast<std::int32_t>(status.error().code);
-  if (!status) std::snprintf(loaded.message, sizeof loaded.message, "%s", status.error().message.c_str());
-  // Rationale: write() rather than send(): the seal leaves reads and writes of open descriptors alone.
+  if (!status)
+    std::snprintf(loaded.message, sizeof loaded.message, "%s", status.error().message.c_str());
+  // Rationale: write() rather than send(): the seal leaves reads and writes of open descriptors
+  // alone.
   if (write(kSocket, &loaded, sizeof loaded) != static_cast<ssize_t>(sizeof loaded)) std::_Exit(70);
 }
 
@@ -145,7 +150,8 @@ Answer run(Candidate& self, hone_kernel* kernel, std::uint32_t calls) {
   launch.count = self.setup.argument_count;
   for (std::uint32_t i = 0; i < calls; ++i) {
     launch.values = self.orders->values[i];
-    if (self.backend->launch(kernel, self.arena, &launch, &error) != HONE_OK) return Answer::kFailed;
+    if (self.backend->launch(kernel, self.arena, &launch, &error) != HONE_OK)
+      return Answer::kFailed;
   }
   return self.backend->wait(self.device, &error) == HONE_OK ? Answer::kFine : Answer::kFailed;
 }
@@ -155,7 +161,8 @@ Answer guard(Candidate& self, bool on) {
   hone_error error = fresh_error();
   for (std::uint32_t i = 0; i < self.orders->calls; ++i) {
     const Guard& pages = self.orders->guards[i];
-    if (self.backend->guard_buffer(self.arena, pages.at, pages.bytes, on ? 1 : 0, &error) != HONE_OK) {
+    if (self.backend->guard_buffer(self.arena, pages.at, pages.bytes, on ? 1 : 0, &error) !=
+        HONE_OK) {
       return Answer::kFailed;
     }
   }
@@ -164,17 +171,24 @@ Answer guard(Candidate& self, bool on) {
 
 Answer obey(Candidate& self) {
   switch (self.orders->order) {
-    case Order::kRun: return run(self, self.kernels[0], self.orders->calls);
-    case Order::kRunSecond: return run(self, self.kernels[1], self.orders->calls);
-    case Order::kNothing: return Answer::kFine;
-    case Order::kGuard: return guard(self, true);
-    case Order::kUnguard: return guard(self, false);
-    case Order::kEnd: break;
+    case Order::kRun:
+      return run(self, self.kernels[0], self.orders->calls);
+    case Order::kRunSecond:
+      return run(self, self.kernels[1], self.orders->calls);
+    case Order::kNothing:
+      return Answer::kFine;
+    case Order::kGuard:
+      return guard(self, true);
+    case Order::kUnguard:
+      return guard(self, false);
+    case Order::kEnd:
+      break;
   }
   std::_Exit(0);
 }
 
-/// C++ exceptions of a submission end its round, not silently the process: the author gets to read what it was.
+/// C++ exceptions of a submission end its round, not silently the process: the author gets to read
+/// what it was.
 Answer obey_guarded(Candidate& self) {
   try {
     return obey(self);

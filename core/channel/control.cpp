@@ -24,7 +24,8 @@ Result<UniqueFd> shared_region(const char* name, std::size_t bytes) {
   UniqueFd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return system_error("memfd_create", errno);
   if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return system_error("ftruncate", errno);
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return system_error("seal", errno);
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+    return system_error("seal", errno);
   return fd;
 }
 
@@ -36,18 +37,21 @@ Status forbid_further_writers(int fd) {
 }
 
 Result<void*> map_region(int fd, std::size_t bytes, bool writable) {
-  void* at = mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED | MAP_POPULATE, fd, 0);
+  void* at = mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
+                  MAP_SHARED | MAP_POPULATE, fd, 0);
   if (at == MAP_FAILED) return system_error("mmap of a shared region", errno);
   return at;
 }
 
 Result<std::pair<UniqueFd, UniqueFd>> packet_pair() {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair", errno);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return system_error("socketpair", errno);
   return std::make_pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
 }
 
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t while_value, double timeout_s) {
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t while_value,
+                double timeout_s) {
   timespec limit{};
   limit.tv_sec = static_cast<time_t>(timeout_s);
   limit.tv_nsec = static_cast<long>((timeout_s - static_cast<double>(limit.tv_sec)) * 1e9);

@@ -22,11 +22,13 @@ Status wait_ready(int socket, short events, double deadline_s, int watch) {
     const double left = deadline_s - monotonic_s();
     if (left <= 0) return Error{Code::kDeadlineExceeded, "message: no answer in time"};
     pollfd polled[2] = {{socket, events, 0}, {watch, POLLIN, 0}};
-    const int n = ::poll(polled, watch >= 0 ? 2 : 1, static_cast<int>(std::min(left * 1e3 + 1, 1e9)));
+    const int n =
+        ::poll(polled, watch >= 0 ? 2 : 1, static_cast<int>(std::min(left * 1e3 + 1, 1e9)));
     if (n < 0 && errno != EINTR) return system_error("poll", errno);
     if (n <= 0) continue;
     if (polled[0].revents != 0) return {};
-    if (watch >= 0 && polled[1].revents != 0) return unavailable("message: the other process has ended");
+    if (watch >= 0 && polled[1].revents != 0)
+      return unavailable("message: the other process has ended");
   }
 }
 
@@ -42,7 +44,8 @@ union ControlBuffer {
   char bytes[CMSG_SPACE(sizeof(int) * kStreamFdsMax)];
 };
 
-Status send_prefix(int socket, const Prefix& prefix, const std::vector<int>& fds, double deadline_s) {
+Status send_prefix(int socket, const Prefix& prefix, const std::vector<int>& fds,
+                   double deadline_s) {
   iovec part{const_cast<Prefix*>(&prefix), sizeof prefix};
   ControlBuffer control{};
   msghdr message{};
@@ -91,7 +94,8 @@ Result<Prefix> receive_prefix(int socket, StreamMessage& into, double deadline_s
         into.fds.emplace_back(fd);
       }
     }
-    if ((message.msg_flags & MSG_CTRUNC) != 0) return invalid_argument("message: too many descriptors");
+    if ((message.msg_flags & MSG_CTRUNC) != 0)
+      return invalid_argument("message: too many descriptors");
     got += static_cast<std::size_t>(n);
   }
   return prefix;
@@ -101,11 +105,13 @@ Result<Prefix> receive_prefix(int socket, StreamMessage& into, double deadline_s
 
 Result<std::pair<UniqueFd, UniqueFd>> stream_pair() {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair", errno);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return system_error("socketpair", errno);
   return std::make_pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
 }
 
-Status send_message(int socket, std::string_view bytes, const std::vector<int>& fds, double timeout_s) {
+Status send_message(int socket, std::string_view bytes, const std::vector<int>& fds,
+                    double timeout_s) {
   HONE_ASSERT(fds.size() <= kStreamFdsMax);
   const double deadline_s = monotonic_s() + timeout_s;
   HONE_TRY(send_prefix(socket, {bytes.size(), static_cast<std::uint32_t>(fds.size()), kMagic}, fds,
@@ -120,7 +126,8 @@ Status send_message(int socket, std::string_view bytes, const std::vector<int>& 
   return {};
 }
 
-Result<StreamMessage> receive_message(int socket, std::size_t bytes_max, double timeout_s, int watch) {
+Result<StreamMessage> receive_message(int socket, std::size_t bytes_max, double timeout_s,
+                                      int watch) {
   const double deadline_s = monotonic_s() + timeout_s;
   StreamMessage message;
   HONE_ASSIGN(const Prefix prefix, receive_prefix(socket, message, deadline_s, watch));

@@ -21,11 +21,15 @@ inline constexpr std::size_t kStreamFdsMax = 16;
 /// A connected pair of stream sockets, close-on-exec.
 Result<std::pair<UniqueFd, UniqueFd>> stream_pair();
 
-/// Sends length, descriptors and bytes. Blocks up to timeout_s: `deadline_exceeded`. A peer that is gone is `unavailable`.
-Status send_message(int socket, std::string_view bytes, const std::vector<int>& fds, double timeout_s);
+/// Sends length, descriptors and bytes. Blocks up to timeout_s: `deadline_exceeded`. A peer that is
+/// gone is `unavailable`.
+Status send_message(int socket, std::string_view bytes, const std::vector<int>& fds,
+                    double timeout_s);
 
-/// Receives one message of at most bytes_max and kStreamFdsMax descriptors (more is invalid_argument, and the stream is
-/// then of no further use). `watch` (or -1) is a pidfd: when it fires and nothing is left to read, the peer is gone.
-Result<StreamMessage> receive_message(int socket, std::size_t bytes_max, double timeout_s, int watch = -1);
+/// Receives one message of at most bytes_max and kStreamFdsMax descriptors (more is
+/// invalid_argument, and the stream is then of no further use). `watch` (or -1) is a pidfd: when it
+/// fires and nothing is left to read, the peer is gone.
+Result<StreamMessage> receive_message(int socket, std::size_t bytes_max, double timeout_s,
+                                      int watch = -1);
 
 }  // namespace hone

@@ -1,4 +1,5 @@
-// EpisodeService: every verb that concerns tasks and episodes, without a transport. The server calls it; tests do too.
+// EpisodeService: every verb that concerns tasks and episodes, without a transport. The server
+// calls it; tests do too.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +13,26 @@ namespace hone {
 
 /// Who sent a request.
 struct Caller {
-  std::string connection;  ///< the connection now; episodes belong to one until they are resumed on another
-  std::string client;      ///< the client's name, for quotas, fairness and logs
+  std::string
+      connection;  ///< the connection now; episodes belong to one until they are resumed on another
+  std::string client;  ///< the client's name, for quotas, fairness and logs
 };
 
-/// [any thread] All members. Requests and replies are the bodies of docs/protocol.md; a reply's bytes are final (a repeated
-/// request gets the same bytes). Callbacks may come during the call or later from another thread, `reply` exactly once.
+/// [any thread] All members. Requests and replies are the bodies of docs/protocol.md; a reply's
+/// bytes are final (a repeated request gets the same bytes). Callbacks may come during the call or
+/// later from another thread, `reply` exactly once.
 class EpisodeService {
  public:
-  using Reply = std::function<void(Result<std::string> body)>;   ///< MessagePack of the result's body
-  using Progress = std::function<void(Value body)>;              ///< {"stage": "building"}, …
+  using Reply =
+      std::function<void(Result<std::string> body)>;  ///< MessagePack of the result's body
+  using Progress = std::function<void(Value body)>;   ///< {"stage": "building"}, …
 
   virtual ~EpisodeService() = default;
 
   virtual Result<Value> describe(const Caller& caller, const Value& request) = 0;
   virtual void reset(const Caller& caller, const Value& request, Reply reply) = 0;
-  virtual void step(const Caller& caller, const Value& request, double deadline_s, Progress progress,
-                    Reply reply) = 0;
+  virtual void step(const Caller& caller, const Value& request, double deadline_s,
+                    Progress progress, Reply reply) = 0;
   /// Ends a step that is being evaluated; the step is answered `cancelled` and its turn stays open.
   virtual Result<Value> cancel(const Caller& caller, const Value& request) = 0;
   virtual Result<Value> close(const Caller& caller, const Value& request) = 0;
@@ -39,7 +43,8 @@ class EpisodeService {
   virtual std::size_t reap() = 0;
   /// Counters for `metrics`.
   virtual Value stats() const = 0;
-  /// For hello: {"environments": [...], "backends": [...], "isolation": str, "fingerprint": str, "lease_s": float}.
+  /// For hello: {"environments": [...], "backends": [...], "isolation": str, "fingerprint": str,
+  /// "lease_s": float}.
   virtual Value capabilities() const = 0;
   /// Steps under way. At zero a graceful shutdown may end.
   virtual std::size_t pending() const = 0;

@@ -16,13 +16,13 @@ namespace hone {
 struct Submission {
   std::shared_ptr<const Task> task;
   std::string backend = "cpu";
-  std::string language;     ///< "c++", "c"; one of the task's
+  std::string language;  ///< "c++", "c"; one of the task's
   std::string source;
-  std::string client;       ///< who asks: quotas and fairness
-  std::string episode;      ///< fairness among a client's episodes
-  std::string group;        ///< submissions of one group share a device model and a baseline; empty: none
-  std::uint64_t seed = 0;   ///< secret; inputs and hidden shapes follow from it alone
-  double deadline_s = 0;    ///< seconds from now to give an answer; 0: the configured limit
+  std::string client;   ///< who asks: quotas and fairness
+  std::string episode;  ///< fairness among a client's episodes
+  std::string group;  ///< submissions of one group share a device model and a baseline; empty: none
+  std::uint64_t seed = 0;  ///< secret; inputs and hidden shapes follow from it alone
+  double deadline_s = 0;   ///< seconds from now to give an answer; 0: the configured limit
 };
 
 enum class Stage { kQueued, kBuilding, kChecking, kMeasuring };
@@ -32,20 +32,22 @@ std::string_view stage_name(Stage stage);  ///< "queued", "building", "checking"
 class Evaluator {
  public:
   using Progress = std::function<void(Stage)>;
-  /// A verdict about the submission; or an Error, which is a fault of the machine or of hone (after a retry), a deadline
-  /// or a cancellation, and never the submission's.
+  /// A verdict about the submission; or an Error, which is a fault of the machine or of hone (after
+  /// a retry), a deadline or a cancellation, and never the submission's.
   using Done = std::function<void(Result<Verdict>)>;
 
   virtual ~Evaluator() = default;
 
-  /// Queues a submission. `done` is called exactly once, unless this returns an error: resource_exhausted when the queue
-  /// is full, invalid_argument when backend or language are not the task's.
+  /// Queues a submission. `done` is called exactly once, unless this returns an error:
+  /// resource_exhausted when the queue is full, invalid_argument when backend or language are not
+  /// the task's.
   virtual Result<std::uint64_t> submit(Submission submission, Progress progress, Done done) = 0;
   /// Ends it early: `done` gets `cancelled`, unless it was called already. Unknown ids are ignored.
   virtual void cancel(std::uint64_t id) = 0;
   /// Evaluations queued and running now.
   virtual std::size_t pending() const = 0;
-  /// Counters and histograms for `metrics`: {"evaluations": {outcome: n}, "queue": n, "stage_ms": {stage: {...}}, …}.
+  /// Counters and histograms for `metrics`: {"evaluations": {outcome: n}, "queue": n, "stage_ms":
+  /// {stage: {...}}, …}.
   virtual Value stats() const = 0;
   /// What measures: goes into hello and into every verdict.
   virtual std::string fingerprint() const = 0;

@@ -11,13 +11,16 @@ namespace {
 /// Mean square of the exact values; non-finite ones are left out.
 double rms(const double* values, std::uint64_t count) {
   double sum = 0;
-  for (std::uint64_t i = 0; i < count; ++i) sum += std::isfinite(values[i]) ? values[i] * values[i] : 0.0;
+  for (std::uint64_t i = 0; i < count; ++i)
+    sum += std::isfinite(values[i]) ? values[i] * values[i] : 0.0;
   return std::sqrt(sum / static_cast<double>(count));
 }
 
-/// Whether an element is outside; written so that NaN anywhere counts as outside, and the slow pass decides.
+/// Whether an element is outside; written so that NaN anywhere counts as outside, and the slow pass
+/// decides.
 template <typename T>
-std::uint64_t count_outside(const T* got, const double* expected, std::uint64_t count, double base, double rtol) {
+std::uint64_t count_outside(const T* got, const double* expected, std::uint64_t count, double base,
+                            double rtol) {
   std::uint64_t outside = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const double error = std::fabs(static_cast<double>(got[i]) - expected[i]);
@@ -34,8 +37,8 @@ bool acceptable(double got, double expected, double limit) {
 
 /// Adds one row's wrong elements to the mismatch; `at` is the row's first element.
 template <typename T>
-void explain(Mismatch& m, double& worst, const T* got, const double* expected, std::uint64_t count, double base,
-             double rtol, std::uint64_t at) {
+void explain(Mismatch& m, double& worst, const T* got, const double* expected, std::uint64_t count,
+             double base, double rtol, std::uint64_t at) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const double value = static_cast<double>(got[i]);
     const double limit = base + rtol * std::fabs(expected[i]);
@@ -55,8 +58,8 @@ void explain(Mismatch& m, double& worst, const T* got, const double* expected, s
 }
 
 template <typename T>
-std::optional<Mismatch> compare_floats(const T* got, const double* expected, std::uint64_t count, std::uint64_t row,
-                                       const Tolerance& t) {
+std::optional<Mismatch> compare_floats(const T* got, const double* expected, std::uint64_t count,
+                                       std::uint64_t row, const Tolerance& t) {
   const std::uint64_t step = t.rms > 0 && t.rms_per_row ? std::max<std::uint64_t>(row, 1) : count;
   Mismatch m;
   double worst = -1;
@@ -94,19 +97,56 @@ std::optional<Mismatch> integers(const void* got, const void* expected, std::uin
   return compare_integers(static_cast<const T*>(got), static_cast<const T*>(expected), count);
 }
 
+template <typename T>
+double share_of_floats(const T* got, const double* expected, std::uint64_t count, std::uint64_t row,
+                       const Tolerance& t) {
+  const std::uint64_t step = t.rms > 0 && t.rms_per_row ? std::max<std::uint64_t>(row, 1) : count;
+  double share = 0;
+  for (std::uint64_t at = 0; at < count; at += step) {
+    const std::uint64_t n = std::min(step, count - at);
+    const double base = t.atol + (t.rms > 0 ? t.rms * rms(expected + at, n) : 0.0);
+    for (std::uint64_t i = at; i < at + n; ++i) {
+      const double value = static_cast<double>(got[i]);
+      const double limit = base + t.rtol * std::fabs(expected[i]);
+      const double error = std::fabs(value - expected[i]);
+      if (acceptable(value, expected[i], 0)) continue;
+      share = std::max(share, std::isfinite(error) && limit > 0 ? error / limit : HUGE_VAL);
+    }
+  }
+  return share;
+}
+
 }  // namespace
 
-std::optional<Mismatch> compare_output(const void* got, const void* expected, DType dtype, std::uint64_t count,
-                                       std::uint64_t row, const Tolerance& tolerance) {
+double error_share(const void* got, const void* expected, DType dtype, std::uint64_t count,
+                   std::uint64_t row, const Tolerance& tolerance) {
+  const auto* exact = static_cast<const double*>(expected);
+  if (dtype == DType::kF32)
+    return share_of_floats(static_cast<const float*>(got), exact, count, row, tolerance);
+  if (dtype == DType::kF64)
+    return share_of_floats(static_cast<const double*>(got), exact, count, row, tolerance);
+  return compare_output(got, expected, dtype, count, row, tolerance) ? HUGE_VAL : 0.0;
+}
+
+std::optional<Mismatch> compare_output(const void* got, const void* expected, DType dtype,
+                                       std::uint64_t count, std::uint64_t row,
+                                       const Tolerance& tolerance) {
   const auto* exact = static_cast<const double*>(expected);
   switch (dtype) {
-    case DType::kF32: return compare_floats(static_cast<const float*>(got), exact, count, row, tolerance);
-    case DType::kF64: return compare_floats(static_cast<const double*>(got), exact, count, row, tolerance);
-    case DType::kI8: return integers<std::int8_t>(got, expected, count);
-    case DType::kU8: return integers<std::uint8_t>(got, expected, count);
-    case DType::kI32: return integers<std::int32_t>(got, expected, count);
-    case DType::kU32: return integers<std::uint32_t>(got, expected, count);
-    case DType::kI64: return integers<std::int64_t>(got, expected, count);
+    case DType::kF32:
+      return compare_floats(static_cast<const float*>(got), exact, count, row, tolerance);
+    case DType::kF64:
+      return compare_floats(static_cast<const double*>(got), exact, count, row, tolerance);
+    case DType::kI8:
+      return integers<std::int8_t>(got, expected, count);
+    case DType::kU8:
+      return integers<std::uint8_t>(got, expected, count);
+    case DType::kI32:
+      return integers<std::int32_t>(got, expected, count);
+    case DType::kU32:
+      return integers<std::uint32_t>(got, expected, count);
+    case DType::kI64:
+      return integers<std::int64_t>(got, expected, count);
   }
   return std::nullopt;
 }

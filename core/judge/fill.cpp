@@ -1,4 +1,5 @@
-// A counter-based generator: element i depends on (seed, i) alone, so loops vectorise and any part can be made again.
+// A counter-based generator: element i depends on (seed, i) alone, so loops vectorise and any part
+// can be made again.
 #include "judge/fill.hpp"
 
 #include <algorithm>
@@ -28,14 +29,16 @@ struct Stream {
       : low(static_cast<std::uint32_t>(seed)), high(static_cast<std::uint32_t>(seed >> 32)) {}
   std::uint32_t bits(std::uint64_t i) const {
     // The upper half of a large counter is folded into the key.
-    return mix(low ^ (static_cast<std::uint32_t>(i >> 32) * 0x85EBCA6Bu), high, static_cast<std::uint32_t>(i));
+    return mix(low ^ (static_cast<std::uint32_t>(i >> 32) * 0x85EBCA6Bu), high,
+               static_cast<std::uint32_t>(i));
   }
   /// [0, 1), 24 bits.
   float unit(std::uint64_t i) const { return static_cast<float>(bits(i) >> 8) * 0x1p-24f; }
   /// Mean 0, standard deviation 1, within ±3.46: the sum of four 16-bit uniforms.
   float normal(std::uint64_t i) const {
     const std::uint32_t a = bits(2 * i), b = bits(2 * i + 1);
-    const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16)) - 131070;
+    const auto sum =
+        static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16)) - 131070;
     return static_cast<float>(sum) * (1.0f / 37837.2f);
   }
   std::uint32_t low, high;
@@ -85,10 +88,12 @@ void fill_integers(T* out, std::uint64_t count, const Generator& g, const Stream
 }
 
 template <typename T>
-void fill_scaled(T* out, std::uint64_t count, const Generator& g, const Stream& s, std::uint64_t seed) {
+void fill_scaled(T* out, std::uint64_t count, const Generator& g, const Stream& s,
+                 std::uint64_t seed) {
   const auto low = static_cast<std::int64_t>(std::llround(g.a));
   const auto high = std::max(low, static_cast<std::int64_t>(std::llround(g.b)));
-  const float scale = std::ldexp(1.0f, static_cast<int>(draw_integer(derive_seed(seed, "scale"), low, high)));
+  const float scale =
+      std::ldexp(1.0f, static_cast<int>(draw_integer(derive_seed(seed, "scale"), low, high)));
   const float offset = static_cast<float>(draw(derive_seed(seed, "offset"), -3.0, 3.0)) * scale;
   each(out, count, [=](std::uint64_t i) { return s.normal(i) * scale + offset; });
 }
@@ -111,7 +116,8 @@ void fill(T* out, std::uint64_t count, const Generator& g, std::uint64_t seed) {
   } else if (g.kind == "scaled") {
     fill_scaled(out, count, g, s, seed);
   } else if (g.kind == "ties") {
-    const std::uint32_t values = std::max(2u, static_cast<std::uint32_t>(std::clamp(g.a, 0.0, 1e9)));
+    const std::uint32_t values =
+        std::max(2u, static_cast<std::uint32_t>(std::clamp(g.a, 0.0, 1e9)));
     const Stream palette(derive_seed(seed, "palette"));
     each(out, count, [=](std::uint64_t i) { return palette.normal(s.bits(i) % values) * b; });
   } else if (g.kind == "sparse") {
@@ -126,8 +132,8 @@ void fill(T* out, std::uint64_t count, const Generator& g, std::uint64_t seed) {
 
 }  // namespace
 
-std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uint64_t a, std::uint64_t b,
-                          std::uint64_t c) {
+std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uint64_t a,
+                          std::uint64_t b, std::uint64_t c) {
   std::string text(label);
   for (const std::uint64_t part : {master, a, b, c}) {
     text.append(reinterpret_cast<const char*>(&part), sizeof part);
@@ -138,34 +144,43 @@ std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uin
   return seed;
 }
 
-void fill_tensor(void* to, DType dtype, std::uint64_t count, const Generator& generator, std::uint64_t seed) {
+void fill_tensor(void* to, DType dtype, std::uint64_t count, const Generator& generator,
+                 std::uint64_t seed) {
   switch (dtype) {
-    case DType::kF32: return fill(static_cast<float*>(to), count, generator, seed);
-    case DType::kF64: return fill(static_cast<double*>(to), count, generator, seed);
-    case DType::kI8: return fill(static_cast<std::int8_t*>(to), count, generator, seed);
-    case DType::kU8: return fill(static_cast<std::uint8_t*>(to), count, generator, seed);
-    case DType::kI32: return fill(static_cast<std::int32_t*>(to), count, generator, seed);
-    case DType::kU32: return fill(static_cast<std::uint32_t*>(to), count, generator, seed);
-    case DType::kI64: return fill(static_cast<std::int64_t*>(to), count, generator, seed);
+    case DType::kF32:
+      return fill(static_cast<float*>(to), count, generator, seed);
+    case DType::kF64:
+      return fill(static_cast<double*>(to), count, generator, seed);
+    case DType::kI8:
+      return fill(static_cast<std::int8_t*>(to), count, generator, seed);
+    case DType::kU8:
+      return fill(static_cast<std::uint8_t*>(to), count, generator, seed);
+    case DType::kI32:
+      return fill(static_cast<std::int32_t*>(to), count, generator, seed);
+    case DType::kU32:
+      return fill(static_cast<std::uint32_t*>(to), count, generator, seed);
+    case DType::kI64:
+      return fill(static_cast<std::int64_t*>(to), count, generator, seed);
   }
 }
 
-void fill_poison(void* to, std::uint64_t bytes, std::uint64_t seed) {
+void write_pattern(char* base, std::uint64_t from, std::uint64_t to, std::uint64_t seed) {
   const Stream s(seed);
-  char* out = static_cast<char*>(to);
-  const std::uint64_t words = bytes / 4;
-  for (std::uint64_t i = 0; i < words; ++i) {
-    const std::uint32_t word = s.bits(i);
-    std::memcpy(out + 4 * i, &word, 4);
+  const auto byte = [&](std::uint64_t at) {
+    return static_cast<char>(s.bits(at / 4) >> (8 * (at & 3)));
+  };
+  for (; from < to && (from & 3) != 0; ++from) base[from] = byte(from);
+  for (; from + 4 <= to; from += 4) {
+    const std::uint32_t word = s.bits(from / 4);
+    std::memcpy(base + from, &word, sizeof word);
   }
-  for (std::uint64_t i = 4 * words; i < bytes; ++i) out[i] = static_cast<char>(s.bits(words) >> (8 * (i & 3)));
+  for (; from < to; ++from) base[from] = byte(from);
 }
 
-bool is_poison(const void* at, std::uint64_t bytes, std::uint64_t seed, std::uint64_t skip) {
+bool pattern_stands(const char* base, std::uint64_t from, std::uint64_t to, std::uint64_t seed) {
   const Stream s(seed);
-  const auto* in = static_cast<const unsigned char*>(at);
-  for (std::uint64_t i = skip; i < skip + bytes; ++i) {
-    if (in[i - skip] != static_cast<unsigned char>(s.bits(i / 4) >> (8 * (i & 3)))) return false;
+  for (std::uint64_t at = from; at < to; ++at) {
+    if (base[at] != static_cast<char>(s.bits(at / 4) >> (8 * (at & 3)))) return false;
   }
   return true;
 }

@@ -1,4 +1,5 @@
-// Fills tensors with secret, reproducible data: the same seed gives the same bytes on every machine.
+// Fills tensors with secret, reproducible data: the same seed gives the same bytes on every
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,17 @@
 namespace hone {
 
 /// A seed that nobody can tell from another one of the same master: SHA-256 over master and label.
-std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uint64_t a = 0, std::uint64_t b = 0,
-                          std::uint64_t c = 0);
+std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uint64_t a = 0,
+                          std::uint64_t b = 0, std::uint64_t c = 0);
 
 /// Writes `count` elements. The kinds and their parameters a and b are those of docs/tasks.md.
-void fill_tensor(void* to, DType dtype, std::uint64_t count, const Generator& generator, std::uint64_t seed);
+void fill_tensor(void* to, DType dtype, std::uint64_t count, const Generator& generator,
+                 std::uint64_t seed);
 
-/// Random bytes from a seed: poison for outputs, canaries. `bytes` may be any number.
-void fill_poison(void* to, std::uint64_t bytes, std::uint64_t seed);
-bool is_poison(const void* at, std::uint64_t bytes, std::uint64_t seed, std::uint64_t skip);
+/// A secret pattern over an arena: poison for outputs, canaries around payloads. The byte at a
+/// place depends on the seed and the place alone. Writes, or checks, [from, to).
+void write_pattern(char* base, std::uint64_t from, std::uint64_t to, std::uint64_t seed);
+bool pattern_stands(const char* base, std::uint64_t from, std::uint64_t to, std::uint64_t seed);
 
 /// A number in [low, high), and an integer in [low, high].
 double draw(std::uint64_t seed, double low, double high);

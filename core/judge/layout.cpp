@@ -15,10 +15,12 @@ std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1
 }  // namespace
 
 DType form_dtype(const Tensor& tensor, bool exact) {
-  return exact && tensor.role != Role::kIn && dtype_is_float(tensor.dtype) ? DType::kF64 : tensor.dtype;
+  return exact && tensor.role != Role::kIn && dtype_is_float(tensor.dtype) ? DType::kF64
+                                                                           : tensor.dtype;
 }
 
-Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement, bool exact) {
+Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,
+                       bool exact) {
   Layout layout;
   for (std::size_t call = 0; call < calls; ++call) {
     std::vector<Region> regions;
@@ -34,7 +36,8 @@ Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Pl
         r.end = up(r.payload + r.bytes + kCanary, kPage);
         layout.total = r.end;
       } else {
-        const std::uint64_t grain = std::max<std::uint64_t>(static_cast<std::uint64_t>(task.alignment), element);
+        const std::uint64_t grain =
+            std::max<std::uint64_t>(static_cast<std::uint64_t>(task.alignment), element);
         r.end = up(r.begin + kCanary + up(r.bytes, grain), kPage);
         r.payload = r.end - up(r.bytes, grain);
         layout.guards.push_back({r.end, kPage});

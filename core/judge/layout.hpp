@@ -12,7 +12,8 @@ namespace hone {
 
 enum class Placement {
   kCanaries,  ///< payloads 64-byte aligned, canary bytes on both sides
-  kGuards,    ///< payloads end at an inaccessible page (to the alignment the task grants), canary bytes before them
+  kGuards,    ///< payloads end at an inaccessible page (to the alignment the task grants), canary
+              ///< bytes before them
 };
 
 /// One tensor of one call. The bytes of [begin, end) outside the payload are canaries.
@@ -24,11 +25,12 @@ struct Region {
 struct Layout {
   std::vector<std::vector<Region>> calls;  ///< [call][tensor, in the task's order]
   std::vector<Guard> guards;
-  std::uint64_t total = 0;                 ///< bytes of arena used, whole pages
+  std::uint64_t total = 0;  ///< bytes of arena used, whole pages
 };
 
 /// `exact`: float outputs are doubles, as the reference's second form writes them.
-Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement, bool exact);
+Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,
+                       bool exact);
 
 /// The dtype a tensor has in this form.
 DType form_dtype(const Tensor& tensor, bool exact);

@@ -24,10 +24,14 @@ constexpr double kSetupTimeout = 10.0;
 
 std::uint32_t argument_kind(DType dtype) {
   switch (dtype) {
-    case DType::kF32: return HONE_ARGUMENT_F32;
-    case DType::kF64: return HONE_ARGUMENT_F64;
-    case DType::kI64: return HONE_ARGUMENT_I64;
-    default: return HONE_ARGUMENT_I32;
+    case DType::kF32:
+      return HONE_ARGUMENT_F32;
+    case DType::kF64:
+      return HONE_ARGUMENT_F64;
+    case DType::kI64:
+      return HONE_ARGUMENT_I64;
+    default:
+      return HONE_ARGUMENT_I32;
   }
 }
 
@@ -77,8 +81,9 @@ void sleep_us(long us) {
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_device* device, RunnerHandles handles,
-                                               std::uint64_t arena_bytes, Waiting waiting) {
+Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_device* device,
+                                               RunnerHandles handles, std::uint64_t arena_bytes,
+                                               Waiting waiting) {
   std::unique_ptr<Runner> runner(new Runner());
   runner->backend_ = backend.factory();
   runner->handles_ = std::move(handles);
@@ -86,7 +91,8 @@ Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_devi
   runner->waiting_ = waiting;
   hone_error error{};
   error.struct_size = sizeof error;
-  if (runner->backend_->create_buffer(device, runner->arena_bytes_, &runner->arena_, &error) != HONE_OK) {
+  if (runner->backend_->create_buffer(device, runner->arena_bytes_, &runner->arena_, &error) !=
+      HONE_OK) {
     return Error{static_cast<Code>(error.code), std::string("arena: ") + error.message};
   }
   std::int32_t fd = -1;
@@ -106,7 +112,8 @@ Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_devi
 }
 
 Runner::~Runner() {
-  if (frozen_) static_cast<void>(thaw());  // the process is about to be killed; a frozen one would linger
+  if (frozen_)
+    static_cast<void>(thaw());  // the process is about to be killed; a frozen one would linger
   freezer_.reset();
   if (orders_ != nullptr) munmap(orders_, kOrdersBytes);
   if (answers_ != nullptr) munmap(const_cast<Answers*>(answers_), kAnswersBytes);
@@ -121,7 +128,8 @@ Round Runner::receive_report(Report expected, double timeout_s) {
     pollfd polled[2] = {{handles_.socket.get(), POLLIN, 0}, {handles_.pidfd.get(), POLLIN, 0}};
     const double left = deadline_s - monotonic_s();
     if (left <= 0) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kTimedOut, 0, "loading took too long"};
+      return {blame == Ending::kFault ? Ending::kFault : Ending::kTimedOut, 0,
+              "loading took too long"};
     }
     const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
     if (freezer_) freezer_->service();
@@ -133,7 +141,8 @@ Round Runner::receive_report(Report expected, double timeout_s) {
     loaded.message[sizeof loaded.message - 1] = '\0';
     if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
         loaded.report != expected) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, "a report that is none"};
+      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
+              "a report that is none"};
     }
     if (loaded.code == HONE_OK) return {};
     return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, loaded.message};
@@ -146,17 +155,21 @@ Round Runner::set_up(const Task& task, const std::string& entry, const std::stri
   CPU_ZERO(&set);
   const std::size_t granted = std::min(cores.size(), static_cast<std::size_t>(task.threads));
   for (std::size_t i = 0; i < granted; ++i) CPU_SET(static_cast<std::size_t>(cores[i]), &set);
-  if (sched_setaffinity(handles_.pid, sizeof set, &set) != 0) return {Ending::kFault, 0, "sched_setaffinity failed"};
+  if (sched_setaffinity(handles_.pid, sizeof set, &set) != 0)
+    return {Ending::kFault, 0, "sched_setaffinity failed"};
   Setup setup = make_setup(task, entry, second_entry);
   setup.arena_bytes = arena_bytes_;
-  if (Status sent = send_setup(handles_.socket.get(), setup,
-                               {orders_fd_.get(), answers_fd_.get(), arena_fd_.get(), handles_.artifact.get()});
+  if (Status sent = send_setup(
+          handles_.socket.get(), setup,
+          {orders_fd_.get(), answers_fd_.get(), arena_fd_.get(), handles_.artifact.get()});
       !sent) {
     return {Ending::kFault, 0, sent.error().message};
   }
-  if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone) return sealed;
-  auto freezer = handles_.freeze ? Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get())
-                                 : Freezer::with_ptrace(handles_.pid);
+  if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
+    return sealed;
+  auto freezer = handles_.freeze
+                     ? Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get())
+                     : Freezer::with_ptrace(handles_.pid);
   if (!freezer) {
     // A submission may have died in its initialisers between the two reports.
     if (ended()) return {Ending::kDied, 0, "the process ended while it was loading"};

@@ -28,8 +28,8 @@ enum class Ending { kDone, kDied, kTimedOut, kOutOfMemory, kException, kRefused,
 
 struct Round {
   Ending ending = Ending::kDone;
-  double seconds = 0;       ///< from thaw to confirmed freeze (or from order to done, unfrozen)
-  std::string message;      ///< an exception's words, or what failed
+  double seconds = 0;   ///< from thaw to confirmed freeze (or from order to done, unfrozen)
+  std::string message;  ///< an exception's words, or what failed
 };
 
 /// How to wait: on a core of the judge's own by spinning, else asleep.
@@ -41,11 +41,13 @@ struct Waiting {
 /// One thread. The process itself is the host's to kill; a Runner that goes only closes its side.
 class Runner {
  public:
-  static Result<std::unique_ptr<Runner>> create(const Backend& backend, hone_device* device, RunnerHandles handles,
-                                                std::uint64_t arena_bytes, Waiting waiting);
+  static Result<std::unique_ptr<Runner>> create(const Backend& backend, hone_device* device,
+                                                RunnerHandles handles, std::uint64_t arena_bytes,
+                                                Waiting waiting);
   ~Runner();
 
-  /// Sends the setup; returns once the artifact is loaded. kFault until it is sealed, the candidate's doing after.
+  /// Sends the setup; returns once the artifact is loaded. kFault until it is sealed, the
+  /// candidate's doing after.
   Round set_up(const Task& task, const std::string& entry, const std::string& second_entry,
                const std::vector<int>& cores, double timeout_s);
 

@@ -1,4 +1,5 @@
-// A recursive-descent reader that evaluates as it goes. Depth is bounded; every operation is checked.
+// A recursive-descent reader that evaluates as it goes. Depth is bounded; every operation is
+// checked.
 #include "model/expression.hpp"
 
 #include <algorithm>
@@ -47,8 +48,10 @@ class Reader {
     if (op == '*') overflow = __builtin_mul_overflow(a, b, &out);
     if (op == '/' || op == '%') {
       if (b == 0) return mistake("division by zero");
-      if (a == std::numeric_limits<std::int64_t>::min() && b == -1) overflow = true;
-      else out = op == '/' ? a / b : a % b;
+      if (a == std::numeric_limits<std::int64_t>::min() && b == -1)
+        overflow = true;
+      else
+        out = op == '/' ? a / b : a % b;
     }
     if (overflow) return mistake("overflow");
     return out;

@@ -215,7 +215,8 @@ Status Fields::finish() {
       std::sort(valid.begin(), valid.end());
       valid.erase(std::unique(valid.begin(), valid.end()), valid.end());
       std::string where = place(key);
-      error_ = invalid_argument((where.empty() ? "" : where + ": ") + unknown_name("key", key, valid));
+      error_ =
+          invalid_argument((where.empty() ? "" : where + ": ") + unknown_name("key", key, valid));
     }
   }
   return finish_loosely();

@@ -1,4 +1,5 @@
-// Fields: reads a map strictly, member by member, with errors that name the place, what was found and what is allowed.
+// Fields: reads a map strictly, member by member, with errors that name the place, what was found
+// and what is allowed.
 #pragma once
 
 #include <functional>
@@ -11,8 +12,9 @@
 
 namespace hone {
 
-/// Reads known members of a map; finish() then gives the first mistake, or complains about a key nobody asked for.
-/// A getter that fails returns its default, so that a reader is a plain list of members.
+/// Reads known members of a map; finish() then gives the first mistake, or complains about a key
+/// nobody asked for. A getter that fails returns its default, so that a reader is a plain list of
+/// members.
 ///
 ///   Fields f(value, "hello");                       // "hello" stands at the start of messages
 ///   const std::int64_t turn = f.integer("turn", 0, 1000);              // required, in range
@@ -20,7 +22,8 @@ namespace hone {
 ///   HONE_TRY(f.finish());
 class Fields {
  public:
-  /// Turns a member's path ("/limits/threads") into where it stands ("task.yaml:12"); empty: the context is used.
+  /// Turns a member's path ("/limits/threads") into where it stands ("task.yaml:12"); empty: the
+  /// context is used.
   using Locate = std::function<std::string(std::string_view pointer)>;
 
   Fields(const Value& map, std::string context, Locate locate = {}, std::string pointer = {});

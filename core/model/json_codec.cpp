@@ -47,8 +47,10 @@ Json encode(const Value& value) {
 
 Result<Value> decode(const Json& json) {
   switch (json.type()) {
-    case Json::value_t::boolean: return Value(json.get<bool>());
-    case Json::value_t::number_integer: return Value(json.get<std::int64_t>());
+    case Json::value_t::boolean:
+      return Value(json.get<bool>());
+    case Json::value_t::number_integer:
+      return Value(json.get<std::int64_t>());
     case Json::value_t::number_unsigned: {
       const auto number = json.get<std::uint64_t>();
       if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
@@ -56,8 +58,10 @@ Result<Value> decode(const Json& json) {
       }
       return Value(static_cast<std::int64_t>(number));
     }
-    case Json::value_t::number_float: return Value(json.get<double>());
-    case Json::value_t::string: return Value(json.get<std::string>());
+    case Json::value_t::number_float:
+      return Value(json.get<double>());
+    case Json::value_t::string:
+      return Value(json.get<std::string>());
     case Json::value_t::array: {
       Value::Array array;
       for (const Json& item : json) {
@@ -74,7 +78,8 @@ Result<Value> decode(const Json& json) {
       }
       return Value(std::move(map));
     }
-    default: return Value();
+    default:
+      return Value();
   }
 }
 

@@ -1,5 +1,5 @@
-// Value to and from MessagePack: the one file that includes msgpack-c. A visitor with limits builds the value, so that
-// a few bytes never make a large allocation.
+// Value to and from MessagePack: the one file that includes msgpack-c. A visitor with limits builds
+// the value, so that a few bytes never make a large allocation.
 #include <cmath>
 #include <limits>
 #include <msgpack.hpp>
@@ -112,8 +112,8 @@ class Builder : public msgpack::null_visitor {
   bool start_member(std::string key) {
     in_key_ = false;
     Value::Map& map = stack_.back().as_map();
-    // Rationale: a linear look-up per key makes a large map quadratic; items_max bounds it, and large maps are checked
-    // by sorting when they close.
+    // Rationale: a linear look-up per key makes a large map quadratic; items_max bounds it, and
+    // large maps are checked by sorting when they close.
     if (map.size() < 64) {
       for (const auto& [known, ignored] : map) {
         if (known == key) return refuse("the key '" + key + "' twice");

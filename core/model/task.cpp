@@ -17,8 +17,8 @@ struct DTypeFacts {
   bool is_float;
 };
 constexpr DTypeFacts kDTypes[] = {
-    {"f32", "float", 4, true},     {"f64", "double", 8, true},     {"i8", "int8_t", 1, false},
-    {"u8", "uint8_t", 1, false},   {"i32", "int32_t", 4, false},   {"u32", "uint32_t", 4, false},
+    {"f32", "float", 4, true},    {"f64", "double", 8, true},   {"i8", "int8_t", 1, false},
+    {"u8", "uint8_t", 1, false},  {"i32", "int32_t", 4, false}, {"u32", "uint32_t", 4, false},
     {"i64", "int64_t", 8, false},
 };
 const DTypeFacts& facts(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
@@ -67,7 +67,8 @@ Result<Tensor> read_tensor(Fields f) {
   t.role = role == "out" ? Role::kOut : role == "inout" ? Role::kInOut : Role::kIn;
   t.dtype = read_dtype(f, "f32");
   if (const Value* shape = f.array("shape")) {
-    for (const Value& axis : shape->as_array()) t.shape.push_back(expression_text(f, "shape", axis));
+    for (const Value& axis : shape->as_array())
+      t.shape.push_back(expression_text(f, "shape", axis));
     if (t.shape.empty() || t.shape.size() > 8) f.mistake("shape", "expected 1 to 8 axes");
   }
   HONE_TRY(f.finish());
@@ -90,7 +91,8 @@ Result<Scalar> read_scalar(Fields f) {
     if (f.has("value")) f.mistake("value", "a scalar has a value or a range, not both");
   } else if (const Value* value = f.value("value")) {
     s.value = expression_text(f, "value", *value);
-    if (dtype_is_float(s.dtype)) f.mistake("dtype", "an expression is an integer; give a range for a float");
+    if (dtype_is_float(s.dtype))
+      f.mistake("dtype", "an expression is an integer; give a range for a float");
   }
   HONE_TRY(f.finish());
   return s;
@@ -140,8 +142,8 @@ Result<HiddenShape> read_hidden(Fields f, const std::vector<std::string>& names)
     if (value == nullptr) break;
     if (value->is_int()) {
       hidden.ranges[name] = {value->as_int(), value->as_int()};
-    } else if (value->is_array() && value->as_array().size() == 2 && value->as_array()[0].is_int() &&
-               value->as_array()[1].is_int() &&
+    } else if (value->is_array() && value->as_array().size() == 2 &&
+               value->as_array()[0].is_int() && value->as_array()[1].is_int() &&
                value->as_array()[0].as_int() <= value->as_array()[1].as_int()) {
       hidden.ranges[name] = {value->as_array()[0].as_int(), value->as_array()[1].as_int()};
     } else {
@@ -211,14 +213,16 @@ Status read_shapes(Fields f, Task& task) {
 
 void read_limits(Fields& f, Task& task) {
   task.alignment = f.integer_or("alignment", 0, 0, 64);
-  if ((task.alignment & (task.alignment - 1)) != 0) f.mistake("alignment", "expected a power of two");
+  if ((task.alignment & (task.alignment - 1)) != 0)
+    f.mistake("alignment", "expected a power of two");
   task.threads = static_cast<int>(f.integer_or("threads", 1, 1, 256));
   task.memory_mb = f.integer_or("memory_mb", 256, 1, 1 << 20);
   task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
 }
 
-/// Names are unique, `arguments` names each tensor and scalar once, and every expression evaluates for every shape.
+/// Names are unique, `arguments` names each tensor and scalar once, and every expression evaluates
+/// for every shape.
 Status check_consistent(Fields& f, Task& task) {
   std::vector<std::string> names;
   for (const Tensor& t : task.tensors) names.push_back(t.name);
@@ -227,7 +231,8 @@ Status check_consistent(Fields& f, Task& task) {
     f.mistake("tensors", "two tensors or scalars have the same name");
   }
   if (task.arguments.empty()) task.arguments = names;
-  if (!std::is_permutation(names.begin(), names.end(), task.arguments.begin(), task.arguments.end())) {
+  if (!std::is_permutation(names.begin(), names.end(), task.arguments.begin(),
+                           task.arguments.end())) {
     f.mistake("arguments", "expected each tensor and scalar exactly once");
   }
   if (names.size() > kArgumentsMax) {
@@ -356,7 +361,8 @@ Result<Task> task_from_value(const Value& value) {
   f.adopt(read_list(f, "families", task.families,
                     [&](Fields g) { return read_family(std::move(g), task.tensors); }));
   if (task.families.empty()) task.families.push_back({"normal", {}, {}});
-  if (const Value* shapes = f.map("shapes")) f.adopt(read_shapes(f.inside("shapes", *shapes), task));
+  if (const Value* shapes = f.map("shapes"))
+    f.adopt(read_shapes(f.inside("shapes", *shapes), task));
   if (const Value* tolerance = f.map("tolerance")) {
     HONE_ASSIGN(task.tolerance, read_tolerance(f.inside("tolerance", *tolerance)));
   }
@@ -424,27 +430,27 @@ Value task_for_client(const Task& task, std::string_view backend) {
   if (const auto found = task.backends.find(std::string(backend)); found != task.backends.end()) {
     languages = texts(found->second.languages);
   }
-  return Value::map({{"dataset", task.dataset},
-                     {"id", task.id},
-                     {"title", task.title},
-                     {"description", task.description},
-                     {"split", task.split},
-                     {"tags", texts(task.tags)},
-                     {"backend", backend},
-                     {"languages", std::move(languages)},
-                     {"entry", task.entry},
-                     {"signature", c_signature(task)},
-                     {"tensors", tensors_value(task)},
-                     {"scalars", scalars_value(task)},
-                     {"arguments", texts(task.arguments)},
-                     {"shapes", Value::map({{"shown", shown_value(task)},
-                                            {"timed", dims_value(task.timed)}})},
-                     {"tolerance", tolerance_value(task.tolerance)},
-                     {"alignment", task.alignment},
-                     {"threads", task.threads},
-                     {"memory_mb", task.memory_mb},
-                     {"run_seconds", task.run_seconds},
-                     {"cache", task.cache_warm ? "warm" : "cold"}});
+  return Value::map(
+      {{"dataset", task.dataset},
+       {"id", task.id},
+       {"title", task.title},
+       {"description", task.description},
+       {"split", task.split},
+       {"tags", texts(task.tags)},
+       {"backend", backend},
+       {"languages", std::move(languages)},
+       {"entry", task.entry},
+       {"signature", c_signature(task)},
+       {"tensors", tensors_value(task)},
+       {"scalars", scalars_value(task)},
+       {"arguments", texts(task.arguments)},
+       {"shapes", Value::map({{"shown", shown_value(task)}, {"timed", dims_value(task.timed)}})},
+       {"tolerance", tolerance_value(task.tolerance)},
+       {"alignment", task.alignment},
+       {"threads", task.threads},
+       {"memory_mb", task.memory_mb},
+       {"run_seconds", task.run_seconds},
+       {"cache", task.cache_warm ? "warm" : "cold"}});
 }
 
 std::string c_signature(const Task& task) {

@@ -1,4 +1,5 @@
-// Task: one kernel problem as a dataset hands it out, checked and in plain structs. docs/tasks.md explains each member.
+// Task: one kernel problem as a dataset hands it out, checked and in plain structs. docs/tasks.md
+// explains each member.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +18,9 @@
 namespace hone {
 
 enum class DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64 };
-std::size_t dtype_size(DType dtype);           ///< bytes per element
-std::string_view dtype_name(DType dtype);      ///< "f32", …
-std::string_view dtype_c_name(DType dtype);    ///< "float", "int8_t", …
+std::size_t dtype_size(DType dtype);         ///< bytes per element
+std::string_view dtype_name(DType dtype);    ///< "f32", …
+std::string_view dtype_c_name(DType dtype);  ///< "float", "int8_t", …
 bool dtype_is_float(DType dtype);
 Result<DType> parse_dtype(std::string_view name);
 
@@ -32,7 +33,8 @@ struct Tensor {
   std::vector<std::string> shape;  ///< an expression per axis, outermost first; row-major and dense
 };
 
-/// A scalar argument: an integer expression of the dimensions, or a number drawn anew from [low, high) for each input.
+/// A scalar argument: an integer expression of the dimensions, or a number drawn anew from [low,
+/// high) for each input.
 struct Scalar {
   std::string name;
   DType dtype = DType::kI64;
@@ -49,12 +51,12 @@ struct Generator {
 /// A named way to fill all inputs.
 struct Family {
   std::string name;
-  Generator fallback;                              ///< for tensors not named
-  std::map<std::string, Generator> tensors;        ///< by tensor name
+  Generator fallback;                        ///< for tensors not named
+  std::map<std::string, Generator> tensors;  ///< by tensor name
 };
 
-/// |got − exact| ≤ atol + rtol·|exact| + rms·RMS(exact), RMS over the tensor or over each row of its last axis.
-/// All zero: outputs must be equal.
+/// |got − exact| ≤ atol + rtol·|exact| + rms·RMS(exact), RMS over the tensor or over each row of
+/// its last axis. All zero: outputs must be equal.
 struct Tolerance {
   double rtol = 0, atol = 0, rms = 0;
   bool rms_per_row = false;
@@ -62,46 +64,50 @@ struct Tolerance {
 };
 
 struct Source {
-  std::string name;      ///< file name, its ending tells the language: "reference.cpp"
+  std::string name;  ///< file name, its ending tells the language: "reference.cpp"
   std::string text;
 };
 
 /// What a backend needs of the task.
 struct BackendSources {
-  std::vector<std::string> languages;  ///< what a submission may be written in, first is the default: "c++", "c"
-  Source reference;                    ///< exports `reference` (the entry's signature) and `exact` (float outputs as double)
-  Source baseline;                     ///< exports the entry; honest and timed
+  std::vector<std::string>
+      languages;     ///< what a submission may be written in, first is the default: "c++", "c"
+  Source reference;  ///< exports `reference` (the entry's signature) and `exact` (float outputs as
+                     ///< double)
+  Source baseline;   ///< exports the entry; honest and timed
 };
 
 struct HiddenShape {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;  ///< dim → inclusive range, drawn at every step
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>>
+      ranges;  ///< dim → inclusive range, drawn at every step
 };
 
 struct Task {
-  std::string dataset;      ///< set by the host: the dataset's name in the configuration
-  std::string id;           ///< unique in its dataset
+  std::string dataset;  ///< set by the host: the dataset's name in the configuration
+  std::string id;       ///< unique in its dataset
   std::string title;
   std::string description;  ///< what the kernel computes, for the model; Markdown
   std::string split = "train";
   std::vector<std::string> tags;
 
-  std::string entry;                  ///< the C name of the function to write
+  std::string entry;  ///< the C name of the function to write
   std::vector<Tensor> tensors;
   std::vector<Scalar> scalars;
-  std::vector<std::string> arguments; ///< order of the entry's parameters: names of tensors and scalars
+  std::vector<std::string>
+      arguments;  ///< order of the entry's parameters: names of tensors and scalars
   std::vector<std::string> dims;
 
-  std::vector<Dims> shown;            ///< shapes checked and disclosed
-  std::vector<HiddenShape> hidden;    ///< shapes checked, drawn anew at each step, never disclosed
-  Dims timed;                         ///< the shape measured; also checked
-  std::vector<Family> families;       ///< the first is used for timing
+  std::vector<Dims> shown;          ///< shapes checked and disclosed
+  std::vector<HiddenShape> hidden;  ///< shapes checked, drawn anew at each step, never disclosed
+  Dims timed;                       ///< the shape measured; also checked
+  std::vector<Family> families;     ///< the first is used for timing
   Tolerance tolerance;
 
-  std::int64_t alignment = 0;         ///< bytes that every pointer is aligned to; 0: the element's size
-  int threads = 1;                    ///< CPU cores granted
-  std::int64_t memory_mb = 256;       ///< beyond the tensors
-  double run_seconds = 10;            ///< for one call of the entry
-  bool cache_warm = false;            ///< false: the set of inputs exceeds L2
+  std::int64_t alignment = 0;    ///< bytes that every pointer is aligned to; 0: the element's size
+  int threads = 1;               ///< CPU cores granted
+  std::int64_t memory_mb = 256;  ///< beyond the tensors
+  double run_seconds = 10;       ///< for one call of the entry
+  bool cache_warm = false;       ///< false: the set of inputs exceeds L2
 
   std::map<std::string, BackendSources> backends;  ///< by backend name
 };

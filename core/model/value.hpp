@@ -1,4 +1,5 @@
-// Value: open-ended data (configuration, tasks, verdicts, message bodies), with MessagePack and JSON forms.
+// Value: open-ended data (configuration, tasks, verdicts, message bodies), with MessagePack and
+// JSON forms.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace hone {
 
-/// nil, bool, integer (int64), float (double), text, bytes, array or map with text keys in their order.
-/// A plain value: copy it, compare it. Maps are small; look-up is linear.
+/// nil, bool, integer (int64), float (double), text, bytes, array or map with text keys in their
+/// order. A plain value: copy it, compare it. Maps are small; look-up is linear.
 ///
 ///   Value v = Value::map({{"turn", 2}, {"reward", 0.5}, {"tags", Value::array({"a", "b"})}});
 ///   if (const Value* turn = v.find("turn")) use(turn->as_int());
@@ -84,20 +85,22 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Array, Map> data_;
 };
 
-/// What a decoder accepts. The defaults suit messages of strangers; files of our own may raise them.
+/// What a decoder accepts. The defaults suit messages of strangers; files of our own may raise
+/// them.
 struct CodecLimits {
   std::size_t depth_max = 32;
-  std::size_t items_max = 65536;       ///< per array or map
-  std::size_t values_max = 1u << 20;   ///< in all
-  std::size_t bytes_max = 16u << 20;   ///< per string or binary
+  std::size_t items_max = 65536;      ///< per array or map
+  std::size_t values_max = 1u << 20;  ///< in all
+  std::size_t bytes_max = 16u << 20;  ///< per string or binary
 };
 
 std::string to_msgpack(const Value& value);
-/// Decodes exactly one value. Trailing bytes, extension types, keys that are not text, a key twice, integers beyond
-/// int64 and anything over a limit are invalid_argument.
+/// Decodes exactly one value. Trailing bytes, extension types, keys that are not text, a key twice,
+/// integers beyond int64 and anything over a limit are invalid_argument.
 Result<Value> from_msgpack(std::string_view bytes, const CodecLimits& limits = {});
 
-/// JSON text. Bytes become {"$bytes": base64}; NaN and infinities become null. indent < 0: one line.
+/// JSON text. Bytes become {"$bytes": base64}; NaN and infinities become null. indent < 0: one
+/// line.
 std::string to_json(const Value& value, int indent = -1);
 Result<Value> from_json(std::string_view text);
 

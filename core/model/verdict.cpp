@@ -8,9 +8,9 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kOutcomes[] = {"no_code",   "rejected",      "build_failed", "crashed",
-                                          "timed_out", "out_of_memory", "wrong",        "cheated",
-                                          "correct"};
+constexpr std::string_view kOutcomes[] = {"no_code", "rejected",  "build_failed",
+                                          "crashed", "timed_out", "out_of_memory",
+                                          "wrong",   "cheated",   "correct"};
 constexpr double kHuge = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMany = std::numeric_limits<std::int64_t>::max();
 

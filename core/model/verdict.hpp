@@ -1,4 +1,5 @@
-// Verdict: what became of a submission, as data. A fault of hone or of the machine is never one; it is an Error.
+// Verdict: what became of a submission, as data. A fault of hone or of the machine is never one; it
+// is an Error.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,10 @@ Result<Outcome> parse_outcome(std::string_view name);
 /// The worst wrong element of an output.
 struct Mismatch {
   std::string tensor;
-  std::string shape;                 ///< "n=1000", or "hidden": what a hidden shape was is not said
-  std::string family;                ///< name of the input family
-  std::vector<std::int64_t> index;   ///< of the worst element; empty where it would give a hidden shape away
+  std::string shape;   ///< "n=1000", or "hidden": what a hidden shape was is not said
+  std::string family;  ///< name of the input family
+  std::vector<std::int64_t>
+      index;  ///< of the worst element; empty where it would give a hidden shape away
   std::optional<double> got, expected;  ///< no value where the output is too small to show it
   double tolerance = 0;
   std::int64_t wrong = 0, total = 0;  ///< elements
@@ -40,26 +42,27 @@ struct Mismatch {
 };
 
 struct Speedup {
-  double value = 0;               ///< baseline time / submission time
-  double low = 0, high = 0;       ///< 95 % confidence interval
-  double time_us = 0;             ///< per call, the submission
-  double baseline_us = 0;         ///< per call, the baseline
-  int rounds = 0;                 ///< A·B pairs used
-  int calls = 0;                  ///< calls of the entry per round
-  std::vector<std::string> flags; ///< "single_rounds_disagree", "noisy", …
+  double value = 0;                ///< baseline time / submission time
+  double low = 0, high = 0;        ///< 95 % confidence interval
+  double time_us = 0;              ///< per call, the submission
+  double baseline_us = 0;          ///< per call, the baseline
+  int rounds = 0;                  ///< A·B pairs used
+  int calls = 0;                   ///< calls of the entry per round
+  std::vector<std::string> flags;  ///< "single_rounds_disagree", "noisy", …
 };
 
 struct Verdict {
   Outcome outcome = Outcome::kNoCode;
-  std::string reason;        ///< one line: "signal SIGSEGV in a check of shape n=1000"
-  std::string stage;         ///< "response", "build", "load", "check", "measure" or "done"
-  std::string diagnostics;   ///< the compiler's words, as far as they are about the submission
-  std::string signal;        ///< "SIGSEGV", …; empty without one
+  std::string reason;       ///< one line: "signal SIGSEGV in a check of shape n=1000"
+  std::string stage;        ///< "response", "build", "load", "check", "measure" or "done"
+  std::string diagnostics;  ///< the compiler's words, as far as they are about the submission
+  std::string signal;       ///< "SIGSEGV", …; empty without one
   std::optional<Mismatch> mismatch;
-  std::optional<Speedup> speedup;   ///< for a correct submission that was measured
+  std::optional<Speedup> speedup;          ///< for a correct submission that was measured
   std::map<std::string, double> stage_ms;  ///< "queue", "build", "check", "measure", "total"
-  std::string fingerprint;   ///< hardware, driver, toolchain; speedups of different ones are never mixed
-  std::string source_hash;   ///< SHA-256 of what was judged
+  std::string
+      fingerprint;  ///< hardware, driver, toolchain; speedups of different ones are never mixed
+  std::string source_hash;  ///< SHA-256 of what was judged
 
   bool correct() const { return outcome == Outcome::kCorrect; }
 };

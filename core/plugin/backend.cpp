@@ -77,6 +77,11 @@ Result<std::unique_ptr<Backend>> Backend::open(const PluginLibrary& library,
   return std::unique_ptr<Backend>(new Backend(library.name(), *table, std::move(services)));
 }
 
+Result<std::unique_ptr<Backend>> Backend::load(const std::filesystem::path& path) {
+  HONE_ASSIGN(const PluginLibrary library, PluginLibrary::load(path));
+  return open(library, std::make_shared<HostServices>(library.name(), HostOptions{}));
+}
+
 Result<Value> Backend::describe(const Value& config) const {
   const std::string who = name_ + ": describe";
   const std::string bytes = to_msgpack(config);

@@ -2,6 +2,7 @@
 // table.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@ class Backend {
  public:
   static Result<std::unique_ptr<Backend>> open(const PluginLibrary& library,
                                                std::shared_ptr<HostServices> services);
+  /// For builders, judges and candidates: the library at `path`, with host services of its own.
+  static Result<std::unique_ptr<Backend>> load(const std::filesystem::path& path);
 
   const std::string& name() const { return name_; }
   const hone_backend_factory* factory() const { return &factory_; }

@@ -1,4 +1,5 @@
-// Arenas are sealed memory files; artifacts are shared libraries loaded from a descriptor; calls go through libffi.
+// Arenas are sealed memory files; artifacts are shared libraries loaded from a descriptor; calls go
+// through libffi.
 #include "device.hpp"
 
 #include <dlfcn.h>
@@ -41,7 +42,8 @@ struct hone_artifact {
 namespace hone_cpu {
 namespace {
 
-__attribute__((format(printf, 3, 4))) int32_t fail(hone_error* error, int32_t code, const char* format, ...) {
+__attribute__((format(printf, 3, 4))) int32_t fail(hone_error* error, int32_t code,
+                                                   const char* format, ...) {
   if (error != nullptr) {
     error->code = code;
     va_list arguments;
@@ -57,8 +59,8 @@ int32_t map(int fd, uint64_t bytes, hone_buffer** out, hone_error* error) {
   if (base == MAP_FAILED) {
     const int reason = errno;
     close(fd);
-    return fail(error, HONE_UNAVAILABLE, "map %llu bytes: %s", static_cast<unsigned long long>(bytes),
-                std::strerror(reason));
+    return fail(error, HONE_UNAVAILABLE, "map %llu bytes: %s",
+                static_cast<unsigned long long>(bytes), std::strerror(reason));
   }
   *out = new (std::nothrow) hone_buffer{fd, bytes, static_cast<char*>(base)};
   return *out != nullptr ? HONE_OK : fail(error, HONE_RESOURCE_EXHAUSTED, "out of memory");
@@ -70,12 +72,18 @@ bool outside(const hone_buffer* buffer, uint64_t at, uint64_t size) {
 
 ffi_type* ffi_type_of(uint32_t kind) {
   switch (kind) {
-    case HONE_ARGUMENT_BUFFER: return &ffi_type_pointer;
-    case HONE_ARGUMENT_I32: return &ffi_type_sint32;
-    case HONE_ARGUMENT_I64: return &ffi_type_sint64;
-    case HONE_ARGUMENT_F32: return &ffi_type_float;
-    case HONE_ARGUMENT_F64: return &ffi_type_double;
-    default: return nullptr;
+    case HONE_ARGUMENT_BUFFER:
+      return &ffi_type_pointer;
+    case HONE_ARGUMENT_I32:
+      return &ffi_type_sint32;
+    case HONE_ARGUMENT_I64:
+      return &ffi_type_sint64;
+    case HONE_ARGUMENT_F32:
+      return &ffi_type_float;
+    case HONE_ARGUMENT_F64:
+      return &ffi_type_double;
+    default:
+      return nullptr;
   }
 }
 
@@ -91,13 +99,14 @@ void close_device(hone_device* device) { delete device; }
 int32_t create_buffer(hone_device*, uint64_t bytes, hone_buffer** out, hone_error* error) {
   const int fd = memfd_create("hone-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return fail(error, HONE_UNAVAILABLE, "memfd_create: %s", std::strerror(errno));
-  // Rationale: without the seals a candidate could shrink the file, and the judge would die of SIGBUS.
+  // Rationale: without the seals a candidate could shrink the file, and the judge would die of
+  // SIGBUS.
   if (ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     const int reason = errno;
     close(fd);
-    return fail(error, HONE_UNAVAILABLE, "arena of %llu bytes: %s", static_cast<unsigned long long>(bytes),
-                std::strerror(reason));
+    return fail(error, HONE_UNAVAILABLE, "arena of %llu bytes: %s",
+                static_cast<unsigned long long>(bytes), std::strerror(reason));
   }
   return map(fd, bytes, out, error);
 }
@@ -107,7 +116,8 @@ int32_t export_buffer(hone_buffer* buffer, int32_t* fd, hone_error* error) {
   return *fd >= 0 ? HONE_OK : fail(error, HONE_UNAVAILABLE, "dup: %s", std::strerror(errno));
 }
 
-int32_t import_buffer(hone_device*, int32_t fd, uint64_t bytes, hone_buffer** out, hone_error* error) {
+int32_t import_buffer(hone_device*, int32_t fd, uint64_t bytes, hone_buffer** out,
+                      hone_error* error) {
   const int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0) return fail(error, HONE_UNAVAILABLE, "dup: %s", std::strerror(errno));
   return map(own, bytes, out, error);
@@ -115,20 +125,26 @@ int32_t import_buffer(hone_device*, int32_t fd, uint64_t bytes, hone_buffer** ou
 
 void* map_buffer(hone_buffer* buffer) { return buffer->base; }
 
-int32_t write_buffer(hone_buffer* buffer, uint64_t at, const void* data, uint64_t size, hone_error* error) {
-  if (outside(buffer, at, size)) return fail(error, HONE_INVALID_ARGUMENT, "write beyond the buffer");
+int32_t write_buffer(hone_buffer* buffer, uint64_t at, const void* data, uint64_t size,
+                     hone_error* error) {
+  if (outside(buffer, at, size))
+    return fail(error, HONE_INVALID_ARGUMENT, "write beyond the buffer");
   std::memcpy(buffer->base + at, data, size);
   return HONE_OK;
 }
 
-int32_t read_buffer(hone_buffer* buffer, uint64_t at, void* data, uint64_t size, hone_error* error) {
-  if (outside(buffer, at, size)) return fail(error, HONE_INVALID_ARGUMENT, "read beyond the buffer");
+int32_t read_buffer(hone_buffer* buffer, uint64_t at, void* data, uint64_t size,
+                    hone_error* error) {
+  if (outside(buffer, at, size))
+    return fail(error, HONE_INVALID_ARGUMENT, "read beyond the buffer");
   std::memcpy(data, buffer->base + at, size);
   return HONE_OK;
 }
 
-int32_t guard_buffer(hone_buffer* buffer, uint64_t at, uint64_t bytes, int32_t on, hone_error* error) {
-  if (outside(buffer, at, bytes)) return fail(error, HONE_INVALID_ARGUMENT, "guard beyond the buffer");
+int32_t guard_buffer(hone_buffer* buffer, uint64_t at, uint64_t bytes, int32_t on,
+                     hone_error* error) {
+  if (outside(buffer, at, bytes))
+    return fail(error, HONE_INVALID_ARGUMENT, "guard beyond the buffer");
   if (mprotect(buffer->base + at, bytes, on ? PROT_NONE : PROT_READ | PROT_WRITE) != 0) {
     return fail(error, HONE_UNAVAILABLE, "mprotect: %s", std::strerror(errno));
   }
@@ -143,7 +159,8 @@ void release_buffer(hone_buffer* buffer) {
 }
 
 int32_t prepare_load(hone_device*, uint32_t threads, hone_error*) {
-  // What a submission may link with besides libc and libstdc++; a machine without OpenMP simply has none to offer.
+  // What a submission may link with besides libc and libstdc++; a machine without OpenMP simply has
+  // none to offer.
   if (threads > 1) {
     for (const char* name : {"libgomp.so.1", "libomp.so.5"}) dlopen(name, RTLD_NOW | RTLD_LOCAL);
   }
@@ -156,26 +173,31 @@ int32_t load(hone_device*, int32_t fd, hone_artifact** out, hone_error* error) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    return fail(error, HONE_INVALID_ARGUMENT, "load: %s", reason != nullptr ? reason : "no reason given");
+    return fail(error, HONE_INVALID_ARGUMENT, "load: %s",
+                reason != nullptr ? reason : "no reason given");
   }
   *out = new (std::nothrow) hone_artifact{library, {}};
   return *out != nullptr ? HONE_OK : fail(error, HONE_RESOURCE_EXHAUSTED, "out of memory");
 }
 
-int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* kinds, uint32_t count,
-                   hone_kernel** out, hone_error* error) {
-  if (count > HONE_ARGUMENTS_MAX) return fail(error, HONE_INVALID_ARGUMENT, "%u arguments, at most 16 allowed", count);
+int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* kinds,
+                   uint32_t count, hone_kernel** out, hone_error* error) {
+  if (count > HONE_ARGUMENTS_MAX)
+    return fail(error, HONE_INVALID_ARGUMENT, "%u arguments, at most 16 allowed", count);
   void* symbol = dlsym(artifact->library, entry);
-  if (symbol == nullptr) return fail(error, HONE_NOT_FOUND, "no function '%s'; declare it extern \"C\"", entry);
+  if (symbol == nullptr)
+    return fail(error, HONE_NOT_FOUND, "no function '%s'; declare it extern \"C\"", entry);
   auto kernel = std::make_unique<hone_kernel>();
   std::memcpy(&kernel->entry, &symbol, sizeof symbol);
   kernel->count = count;
   for (uint32_t i = 0; i < count; ++i) {
     kernel->kinds[i] = kinds[i];
     kernel->types[i] = ffi_type_of(kinds[i]);
-    if (kernel->types[i] == nullptr) return fail(error, HONE_INVALID_ARGUMENT, "argument kind %u", kinds[i]);
+    if (kernel->types[i] == nullptr)
+      return fail(error, HONE_INVALID_ARGUMENT, "argument kind %u", kinds[i]);
   }
-  if (ffi_prep_cif(&kernel->call, FFI_DEFAULT_ABI, count, &ffi_type_void, kernel->types) != FFI_OK) {
+  if (ffi_prep_cif(&kernel->call, FFI_DEFAULT_ABI, count, &ffi_type_void, kernel->types) !=
+      FFI_OK) {
     return fail(error, HONE_INTERNAL, "ffi_prep_cif");
   }
   *out = kernel.get();
@@ -183,9 +205,11 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
   return HONE_OK;
 }
 
-int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch, hone_error* error) {
+int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
+               hone_error* error) {
   if (launch->count != kernel->count) {
-    return fail(error, HONE_INVALID_ARGUMENT, "%u arguments, the kernel takes %u", launch->count, kernel->count);
+    return fail(error, HONE_INVALID_ARGUMENT, "%u arguments, the kernel takes %u", launch->count,
+                kernel->count);
   }
   void* pointers[HONE_ARGUMENTS_MAX];
   void* values[HONE_ARGUMENTS_MAX];

@@ -1,0 +1,186 @@
+// Lazy answers, made by the judge itself and compared like any other.
+#include "judge/admit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "judge/blame.hpp"
+#include "judge/compare.hpp"
+#include "judge/fill.hpp"
+#include "judge/input_set.hpp"
+#include "judge/session.hpp"
+
+namespace hone {
+namespace {
+
+using Bytes = std::vector<char>;
+
+/// A tensor of `dtype` whose elements are all, or each, `value(i)`.
+template <typename MakeValue>
+Bytes make_tensor(DType dtype, std::uint64_t count, MakeValue value) {
+  Bytes bytes(count * dtype_size(dtype));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Generator constant{"constant", 0, 0};
+    const double v = value(i);
+    if (dtype == DType::kF64) {
+      std::memcpy(bytes.data() + i * 8, &v, 8);
+    } else if (dtype == DType::kF32) {
+      const auto single = static_cast<float>(v);
+      std::memcpy(bytes.data() + i * 4, &single, 4);
+    } else {
+      constant.a = v;
+      fill_tensor(bytes.data() + i * dtype_size(dtype), dtype, 1, constant, 0);
+    }
+  }
+  return bytes;
+}
+
+double element(const char* at, DType dtype, std::uint64_t i) {
+  const auto read = [&]<typename T>(T value) {
+    std::memcpy(&value, at + i * sizeof(T), sizeof(T));
+    return static_cast<double>(value);
+  };
+  switch (dtype) {
+    case DType::kF32:
+      return read(float{});
+    case DType::kF64:
+      return read(double{});
+    case DType::kI8:
+      return read(std::int8_t{});
+    case DType::kU8:
+      return read(std::uint8_t{});
+    case DType::kI32:
+      return read(std::int32_t{});
+    case DType::kU32:
+      return read(std::uint32_t{});
+    case DType::kI64:
+      return read(std::int64_t{});
+  }
+  return 0;
+}
+
+class Admission {
+ public:
+  Admission(const Task& task, std::uint64_t seed, Runner& reference)
+      : task_(task), seed_(seed), reference_(reference) {}
+
+  Result<Value> run() {
+    std::vector<Trial> trials = plan_trials(task_, seed_);
+    for (std::size_t i = 0; i < trials.size(); ++i) HONE_TRY(try_one(trials[i], i));
+    Value lazy = Value::array();
+    bool admitted = reference_error_ <= 1.0;
+    for (const auto& [name, passes] : passing_) {
+      lazy.push(Value::map({{"answer", name}, {"passes", passes}}));
+      admitted = admitted && !passes;
+    }
+    return Value::map({{"trials", trials.size()},
+                       {"lazy", std::move(lazy)},
+                       {"reference_error", reference_error_},
+                       {"admitted", admitted}});
+  }
+
+ private:
+  /// The exact outputs of one input, by tensor.
+  Result<std::map<std::size_t, Bytes>> exact_outputs(const InputSet& set) {
+    const Round round = set.run_exact(0, kReferenceSeconds);
+    if (round.ending != Ending::kDone)
+      return internal_error("the reference failed: " + round.message);
+    std::map<std::size_t, Bytes> outputs;
+    for (std::size_t t = 0; t < task_.tensors.size(); ++t) {
+      if (task_.tensors[t].role == Role::kIn) continue;
+      const Region& r = set.exact_layout().calls[0][t];
+      outputs[t].assign(reference_.arena() + r.payload, reference_.arena() + r.payload + r.bytes);
+    }
+    return outputs;
+  }
+
+  Status try_one(const Trial& trial, std::size_t number) {
+    HONE_ASSIGN(const InputSet yesterday,
+                InputSet::make(task_, trial.dims, trial.family, 1,
+                               derive_seed(seed_, "yesterday", number), reference_));
+    HONE_ASSIGN(const auto old_outputs, exact_outputs(yesterday));
+    HONE_ASSIGN(const InputSet today,
+                InputSet::make(task_, trial.dims, trial.family, 1,
+                               derive_seed(seed_, "today", number), reference_));
+    HONE_ASSIGN(const auto outputs, exact_outputs(today));
+    std::map<std::string, bool> right;
+    for (const auto& [t, expected] : outputs) {
+      for (const auto& [name, answer] : answers(today, t, expected, old_outputs.at(t))) {
+        const bool passes = outside(today, t, answer, expected) <= 1.0;
+        const auto found = right.try_emplace(name, true).first;
+        found->second = found->second && passes;
+      }
+    }
+    // An answer that cannot even be made for a shape (a copy of an input of another size) is wrong
+    // there.
+    for (const auto& [name, passes] : right) passing_.try_emplace(name, true);
+    for (auto& [name, passes] : passing_)
+      passes = passes && right.count(name) != 0 && right.at(name);
+    return measure_reference(today, outputs);
+  }
+
+  double outside(const InputSet& set, std::size_t t, const Bytes& answer,
+                 const Bytes& expected) const {
+    const Tensor& tensor = task_.tensors[t];
+    const auto axes = extents(tensor, set.dims());
+    return error_share(answer.data(), expected.data(), tensor.dtype,
+                       set.exact_layout().calls[0][t].elements,
+                       static_cast<std::uint64_t>(axes->back()), task_.tolerance);
+  }
+
+  std::map<std::string, Bytes> answers(const InputSet& set, std::size_t t, const Bytes& expected,
+                                       const Bytes& old) const {
+    const Tensor& tensor = task_.tensors[t];
+    const std::uint64_t count = set.exact_layout().calls[0][t].elements;
+    const DType form = form_dtype(tensor, true);
+    double mean = 0;
+    for (std::uint64_t i = 0; i < count; ++i)
+      mean += element(expected.data(), form, i) / static_cast<double>(count);
+    std::map<std::string, Bytes> made;
+    made["zeros"] = make_tensor(tensor.dtype, count, [](std::uint64_t) { return 0.0; });
+    made["ones"] = make_tensor(tensor.dtype, count, [](std::uint64_t) { return 1.0; });
+    made["the mean"] = make_tensor(tensor.dtype, count, [&](std::uint64_t) { return mean; });
+    made["yesterday's answer"] = make_tensor(
+        tensor.dtype, count, [&](std::uint64_t i) { return element(old.data(), form, i); });
+    for (std::size_t s = 0; s < task_.tensors.size(); ++s) {
+      const Tensor& input = task_.tensors[s];
+      const Region& r = set.exact_layout().calls[0][s];
+      if (input.role != Role::kIn || r.elements < count) continue;
+      const char* at = reference_.arena() + r.payload;
+      made["a copy of " + input.name] = make_tensor(
+          tensor.dtype, count, [&](std::uint64_t i) { return element(at, input.dtype, i); });
+    }
+    return made;
+  }
+
+  Status measure_reference(const InputSet& set, const std::map<std::size_t, Bytes>& outputs) {
+    const Round round = set.run_plain(0, kReferenceSeconds);
+    if (round.ending != Ending::kDone)
+      return internal_error("the reference's plain form failed: " + round.message);
+    for (const auto& [t, expected] : outputs) {
+      const Region& r = set.exact_layout().calls[0][t];
+      const char* at = reference_.arena() + r.payload;
+      const Bytes plain(at, at + r.elements * dtype_size(task_.tensors[t].dtype));
+      reference_error_ = std::max(reference_error_, outside(set, t, plain, expected));
+    }
+    return {};
+  }
+
+  const Task& task_;
+  std::uint64_t seed_;
+  Runner& reference_;
+  std::map<std::string, bool> passing_;
+  double reference_error_ = 0;
+};
+
+}  // namespace
+
+Result<Value> admit_task(const Task& task, std::uint64_t seed, Runner& reference) {
+  return Admission(task, seed, reference).run();
+}
+
+}  // namespace hone

@@ -1,0 +1,20 @@
+// Admission of a task: answers that take no work must all be wrong, and the tolerance must fit the
+// reference's own error.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "judge/runner.hpp"
+#include "model/task.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+/// Tries zeros, ones, the mean of the right answer, yesterday's answer (other inputs of the same
+/// shape) and copies of an input on every trial. Returns {"trials": int, "lazy": [{"answer": str,
+/// "passes": bool}], "reference_error": float (the plain form's largest error as a share of the
+/// tolerance; at most 1 is needed, 0.5 is wise), "admitted": bool}.
+Result<Value> admit_task(const Task& task, std::uint64_t seed, Runner& reference);
+
+}  // namespace hone

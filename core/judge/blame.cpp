@@ -1,0 +1,38 @@
+// Makers of judgements.
+#include "judge/blame.hpp"
+
+#include <utility>
+
+namespace hone {
+
+Judgement fault(const Error& error) { return {Ending::kFault, "", "", error.message, {}}; }
+
+Judgement blame(const Round& round, const char* culprit, const std::string& where) {
+  return {round.ending, culprit, where, round.message, {}};
+}
+
+Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where) {
+  const Ending ending = error.code == Code::kNotFound ? Ending::kDied : Ending::kFault;
+  return {ending, culprit, where, error.message, {}};
+}
+
+Judgement wrong(std::string reason) {
+  Judgement judged;
+  judged.verdict.outcome = Outcome::kWrong;
+  judged.verdict.stage = "check";
+  judged.verdict.reason = std::move(reason);
+  return judged;
+}
+
+Judgement correct_so_far() {
+  Judgement judged;
+  judged.verdict.outcome = Outcome::kCorrect;
+  judged.verdict.stage = "done";
+  return judged;
+}
+
+bool passed(const Judgement& judgement) {
+  return judgement.ending == Ending::kDone && judgement.verdict.outcome == Outcome::kCorrect;
+}
+
+}  // namespace hone

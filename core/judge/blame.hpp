@@ -1,0 +1,26 @@
+// Small makers of judgements: whose doing was it that a round did not end well.
+#pragma once
+
+#include <string>
+
+#include "judge/session.hpp"
+
+namespace hone {
+
+inline constexpr double kReferenceSeconds =
+    60;  // a reference that takes longer is a mistake in its task
+
+/// A fault of ours.
+Judgement fault(const Error& error);
+/// A round that did not end: of `culprit`, in `where`. A fault of the judge's own keeps the
+/// culprit, for who provoked it.
+Judgement blame(const Round& round, const char* culprit, const std::string& where);
+/// A freeze that was not confirmed: the process has ended, or ours.
+Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where);
+/// The outcome `wrong`, stage "check".
+Judgement wrong(std::string reason);
+/// `correct`, as far as it has come.
+Judgement correct_so_far();
+bool passed(const Judgement& judgement);
+
+}  // namespace hone

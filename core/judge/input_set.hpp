@@ -1,0 +1,57 @@
+// InputSet: the inputs of one round, with the private masters in the reference's arena, which no
+// submission ever sees.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/layout.hpp"
+#include "judge/runner.hpp"
+#include "model/task.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// `calls` different inputs of one shape. One thread. The masters last until the next set is made.
+class InputSet {
+ public:
+  /// Fills the masters in the reference's arena; the reference must be idle.
+  static Result<InputSet> make(const Task& task, const Dims& dims, std::size_t family,
+                               std::size_t calls, std::uint64_t seed, Runner& reference);
+
+  /// Copies the inputs into a runner's arena, poisons its outputs, writes canaries, and points the
+  /// round's arguments at them, the calls in a secret order. The runner must not be running
+  /// anything.
+  void load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const;
+
+  /// Runs the reference's exact form on call `call`.
+  Round run_exact(std::size_t call, double timeout_s) const;
+  /// Runs the reference's plain form (the entry's own types) on call `call`, over the exact form's
+  /// outputs.
+  Round run_plain(std::size_t call, double timeout_s) const;
+  /// The first output of `runner` outside the tolerance, after run_exact(call).
+  std::optional<Mismatch> compare(const Runner& runner, const Layout& layout,
+                                  std::size_t call) const;
+  /// What else must hold after a round: canaries stand and inputs are as they were. Empty, or what
+  /// is broken.
+  std::string damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
+
+  std::size_t calls() const { return exact_.calls.size(); }
+  const Layout& exact_layout() const { return exact_; }
+  const Dims& dims() const { return dims_; }
+
+ private:
+  InputSet(const Task& task, Runner& reference) : task_(&task), reference_(&reference) {}
+  void point(Runner& runner, std::size_t slot, const std::vector<Region>& regions,
+             std::size_t call) const;
+
+  const Task* task_;
+  Runner* reference_;
+  Dims dims_;
+  Layout exact_;
+  std::vector<std::vector<std::uint64_t>> scalars_;  ///< [call][scalar] bits
+};
+
+}  // namespace hone

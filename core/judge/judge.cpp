@@ -1,0 +1,167 @@
+// The judge's loop.
+#include "judge/judge.hpp"
+
+#include <algorithm>
+
+#include "judge/admit.hpp"
+#include "judge/blame.hpp"
+#include "judge/messages.hpp"
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kForever = 1e9;
+constexpr std::size_t kMessageMax = 16u << 20;
+constexpr double kLoadSeconds = 20;
+
+Result<Task> task_of(const Value& request) {
+  const Value* task = request.find("task");
+  if (task == nullptr) return internal_error("request: no task");
+  return task_from_value(*task);
+}
+
+Result<MeasureSettings> settings_of(const Value& request) {
+  const Value* settings = request.find("settings");
+  return settings == nullptr ? MeasureSettings() : settings_from_value(*settings);
+}
+
+std::uint64_t seed_of(const Value& request) {
+  const Value* seed = request.find("seed");
+  return seed != nullptr && seed->is_int() ? static_cast<std::uint64_t>(seed->as_int()) : 0;
+}
+
+std::string text_of(const Value& request, std::string_view key) {
+  const Value* text = request.find(key);
+  return text != nullptr && text->is_string() ? text->as_string() : "";
+}
+
+}  // namespace
+
+Judge::Judge(int socket, const Backend& backend, hone_device* device, int cpu,
+             std::vector<int> cores)
+    : socket_(socket), backend_(backend), device_(device), cpu_(cpu), cores_(std::move(cores)) {}
+
+void Judge::serve() {
+  for (;;) {
+    auto message = receive_message(socket_, kMessageMax, kForever);
+    if (!message) return;
+    answer(std::move(message).value());
+  }
+}
+
+void Judge::say(const Value& value) const {
+  static_cast<void>(send_message(socket_, to_msgpack(value), {}, 10));
+}
+
+void Judge::say_judged(const Judgement& judgement) const {
+  say(Value::map({{"kind", "judged"}, {"judgement", judgement_to_value(judgement)}}));
+}
+
+void Judge::answer(StreamMessage message) {
+  auto request = from_msgpack(message.bytes);
+  if (!request) return say_judged(fault(request.error()));
+  const std::string verb = text_of(*request, "verb");
+  if (verb == "drop") {
+    installed_.erase(text_of(*request, "key"));
+  } else if (verb == "install") {
+    const Judgement done = install(*request, std::move(message.fds));
+    if (!passed(done)) return say_judged(done);
+    say(Value::map({{"kind", "installed"}}));
+  } else if (verb == "judge") {
+    say_judged(judge(*request, std::move(message.fds)));
+  } else if (verb == "admit") {
+    auto report = admit(*request);
+    if (!report) return say_judged(fault(report.error()));
+    say(Value::map({{"kind", "admitted"}, {"report", std::move(report).value()}}));
+  } else {
+    say_judged(fault(internal_error("no verb is called '" + verb + "'")));
+  }
+}
+
+Result<std::unique_ptr<Runner>> Judge::make_runner(const Value& request, std::vector<UniqueFd> fds,
+                                                   const Task& task,
+                                                   const MeasureSettings& settings, bool exact,
+                                                   bool watch_memory) const {
+  const Value* pid = request.find("pid");
+  if (fds.size() < 3 || pid == nullptr || !pid->is_int())
+    return internal_error("request: no process");
+  RunnerHandles handles;
+  handles.socket = std::move(fds[0]);
+  handles.artifact = std::move(fds[1]);
+  handles.pidfd = std::move(fds[2]);
+  if (fds.size() >= 5) {
+    handles.freeze = std::move(fds[3]);
+    handles.frozen_events = std::move(fds[4]);
+  }
+  handles.pid = static_cast<pid_t>(pid->as_int());
+  Waiting waiting;
+  const auto granted_end =
+      cores_.begin() +
+      static_cast<std::ptrdiff_t>(std::min(cores_.size(), static_cast<std::size_t>(task.threads)));
+  waiting.spin = std::find(cores_.begin(), granted_end, cpu_) == granted_end;
+  waiting.memory_bytes_max = watch_memory ? task.memory_mb << 20 : 0;
+  HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(task, settings, exact));
+  return Runner::create(backend_, device_, std::move(handles), bytes, waiting);
+}
+
+Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
+  auto task = task_of(request);
+  if (!task) return fault(task.error());
+  auto settings = settings_of(request);
+  if (!settings) return fault(settings.error());
+  const bool is_reference = text_of(request, "role") == "reference";
+  auto runner = make_runner(request, std::move(fds), *task, *settings, is_reference, false);
+  if (!runner) return fault(runner.error());
+  // Trusted code has no business with the memory limit of submissions.
+  Task unlimited = *task;
+  unlimited.memory_mb = 0;
+  const Round ready = is_reference
+                          ? (*runner)->set_up(unlimited, "reference", "exact", cores_, kLoadSeconds)
+                          : (*runner)->set_up(unlimited, task->entry, "", cores_, kLoadSeconds);
+  const char* culprit = is_reference ? "reference" : "baseline";
+  if (ready.ending != Ending::kDone) return blame(ready, culprit, "loading");
+  Installed entry{std::move(*task), std::move(*runner), {}};
+  entry.trusted.runner = entry.runner.get();
+  if (!is_reference) {
+    auto reference = installed(request, "reference");
+    if (!reference) return fault(reference.error());
+    Judgement calibrated = calibrate(entry.task, seed_of(request), *reference, entry.trusted);
+    if (!passed(calibrated)) return calibrated;
+  }
+  installed_.insert_or_assign(text_of(request, "key"), std::move(entry));
+  return correct_so_far();
+}
+
+Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {
+  const auto found = installed_.find(text_of(request, role));
+  if (found == installed_.end()) return internal_error("no " + std::string(role) + " is installed");
+  return found->second.trusted;
+}
+
+Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
+  auto task = task_of(request);
+  if (!task) return fault(task.error());
+  auto settings = settings_of(request);
+  if (!settings) return fault(settings.error());
+  auto reference = installed(request, "reference");
+  if (!reference) return fault(reference.error());
+  auto baseline = installed(request, "baseline");
+  if (!baseline) return fault(baseline.error());
+  auto runner = make_runner(request, std::move(fds), *task, *settings, false, true);
+  if (!runner) return fault(runner.error());
+  const Round ready = (*runner)->set_up(*task, task->entry, "", cores_, task->run_seconds);
+  if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
+  Session session(*task, seed_of(request), *settings, *reference, *baseline, **runner);
+  return session.judge([this](const char* stage) {
+    say(Value::map({{"kind", "stage"}, {"stage", stage}}));
+  });
+}
+
+Result<Value> Judge::admit(const Value& request) {
+  HONE_ASSIGN(const Task task, task_of(request));
+  HONE_ASSIGN(const Trusted reference, installed(request, "reference"));
+  return admit_task(task, seed_of(request), *reference.runner);
+}
+
+}  // namespace hone

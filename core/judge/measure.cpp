@@ -1,0 +1,174 @@
+// The measuring half of a session: A·B·A…B·A with fresh secret inputs in every pair, every timed
+// output checked.
+//
+// Theory of operation. A is the baseline, B the submission, each in its own process with its own
+// arena; both are frozen but for the round under the clock. Before a pair the judge makes new
+// inputs, copies them to both, and poisons both outputs. B's outputs are compared while it stands
+// frozen. Rounds hold as many calls as take some milliseconds, so that the cost of freezing (the
+// floor, measured with a round that does nothing) is small; rounds of one call must show the same
+// speedup, or a submission that does a round's work in its first call would gain by it.
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.hpp"
+#include "judge/blame.hpp"
+#include "judge/fill.hpp"
+#include "judge/session.hpp"
+#include "judge/statistics.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kSinglesDisagree =
+    0.80;  // rounds of one call may show so much less of the speedup before they count
+constexpr double kNoisyWidth = 0.15;  // of the interval, relative
+constexpr int kFloorRounds = 21;
+constexpr int kCalibrationCalls = 5;
+
+Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
+  HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kCanaries, exact));
+  return one.total;
+}
+
+/// Seconds per call; never below a nanosecond, whatever the floor took away.
+double per_call(double seconds, double floor, std::size_t calls) {
+  return std::max(seconds - floor, 1e-9 * static_cast<double>(calls)) / static_cast<double>(calls);
+}
+
+}  // namespace
+
+std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds) {
+  const auto bytes = call_bytes(task, true);
+  const double fit =
+      bytes ? static_cast<double>(settings.set_mb << 20) / static_cast<double>(*bytes) : 1;
+  const double wanted = std::ceil(settings.round_ms * 1e-3 / std::max(call_seconds, 1e-9));
+  return static_cast<std::size_t>(
+      std::clamp(std::min(fit, wanted), 1.0, static_cast<double>(kCallsMax)));
+}
+
+Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact) {
+  HONE_ASSIGN(const std::uint64_t one, call_bytes(task, exact));
+  // As many calls as round_calls() may ever ask for.
+  std::uint64_t bytes = one * round_calls(task, settings, 0);
+  std::vector<Dims> shapes = task.shown;
+  for (const HiddenShape& hidden : task.hidden) {
+    Dims largest;
+    for (const auto& [dim, range] : hidden.ranges) largest[dim] = range.second;
+    shapes.push_back(std::move(largest));
+  }
+  for (const Dims& dims : shapes) {
+    for (const Placement placement : {Placement::kCanaries, Placement::kGuards}) {
+      HONE_ASSIGN(const Layout layout, lay_out(task, dims, 1, placement, exact));
+      bytes = std::max(bytes, layout.total);
+    }
+  }
+  return bytes;
+}
+
+Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline) {
+  auto set = InputSet::make(task, task.timed, 0, 1, seed, *reference.runner);
+  if (!set) return fault(set.error());
+  auto layout = lay_out(task, task.timed, 1, Placement::kCanaries, false);
+  if (!layout) return fault(layout.error());
+  if (Status frozen = baseline.runner->freeze(); !frozen)
+    return frozen_badly(frozen.error(), "baseline", "calibration");
+  std::vector<double> floors, calls;
+  for (int i = 0; i < kFloorRounds; ++i) {
+    const Round nothing = baseline.runner->timed_round(Order::kNothing, 0, task.run_seconds);
+    if (nothing.ending != Ending::kDone) return blame(nothing, "baseline", "calibration");
+    floors.push_back(nothing.seconds);
+  }
+  baseline.floor_seconds = median(floors);
+  for (int i = 0; i < kCalibrationCalls; ++i) {
+    set->load_into(*baseline.runner, *layout,
+                   derive_seed(seed, "calibrate", static_cast<std::uint64_t>(i)));
+    const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
+    if (round.ending != Ending::kDone) return blame(round, "baseline", "calibration");
+    calls.push_back(per_call(round.seconds, baseline.floor_seconds, 1));
+  }
+  baseline.call_seconds = median(calls);
+  return correct_so_far();
+}
+
+Judgement Session::baseline_round(const InputSet& set, std::uint64_t secret, double* seconds) {
+  auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
+  if (!layout) return fault(layout.error());
+  set.load_into(*baseline_.runner, *layout, secret);
+  const double limit = kReferenceSeconds * static_cast<double>(set.calls());
+  const Round round = baseline_.runner->timed_round(Order::kRun, set.calls(), limit);
+  *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
+  return round.ending == Ending::kDone ? correct_so_far()
+                                       : blame(round, "baseline", "a measurement");
+}
+
+Judgement Session::submission_round(const InputSet& set, std::uint64_t secret, double* seconds) {
+  auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
+  if (!layout) return fault(layout.error());
+  set.load_into(submission_, *layout, secret);
+  const double limit = task_.run_seconds * static_cast<double>(set.calls());
+  const Round round = submission_.timed_round(Order::kRun, set.calls(), limit);
+  if (round.ending != Ending::kDone) return blame(round, "submission", "a measurement");
+  *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
+  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
+  Judgement judged = check_answers(set, *layout, timed, secret);
+  if (!passed(judged)) judged.verdict.stage = "measure";
+  return judged;
+}
+
+Judgement Session::pair(std::size_t number, std::size_t calls, double* a, double* b) {
+  const std::uint64_t secret = derive_seed(seed_, "pair", number);
+  auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner);
+  if (!set) return fault(set.error());
+  Judgement judged = submission_round(*set, derive_seed(secret, "submission"), b);
+  if (!passed(judged)) return judged;
+  return baseline_round(*set, derive_seed(secret, "baseline"), a);
+}
+
+Judgement Session::measure() {
+  if (Status frozen = submission_.freeze(); !frozen)
+    return frozen_badly(frozen.error(), "submission", "a measurement");
+  if (Status frozen = baseline_.runner->freeze(); !frozen)
+    return frozen_badly(frozen.error(), "baseline", "a measurement");
+  const std::size_t calls = round_calls(task_, settings_, baseline_.call_seconds);
+  const double start = monotonic_s();
+  std::vector<double> a(1), b, singles_a, singles_b;
+  std::size_t number = 0;
+  double warm_b = 0;
+  // Pair 0 warms both up, and its A is the first of A·B·A.
+  if (Judgement judged = pair(number++, calls, &a[0], &warm_b); !passed(judged)) return judged;
+  for (int i = 0; i < settings_.pairs_max; ++i) {
+    if (i >= settings_.pairs_min && monotonic_s() - start > settings_.seconds_max) break;
+    double pair_a = 0, pair_b = 0;
+    if (Judgement judged = pair(number++, calls, &pair_a, &pair_b); !passed(judged)) return judged;
+    a.push_back(pair_a);
+    b.push_back(pair_b);
+    if (calls == 1 || i >= settings_.singles) continue;
+    if (Judgement judged = pair(number++, 1, &pair_a, &pair_b); !passed(judged)) return judged;
+    singles_a.push_back(pair_a);
+    singles_b.push_back(pair_b);
+  }
+  const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));
+  Speedup speedup;
+  speedup.value = interval.value;
+  speedup.low = interval.low;
+  speedup.high = interval.high;
+  speedup.time_us = median(b) * 1e6;
+  speedup.baseline_us = median(a) * 1e6;
+  speedup.rounds = static_cast<int>(b.size());
+  speedup.calls = static_cast<int>(calls);
+  if (!singles_b.empty()) {
+    const double single = median(singles_a) / median(singles_b);
+    if (single < kSinglesDisagree * interval.low) {
+      speedup.flags.push_back("single_rounds_disagree");
+      speedup.value = single;
+      speedup.low = std::min(single, interval.low);
+      speedup.time_us = speedup.baseline_us / single;
+    }
+  }
+  if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
+  Judgement judged = correct_so_far();
+  judged.verdict.speedup = std::move(speedup);
+  return judged;
+}
+
+}  // namespace hone

@@ -1,0 +1,47 @@
+// Judgements as maps.
+#include "judge/messages.hpp"
+
+#include <iterator>
+
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kEndings[] = {"done",      "died",    "timed_out", "out_of_memory",
+                                         "exception", "refused", "fault"};
+
+}  // namespace
+
+std::string_view ending_name(Ending ending) { return kEndings[static_cast<int>(ending)]; }
+
+Result<Ending> parse_ending(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kEndings); ++i) {
+    if (kEndings[i] == name) return static_cast<Ending>(i);
+  }
+  return internal_error("no ending is called '" + std::string(name) + "'");
+}
+
+Value judgement_to_value(const Judgement& j) {
+  return Value::map({{"ending", ending_name(j.ending)},
+                     {"culprit", j.culprit},
+                     {"where", j.where},
+                     {"message", j.message},
+                     {"verdict", verdict_to_value(j.verdict)}});
+}
+
+Result<Judgement> judgement_from_value(const Value& value) {
+  Fields f(value, "judgement");
+  Judgement j;
+  const std::string ending = f.text("ending");
+  j.culprit = f.text("culprit");
+  j.where = f.text("where");
+  j.message = f.text("message");
+  const Value* verdict = f.map("verdict");
+  HONE_TRY(f.finish());
+  HONE_ASSIGN(j.ending, parse_ending(ending));
+  HONE_ASSIGN(j.verdict, verdict_from_value(*verdict));
+  return j;
+}
+
+}  // namespace hone

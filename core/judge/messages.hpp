@@ -1,0 +1,19 @@
+// What the host asks of a judge and what it answers: maps over a stream (channel/stream.hpp), both
+// sides trusted.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "judge/session.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+std::string_view ending_name(Ending ending);  ///< "done", "died", …
+Result<Ending> parse_ending(std::string_view name);
+
+Value judgement_to_value(const Judgement& judgement);
+Result<Judgement> judgement_from_value(const Value& value);
+
+}  // namespace hone

@@ -1,0 +1,77 @@
+// The correctness half of a session; measure.cpp holds the other.
+#include "judge/session.hpp"
+
+#include <algorithm>
+
+#include "judge/blame.hpp"
+#include "judge/fill.hpp"
+
+namespace hone {
+
+Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings,
+                 Trusted reference, Trusted baseline, Runner& submission)
+    : task_(task),
+      seed_(seed),
+      settings_(settings),
+      reference_(reference),
+      baseline_(baseline),
+      submission_(submission) {}
+
+Judgement Session::judge(const std::function<void(const char*)>& progress) {
+  progress("checking");
+  const std::vector<Trial> trials = plan_trials(task_, seed_);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    Judgement checked = check(trials[i], i);
+    if (!passed(checked)) return checked;
+  }
+  Judgement result = correct_so_far();
+  if (!settings_.measure) return result;
+  progress("measuring");
+  return measure();
+}
+
+Judgement Session::check(const Trial& trial, std::size_t number) {
+  const std::string where =
+      "a check of " + std::string(trial.hidden ? "" : "shape ") + shape_text(trial);
+  const std::uint64_t secret = derive_seed(seed_, "check", number);
+  auto set = InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner);
+  if (!set) return fault(set.error());
+  auto layout = lay_out(task_, trial.dims, 1, trial.placement, false);
+  if (!layout) return fault(layout.error());
+
+  if (Round guarded = submission_.set_guards(layout->guards, true);
+      guarded.ending != Ending::kDone) {
+    return blame(guarded, "submission", where);
+  }
+  if (Status frozen = submission_.freeze(); !frozen)
+    return frozen_badly(frozen.error(), "submission", where);
+  set->load_into(submission_, *layout, secret);
+  const Round round = submission_.timed_round(Order::kRun, 1, task_.run_seconds);
+  if (round.ending != Ending::kDone) return blame(round, "submission", where);
+  Judgement answers = check_answers(*set, *layout, trial, secret);
+  if (!passed(answers)) return answers;
+  const Round freed = submission_.set_guards(layout->guards, false);
+  return freed.ending == Ending::kDone ? correct_so_far() : blame(freed, "submission", where);
+}
+
+Judgement Session::check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
+                                 std::uint64_t secret) {
+  if (std::string damage = set.damage(submission_, layout, secret); !damage.empty()) {
+    return wrong(damage + " (" + shape_text(trial) + ")");
+  }
+  for (std::size_t call = 0; call < set.calls(); ++call) {
+    const Round exact = set.run_exact(call, kReferenceSeconds);
+    if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(trial));
+    auto mismatch = set.compare(submission_, layout, call);
+    if (!mismatch) continue;
+    mismatch->shape = trial.hidden ? "hidden" : shape_text(trial);
+    mismatch->family = task_.families[trial.family].name;
+    if (trial.hidden) mismatch->index.clear();
+    Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(trial));
+    judged.verdict.mismatch = std::move(mismatch);
+    return judged;
+  }
+  return correct_so_far();
+}
+
+}  // namespace hone

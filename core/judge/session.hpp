@@ -1,0 +1,80 @@
+// Session: judges one submission of one task: which inputs, in which order, and what came of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "judge/input_set.hpp"
+#include "judge/layout.hpp"
+#include "judge/runner.hpp"
+#include "judge/settings.hpp"
+#include "model/task.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// What became of it, in the judge's words. The host adds signals, the compiler's words and times.
+struct Judgement {
+  Ending ending = Ending::kDone;
+  std::string culprit;  ///< "submission", "baseline", "reference", or "" for the judge itself
+  std::string where;    ///< "a check of shape n=1000"
+  std::string message;
+  Verdict verdict;  ///< of a submission that ended every round
+};
+
+/// One shape that is checked.
+struct Trial {
+  Dims dims;
+  bool hidden = false;
+  std::size_t family = 0;
+  Placement placement = Placement::kCanaries;
+};
+
+/// Which shapes and families a step checks: each shown shape, each hidden one drawn from the seed,
+/// the timed one; every family at least once.
+std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed);
+/// "n=1000, m=3" or "a hidden shape".
+std::string shape_text(const Trial& trial);
+
+/// A runner of the dataset's own code, kept between submissions.
+struct Trusted {
+  Runner* runner = nullptr;
+  double call_seconds = 0;   ///< baseline: of one call at the timed shape
+  double floor_seconds = 0;  ///< baseline: of a round that does nothing
+};
+
+/// The arena bytes that a runner of this task needs; `exact`: the reference's.
+Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact);
+/// Calls of a round, from what one call takes.
+std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
+/// Fills in call_seconds and floor_seconds of a new baseline.
+Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline);
+
+/// One thread, one submission.
+class Session {
+ public:
+  Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings, Trusted reference,
+          Trusted baseline, Runner& submission);
+
+  /// Checks, then measures. `progress` hears "checking" and "measuring".
+  Judgement judge(const std::function<void(const char*)>& progress);
+
+ private:
+  Judgement check(const Trial& trial, std::size_t number);
+  Judgement check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
+                          std::uint64_t secret);
+  Judgement measure();
+  Judgement pair(std::size_t number, std::size_t calls, double* a, double* b);
+  Judgement baseline_round(const InputSet& set, std::uint64_t secret, double* seconds);
+  Judgement submission_round(const InputSet& set, std::uint64_t secret, double* seconds);
+
+  const Task& task_;
+  std::uint64_t seed_;
+  MeasureSettings settings_;
+  Trusted reference_, baseline_;
+  Runner& submission_;
+};
+
+}  // namespace hone

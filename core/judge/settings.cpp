@@ -1,0 +1,32 @@
+// MeasureSettings as a map.
+#include "judge/settings.hpp"
+
+#include "model/fields.hpp"
+
+namespace hone {
+
+Value settings_to_value(const MeasureSettings& s) {
+  return Value::map({{"measure", s.measure},
+                     {"round_ms", s.round_ms},
+                     {"pairs_min", s.pairs_min},
+                     {"pairs_max", s.pairs_max},
+                     {"seconds_max", s.seconds_max},
+                     {"set_mb", s.set_mb},
+                     {"singles", s.singles}});
+}
+
+Result<MeasureSettings> settings_from_value(const Value& value) {
+  Fields f(value, "measure");
+  MeasureSettings s;
+  s.measure = f.flag_or("measure", s.measure);
+  s.round_ms = f.number_or("round_ms", s.round_ms, 0.1, 1000);
+  s.pairs_min = static_cast<int>(f.integer_or("pairs_min", s.pairs_min, 3, 1000));
+  s.pairs_max = static_cast<int>(f.integer_or("pairs_max", s.pairs_max, s.pairs_min, 1000));
+  s.seconds_max = f.number_or("seconds_max", s.seconds_max, 0.01, 600);
+  s.set_mb = f.integer_or("set_mb", s.set_mb, 1, 65536);
+  s.singles = static_cast<int>(f.integer_or("singles", s.singles, 0, 100));
+  HONE_TRY(f.finish());
+  return s;
+}
+
+}  // namespace hone

@@ -1,0 +1,23 @@
+// How much a judge measures: from the host's configuration, sent with every job.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+struct MeasureSettings {
+  bool measure = true;                ///< false: correctness only
+  double round_ms = 4;                ///< a round is as many calls as take about so long
+  int pairs_min = 7, pairs_max = 15;  ///< A·B pairs
+  double seconds_max = 1.5;           ///< no further pair once so much time has passed
+  std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
+  int singles = 5;                    ///< pairs of rounds of a single call
+};
+
+Value settings_to_value(const MeasureSettings& settings);
+Result<MeasureSettings> settings_from_value(const Value& value);
+
+}  // namespace hone

@@ -1,0 +1,74 @@
+// The cpu backend: C and C++ submissions as shared libraries, called on the cores of this machine.
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "build.hpp"
+#include "device.hpp"
+#include "hone/plugin.hpp"
+
+namespace hone_cpu {
+namespace {
+
+using hone::plugin::Value;
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const std::size_t at = line.find(": ");
+    return at == std::string::npos ? line : line.substr(at + 2);
+  }
+  return "unknown processor";
+}
+
+int32_t describe(hone_bytes, hone_sink* out, hone_error* error) {
+  return hone::plugin::guard(error, [&] {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const std::string name = processor_name();
+    hone::plugin::write(
+        out,
+        Value::map(
+            {{"summary", "C and C++ on this machine's processor"},
+             {"devices",
+              Value::array({Value::map(
+                  {{"index", 0}, {"name", name}, {"cores", static_cast<std::int64_t>(cores)}})})},
+             {"languages", Value::array({"c++", "c"})},
+             {"withholds", "freeze"},
+             {"fingerprint", name + ", " + std::to_string(cores) + " cores"}}));
+  });
+}
+
+int32_t build_request(const hone_host*, hone_bytes request, hone_sink* out, hone_error* error) {
+  return hone::plugin::guard(
+      error, [&] { hone::plugin::write(out, build(hone::plugin::from_msgpack(request))); });
+}
+
+}  // namespace
+
+constexpr hone_backend_factory kBackend = {
+    sizeof(hone_backend_factory),
+    describe,
+    build_request,
+    open_device,
+    close_device,
+    create_buffer,
+    export_buffer,
+    import_buffer,
+    map_buffer,
+    write_buffer,
+    read_buffer,
+    guard_buffer,
+    release_buffer,
+    prepare_load,
+    load,
+    get_kernel,
+    launch,
+    wait,
+};
+
+}  // namespace hone_cpu
+
+HONE_EXPORT_BACKEND(hone_cpu::kBackend, "cpu", "1.0.0");
