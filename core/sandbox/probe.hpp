@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -35,6 +36,7 @@ struct Capabilities {
   bool ptrace = false;              ///< a sibling that consents can be seized
   std::string cgroup_v2_root;       ///< where children may be made; empty without
   std::string cgroup_v1_memory_root;
+  std::string cgroup_v1_pids_root;
   std::string kernel;
   std::vector<std::string> notes;
 

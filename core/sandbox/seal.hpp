@@ -26,4 +26,8 @@ Status seal_candidate(const SealOptions& options);
 /// io_uring, bpf, perf, userfaultfd and the like.
 Status seal_builder(const std::vector<std::string>& readable, const std::string& writable);
 
+/// For judge and launcher, first thing in main (exec undoes it): no other process of the same user may read their
+/// memory, environment or descriptors.
+Status guard_trusted_process();
+
 }  // namespace hone

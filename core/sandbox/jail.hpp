@@ -1,0 +1,49 @@
+// Jail: what stands between the launcher's clone and the jailed program's first instruction.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "sandbox/cgroup.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// Everything that is decided before the clone. Borrowed pointers outlive the call.
+struct JailPlan {
+  const SpawnRequest* request = nullptr;
+  const Cgroup* cgroup = nullptr;  ///< may be null
+  bool user_namespace = false;     ///< when not root
+  bool private_root = false;       ///< with mount, network, ipc and host name namespaces
+  bool pid_namespace = false;
+  bool change_user = false;
+  uid_t user = 0;               ///< with change_user
+  std::string work_folder;      ///< builders without a private root: an empty folder of theirs
+  std::string plugins;          ///< candidates with a private root see it
+  std::vector<UniqueFd> fds;    ///< become 3, 4, …
+  bool limit_data = false;      ///< no cgroup limits memory: RLIMIT_DATA does, coarsely
+  int processes_of_others = 0;  ///< what RLIMIT_NPROC would count besides this jail
+};
+
+/// The launcher's ends of a started jail.
+struct JailStart {
+  pid_t pid = -1;
+  UniqueFd pidfd;
+  UniqueFd output;   ///< stdout and stderr, non-blocking
+  UniqueFd failure;  ///< a message if the set-up failed; ends when the program has been started
+  UniqueFd status;   ///< builders: the program's wait status, from the supervisor
+};
+
+/// Clones the child. Returns at once; whether the program starts is heard on `failure`.
+///
+/// Theory of operation. A judge or candidate is the clone itself. A builder is a child of the
+/// clone, which stays as its supervisor: pid 1 of a pid namespace, or else a subreaper. It waits
+/// for the builder, reports the status, and ends whatever the builder has left behind. The clone
+/// dies with the launcher by its parent-death signal.
+Result<JailStart> start_jail(const JailPlan& plan);
+
+}  // namespace hone

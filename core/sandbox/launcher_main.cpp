@@ -1,0 +1,64 @@
+// hone-launcher: the small process that starts, jails, watches and ends all the others. Started by
+// Launcher::start.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "sandbox/cgroup.hpp"
+#include "sandbox/messages.hpp"
+#include "sandbox/seal.hpp"
+#include "sandbox/warden.hpp"
+
+namespace {
+
+constexpr int kHostSocket = 3;
+volatile int g_stop = 0;
+pid_t g_host = 0;
+
+void on_stop(int /*signal*/) { g_stop = 1; }
+/// The kernel sends it also when merely the thread that started us has ended.
+void on_parent_death(int /*signal*/) {
+  if (getppid() != g_host) g_stop = 1;
+}
+
+void set_up_process() {
+  g_host = getppid();
+  setsid();  // the terminal's Ctrl-C is the host's business
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGTERM, on_stop);
+  signal(SIGUSR1, on_parent_death);
+  prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  prctl(PR_SET_NAME, "hone-launcher", 0, 0, 0);
+}
+
+}  // namespace
+
+int main() {
+  using namespace hone;
+  set_up_process();
+  UniqueFd socket(kHostSocket);
+  const Result<Packet> packet = receive_packet(kHostSocket);
+  if (!packet) {
+    std::fputs("hone-launcher: started by hone, not by hand\n", stderr);
+    return 2;
+  }
+  PacketReader reader(packet->bytes);
+  if (static_cast<MessageKind>(reader.number()) != MessageKind::kConfigure) return 2;
+  const LauncherOptions options = get_options(reader);
+  if (!reader.done()) return 2;
+  const Capabilities capabilities = probe_machine();  // needs PR_SET_DUMPABLE as it was
+  if (!guard_trusted_process()) return 2;
+  std::vector<std::string> notes;
+  const CgroupRoots roots = find_cgroups(&notes);
+  sweep_cgroups(roots);
+  fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
+  fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+  Warden warden(std::move(socket), options, roots, capabilities);
+  if (!warden.announce()) return 1;
+  warden.run(&g_stop);
+  return 0;
+}

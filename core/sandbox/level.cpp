@@ -1,0 +1,63 @@
+// Level: names of the levels, what each needs, and the launcher's choice.
+#include "sandbox/level.hpp"
+
+#include <algorithm>
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kNames[] = {"none", "filtered", "separated", "private"};
+
+}  // namespace
+
+std::string_view isolation_name(IsolationLevel level) { return kNames[static_cast<int>(level)]; }
+
+Result<IsolationLevel> parse_isolation(std::string_view name) {
+  for (int level = 0; level < 4; ++level) {
+    if (name == kNames[level]) return static_cast<IsolationLevel>(level);
+  }
+  return invalid_argument("isolation level: found '" + std::string(name) +
+                          "', expected none, filtered, separated or private");
+}
+
+IsolationLevel Capabilities::level() const {
+  const bool own_user = slot_users || (user_namespace && !root);
+  const bool own_root = mount_namespace && network_namespace && own_user;
+  if (!seccomp) return IsolationLevel::kNone;
+  if (own_root) return IsolationLevel::kPrivate;
+  if (landlock_abi == 0) return IsolationLevel::kNone;  // nothing would keep files away
+  return own_user ? IsolationLevel::kSeparated : IsolationLevel::kFiltered;
+}
+
+std::string Capabilities::freezer() const {
+  if (cgroup_freeze) return "cgroup";
+  return ptrace ? "ptrace" : "";
+}
+
+Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
+  Ready ready;
+  ready.capabilities = capabilities;
+  Capabilities used = capabilities;
+  if (options.maximum < IsolationLevel::kPrivate) used.mount_namespace = false;
+  if (options.maximum < IsolationLevel::kSeparated) used.slot_users = used.user_namespace = false;
+  ready.level = std::min(used.level(), options.maximum);
+  if (ready.level < options.minimum) {
+    ready.refused = "isolation level: found " + std::string(isolation_name(ready.level)) +
+                    ", expected at least " + std::string(isolation_name(options.minimum));
+    for (const std::string& note : capabilities.notes) ready.refused += "; " + note;
+  }
+  const bool automatic = options.freezer.empty() || options.freezer == "auto";
+  ready.freezer = automatic ? capabilities.freezer() : options.freezer;
+  if (!automatic && options.freezer != "cgroup" && options.freezer != "ptrace") {
+    ready.refused = "freezer: found '" + options.freezer + "', expected auto, cgroup or ptrace";
+  } else if (ready.freezer.empty() || (ready.freezer == "cgroup" && !capabilities.cgroup_freeze) ||
+             (ready.freezer == "ptrace" && !capabilities.ptrace)) {
+    ready.refused = "freezer: this machine allows neither cgroup.freeze nor ptrace";
+    if (!ready.freezer.empty()) ready.refused = "freezer: no " + ready.freezer + " on this machine";
+    for (const std::string& note : capabilities.notes) ready.refused += "; " + note;
+  }
+  if (!ready.refused.empty()) ready.refused_code = Code::kFailedPrecondition;
+  return ready;
+}
+
+}  // namespace hone

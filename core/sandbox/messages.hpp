@@ -1,0 +1,46 @@
+// Messages: what host and launcher tell each other, and how each is packed.
+#pragma once
+
+#include <string>
+
+#include "sandbox/launcher.hpp"
+#include "sandbox/packet.hpp"
+#include "sandbox/probe.hpp"
+
+namespace hone {
+
+/// Theory of operation. The host sends one kConfigure and gets one kReady. Each kSpawn carries a
+/// number that the host chose; it is answered by kStarted (with pidfd, and the cgroup's two files
+/// if there is one) or kFailed, and after kStarted by exactly one kExited, once the process and all
+/// it started are gone. kKill asks for that end. When the host closes the socket, the launcher ends
+/// everything and then itself.
+enum class MessageKind : std::int64_t {
+  kConfigure = 1,
+  kReady,
+  kSpawn,
+  kStarted,
+  kFailed,
+  kKill,
+  kExited,
+};
+
+/// kReady: what the launcher found and what it will use of it. `refused` says why it does not
+/// serve.
+struct Ready {
+  Capabilities capabilities;
+  IsolationLevel level = IsolationLevel::kNone;
+  std::string freezer;
+  Code refused_code = Code::kOk;
+  std::string refused;
+};
+
+void put(PacketWriter& to, const LauncherOptions& options);
+void put(PacketWriter& to, const Ready& ready);
+void put(PacketWriter& to, const SpawnRequest& request);  // descriptors travel beside it
+void put(PacketWriter& to, const ProcessExit& exit);
+LauncherOptions get_options(PacketReader& from);
+Ready get_ready(PacketReader& from);
+SpawnRequest get_request(PacketReader& from);
+ProcessExit get_exit(PacketReader& from);
+
+}  // namespace hone

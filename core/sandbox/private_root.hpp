@@ -1,0 +1,35 @@
+// A private root: a small read-only file tree in a mount namespace of its own, instead of the
+// machine's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+struct PrivateRoot {
+  std::vector<std::string>
+      readable;  ///< files and folders, at their own places; missing ones are left out
+  std::vector<std::string> devices;  ///< such as /dev/null
+  std::string writable;              ///< a tmpfs of this name; empty: none
+  std::int64_t writable_bytes = 0;
+  uid_t owner = 0;  ///< of the writable folder
+  bool pid_namespace =
+      false;  ///< the caller is in one of its own, so that a fresh /proc can be had
+};
+
+/// Builds it and makes it the caller's root, with cwd "/". The caller is in a new mount namespace,
+/// has CAP_SYS_ADMIN there, and one thread. After an error the process is in no state to go on.
+Status enter_private_root(const PrivateRoot& root);
+
+/// What any dynamically linked program needs: the loader, its cache and the libraries.
+std::vector<std::string> library_folders();
+/// And what compilers need.
+std::vector<std::string> toolchain_folders();
+
+}  // namespace hone

@@ -1,0 +1,180 @@
+// Freezer by ptrace: seize, interrupt, wait for each thread, pass signals on.
+#include "sandbox/ptrace_freezer.hpp"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "sandbox/cgroup.hpp"
+
+namespace hone {
+namespace {
+
+constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
+
+enum class Run { kRunning, kStopped, kGone };
+
+class PtraceFreezer final : public Freezer {
+ public:
+  explicit PtraceFreezer(pid_t pid) : pid_(pid) {}
+
+  /// Lets the process go on untraced if that can be had quickly; else the kernel kills it with us
+  /// (EXITKILL).
+  ~PtraceFreezer() override {
+    if (!freeze(0.1)) return;
+    for (const auto& [tid, run] : threads_) ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
+  }
+
+  /// Threads that are made while we look are found by looking again, until nothing new turns up.
+  Status seize_all() {
+    bool found_new = true;
+    while (found_new) {
+      HONE_ASSIGN(const std::vector<pid_t> tids, list_threads());
+      found_new = false;
+      for (const pid_t tid : tids) {
+        if (threads_.contains(tid)) continue;
+        if (::ptrace(PTRACE_SEIZE, tid, nullptr, kOptions) == 0) {
+          threads_[tid] = Run::kRunning;
+          found_new = true;
+        } else if (errno == EPERM && !is_traced(tid)) {
+          return system_error("seize thread " + std::to_string(tid), EPERM);
+        }  // ESRCH: ended meanwhile. Traced already: its parent, seized before, has just made it
+        else if (errno == EPERM) {
+          threads_[tid] = Run::kRunning;
+          found_new = true;
+        }
+      }
+    }
+    if (threads_.empty()) return not_found("ptrace: no thread is left");
+    return {};
+  }
+
+  Status freeze(double timeout_s) override {
+    const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+    freezing_ = true;
+    for (auto& [tid, run] : threads_) interrupt(tid, run);
+    for (std::uint32_t round = 1;; ++round) {
+      bool all = true;
+      // Threads found on the way are appended; the map keeps iterators valid.
+      for (auto& [tid, run] : threads_) {
+        if (run == Run::kRunning) step(tid, run);
+        if (run == Run::kRunning && round % 256 == 0 && is_dead(tid)) run = Run::kGone;
+        all = all && run != Run::kRunning;
+      }
+      forget_dead();
+      if (all && threads_.empty()) return not_found("freeze: nothing is left");
+      if (all) return {};
+      if (monotonic_ns() > deadline) {
+        (void)thaw();
+        return Error{Code::kDeadlineExceeded, "freeze: not confirmed in time"};
+      }
+    }
+  }
+
+  Status thaw() override {
+    freezing_ = false;
+    for (auto& [tid, run] : threads_) {
+      if (run != Run::kStopped) continue;
+      run = ::ptrace(PTRACE_CONT, tid, nullptr, nullptr) == 0 ? Run::kRunning : Run::kGone;
+    }
+    forget_dead();
+    return {};
+  }
+
+  void service() override {
+    if (freezing_) return;
+    for (auto& [tid, run] : threads_) step(tid, run);
+    forget_dead();
+  }
+
+ private:
+  Result<std::vector<pid_t>> list_threads() const {
+    std::vector<pid_t> tids;
+    DIR* folder = ::opendir(("/proc/" + std::to_string(pid_) + "/task").c_str());
+    if (folder == nullptr) return not_found("ptrace: no process " + std::to_string(pid_));
+    while (const dirent* entry = ::readdir(folder)) {
+      if (entry->d_name[0] != '.') tids.push_back(std::atoi(entry->d_name));
+    }
+    ::closedir(folder);
+    return tids;
+  }
+
+  std::string proc_file(pid_t tid, const char* name) const {
+    return read_kernel_file("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/" +
+                            name);
+  }
+
+  bool is_traced(pid_t tid) const {
+    return proc_file(tid, "status").find("TracerPid:\t" + std::to_string(::gettid()) + "\n") !=
+           std::string::npos;
+  }
+
+  /// A first thread that has ended before the others is a zombie that no wait reports.
+  bool is_dead(pid_t tid) const {
+    const std::string stat = proc_file(tid, "stat");
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos || name_end + 2 >= stat.size()) return true;
+    return stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
+  }
+
+  void interrupt(pid_t tid, Run& run) {
+    if (run != Run::kRunning) return;
+    if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0 && is_dead(tid)) run = Run::kGone;
+  }
+
+  /// Takes one report of the thread, if there is one, and answers it.
+  void step(pid_t tid, Run& run) {
+    if (run != Run::kRunning) return;
+    int status = 0;
+    const pid_t waited = ::waitpid(tid, &status, __WALL | WNOHANG);
+    if (waited == 0) return;
+    if (waited < 0 || !WIFSTOPPED(status)) {
+      run = Run::kGone;
+      return;
+    }
+    const int event = status >> 16;
+    long pass_on = 0;
+    if (event == PTRACE_EVENT_STOP) {
+      if (freezing_) {
+        run = Run::kStopped;
+        return;
+      }
+    } else if (event == PTRACE_EVENT_CLONE) {
+      unsigned long made = 0;
+      ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &made);
+      const auto [place, is_new] = threads_.emplace(static_cast<pid_t>(made), Run::kRunning);
+      if (freezing_ && is_new) interrupt(place->first, place->second);
+    } else if (event == 0) {
+      pass_on = WSTOPSIG(status);
+    }
+    if (freezing_) ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    if (::ptrace(PTRACE_CONT, tid, nullptr, pass_on) != 0) run = Run::kGone;
+  }
+
+  void forget_dead() {
+    std::erase_if(threads_, [](const auto& entry) { return entry.second == Run::kGone; });
+  }
+
+  const pid_t pid_;
+  std::map<pid_t, Run> threads_;
+  bool freezing_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Freezer>> make_ptrace_freezer(pid_t pid) {
+  auto freezer = std::make_unique<PtraceFreezer>(pid);
+  HONE_TRY(freezer->seize_all());
+  return std::unique_ptr<Freezer>(std::move(freezer));
+}
+
+}  // namespace hone

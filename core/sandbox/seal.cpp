@@ -1,0 +1,67 @@
+// Seals: no_new_privs, Landlock and seccomp, in that order.
+#include "sandbox/seal.hpp"
+
+#include <dirent.h>
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sandbox/landlock.hpp"
+#include "sandbox/private_root.hpp"
+#include "sandbox/seccomp_filter.hpp"
+
+namespace hone {
+namespace {
+
+#ifndef HONE_SANITIZED
+int count_threads() {
+  DIR* folder = ::opendir("/proc/self/task");
+  if (folder == nullptr) return 0;
+  int count = 0;
+  while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.' ? 1 : 0;
+  ::closedir(folder);
+  return count;
+}
+#endif
+
+/// Landlock and the filter bind the calling thread alone, so it must be the only one. (Sanitizers
+/// add one of theirs.)
+Status begin() {
+#ifndef HONE_SANITIZED
+  if (const int threads = count_threads(); threads > 1) {
+    return failed_precondition("seal: found " + std::to_string(threads) + " threads, expected 1");
+  }
+#endif
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return system_error("no_new_privs", errno);
+  return {};
+}
+
+}  // namespace
+
+Status seal_candidate(const SealOptions& options) {
+  HONE_TRY(begin());
+  // Where Yama restricts ptrace, the judge's freezer needs consent. Without Yama the call is
+  // unknown and not needed.
+  (void)::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  if (options.landlock && landlock_abi() > 0) HONE_TRY(restrict_with_landlock({}, {}));
+  if (options.seccomp) HONE_TRY(filter_candidate(options.threads));
+  return {};
+}
+
+Status seal_builder(const std::vector<std::string>& readable, const std::string& writable) {
+  HONE_TRY(begin());
+  if (landlock_abi() > 0) {
+    std::vector<std::string> seen = toolchain_folders();
+    seen.insert(seen.end(), readable.begin(), readable.end());
+    HONE_TRY(restrict_with_landlock(seen, {writable, "/dev/null", "/dev/zero", "/dev/urandom"}));
+  }
+  return filter_builder();
+}
+
+Status guard_trusted_process() {
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return system_error("PR_SET_DUMPABLE", errno);
+  return {};
+}
+
+}  // namespace hone

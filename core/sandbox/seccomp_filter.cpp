@@ -1,0 +1,245 @@
+// Seccomp: what a candidate may call, and what compilers may not. The one file that includes
+// libseccomp.
+#include "sandbox/seccomp_filter.hpp"
+
+#include <asm/prctl.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hone {
+namespace {
+
+/// Collects rules and remembers the first that failed.
+class Filter {
+ public:
+  explicit Filter(std::uint32_t otherwise) : context_(seccomp_init(otherwise)) {
+    if (context_ == nullptr) error_ = -ENOMEM;
+  }
+  ~Filter() { seccomp_release(context_); }
+  Filter(const Filter&) = delete;
+  Filter& operator=(const Filter&) = delete;
+
+  void add(std::uint32_t action, int call, std::initializer_list<scmp_arg_cmp> conditions = {}) {
+    if (error_ != 0) return;
+    const std::vector<scmp_arg_cmp> array(conditions);
+    error_ = seccomp_rule_add_array(context_, action, call, static_cast<unsigned>(array.size()),
+                                    array.data());
+  }
+  void allow(std::initializer_list<int> calls) {
+    for (const int call : calls) add(SCMP_ACT_ALLOW, call);
+  }
+  void deny(std::uint32_t action, std::initializer_list<int> calls) {
+    for (const int call : calls) add(action, call);
+  }
+  Status load() {
+    // A foreign architecture's calls (32-bit, x32) kill: no compiler of ours makes them.
+    if (error_ == 0) {
+      error_ = seccomp_attr_set(context_, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    }
+    if (error_ == 0) error_ = seccomp_load(context_);
+    if (error_ != 0) return system_error("seccomp filter", -error_);
+    return {};
+  }
+
+ private:
+  scmp_filter_ctx context_;
+  int error_ = 0;
+};
+
+constexpr std::uint32_t kRefuse = SCMP_ACT_ERRNO(EPERM);
+constexpr std::uint32_t kMissing = SCMP_ACT_ERRNO(ENOSYS);
+
+constexpr scmp_datum_t datum(long long value) { return static_cast<scmp_datum_t>(value); }
+scmp_arg_cmp equal(unsigned argument, long long value) {
+  return {argument, SCMP_CMP_EQ, datum(value), 0};
+}
+/// (argument & mask) == value
+scmp_arg_cmp masked(unsigned argument, long long mask, long long value) {
+  return {argument, SCMP_CMP_MASKED_EQ, datum(mask), datum(value)};
+}
+
+// Calls that have no other use here than to break out.
+constexpr std::initializer_list<int> kEscapes = {SCMP_SYS(ptrace),
+                                                 SCMP_SYS(process_vm_readv),
+                                                 SCMP_SYS(process_vm_writev),
+                                                 SCMP_SYS(pidfd_getfd),
+                                                 SCMP_SYS(kcmp),
+                                                 SCMP_SYS(mount),
+                                                 SCMP_SYS(umount2),
+                                                 SCMP_SYS(pivot_root),
+                                                 SCMP_SYS(setns),
+                                                 SCMP_SYS(unshare),
+                                                 SCMP_SYS(bpf),
+                                                 SCMP_SYS(init_module),
+                                                 SCMP_SYS(finit_module),
+                                                 SCMP_SYS(kexec_load),
+                                                 SCMP_SYS(move_mount),
+                                                 SCMP_SYS(open_tree),
+                                                 SCMP_SYS(fsopen),
+                                                 SCMP_SYS(fsmount),
+                                                 SCMP_SYS(mount_setattr),
+                                                 SCMP_SYS(open_by_handle_at)};
+
+void allow_memory_and_threads(Filter& filter, bool threads) {
+  filter.allow({SCMP_SYS(mmap),
+                SCMP_SYS(munmap),
+                SCMP_SYS(mprotect),
+                SCMP_SYS(mremap),
+                SCMP_SYS(madvise),
+                SCMP_SYS(brk),
+                SCMP_SYS(mincore),
+                SCMP_SYS(membarrier),
+                SCMP_SYS(futex),
+                SCMP_SYS(set_robust_list),
+                SCMP_SYS(get_robust_list),
+                SCMP_SYS(rseq),
+                SCMP_SYS(set_tid_address),
+                SCMP_SYS(sched_yield),
+                SCMP_SYS(sched_getaffinity),
+                SCMP_SYS(sched_getparam),
+                SCMP_SYS(sched_getscheduler),
+                SCMP_SYS(sched_get_priority_min),
+                SCMP_SYS(sched_get_priority_max),
+                SCMP_SYS(getcpu),
+                SCMP_SYS(arch_prctl)});
+  if (threads) {
+    constexpr long long kMust = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
+    // CLONE_UNTRACED would hide a thread from the freezer that uses ptrace.
+    constexpr long long kMustNot = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                   CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_VFORK |
+                                   CLONE_UNTRACED | CLONE_PTRACE | CLONE_PARENT | CLONE_PIDFD |
+                                   CLONE_IO;
+    filter.add(SCMP_ACT_ALLOW, SCMP_SYS(clone), {masked(0, kMust | kMustNot, kMust)});
+  }
+  // The flags of clone3 lie in memory, where a filter cannot look; the C library falls back to
+  // clone.
+  filter.add(kMissing, SCMP_SYS(clone3));
+}
+
+void allow_files(Filter& filter) {
+  filter.allow({SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev),
+                SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(close),
+                SCMP_SYS(close_range), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(dup),
+                SCMP_SYS(getcwd), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select),
+                SCMP_SYS(pselect6)});
+  constexpr long long kWriting =
+      O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE | O_PATH | O_ASYNC | O_DIRECTORY;
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(open), {masked(1, kWriting, 0)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(openat), {masked(2, kWriting, 0)});
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC}) {
+    filter.add(SCMP_ACT_ALLOW, SCMP_SYS(fcntl), {equal(1, command)});
+  }
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(fcntl), {equal(1, F_SETFL), masked(2, O_ASYNC, 0)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(ioctl), {equal(1, TCGETS)});  // isatty(), by stdio
+}
+
+void allow_own_process(Filter& filter) {
+  filter.allow({SCMP_SYS(exit),         SCMP_SYS(exit_group),      SCMP_SYS(restart_syscall),
+                SCMP_SYS(nanosleep),    SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_gettime),
+                SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday),    SCMP_SYS(time),
+                SCMP_SYS(times),        SCMP_SYS(getrusage),       SCMP_SYS(getpid),
+                SCMP_SYS(gettid),       SCMP_SYS(getppid),         SCMP_SYS(getpgrp),
+                SCMP_SYS(getuid),       SCMP_SYS(geteuid),         SCMP_SYS(getgid),
+                SCMP_SYS(getegid),      SCMP_SYS(rt_sigaction),    SCMP_SYS(rt_sigprocmask),
+                SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending),   SCMP_SYS(rt_sigsuspend),
+                SCMP_SYS(sigaltstack),  SCMP_SYS(pause),           SCMP_SYS(getrandom),
+                SCMP_SYS(uname),        SCMP_SYS(sysinfo),         SCMP_SYS(getrlimit)});
+  const pid_t self = ::getpid();
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});  // reading
+  for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS}) {
+    filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, what)});
+  }
+  constexpr int kSetVma = 0x53564d41;  // the C library names its heaps with it
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, kSetVma)});
+}
+
+#ifdef HONE_SANITIZED
+/// Sanitizers look at their own memory map and probe addresses through pipes.
+void allow_sanitizers(Filter& filter) {
+  filter.allow({SCMP_SYS(pipe), SCMP_SYS(pipe2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+                SCMP_SYS(msync), SCMP_SYS(mlock), SCMP_SYS(munlock), SCMP_SYS(mlockall),
+                SCMP_SYS(munlockall), SCMP_SYS(prctl), SCMP_SYS(personality), SCMP_SYS(access),
+                SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(wait4)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0)});
+}
+#endif
+
+}  // namespace
+
+Status filter_candidate(bool threads) {
+  Filter filter(kRefuse);
+  filter.deny(SCMP_ACT_KILL_PROCESS, kEscapes);
+  allow_memory_and_threads(filter, threads);
+  allow_files(filter);
+  allow_own_process(filter);
+#ifdef HONE_SANITIZED
+  allow_sanitizers(filter);
+#endif
+  return filter.load();
+}
+
+Status filter_builder() {
+  Filter filter(SCMP_ACT_ALLOW);
+  filter.deny(kRefuse, kEscapes);
+  filter.deny(kRefuse, {SCMP_SYS(socket),
+                        SCMP_SYS(keyctl),
+                        SCMP_SYS(add_key),
+                        SCMP_SYS(request_key),
+                        SCMP_SYS(perf_event_open),
+                        SCMP_SYS(userfaultfd),
+                        SCMP_SYS(chroot),
+                        SCMP_SYS(swapon),
+                        SCMP_SYS(swapoff),
+                        SCMP_SYS(reboot),
+                        SCMP_SYS(settimeofday),
+                        SCMP_SYS(clock_settime),
+                        SCMP_SYS(clock_adjtime),
+                        SCMP_SYS(adjtimex),
+                        SCMP_SYS(syslog),
+                        SCMP_SYS(acct),
+                        SCMP_SYS(quotactl),
+                        SCMP_SYS(name_to_handle_at),
+                        SCMP_SYS(delete_module),
+                        SCMP_SYS(kexec_file_load),
+                        SCMP_SYS(iopl),
+                        SCMP_SYS(ioperm),
+                        SCMP_SYS(mknod),
+                        SCMP_SYS(mknodat),
+                        SCMP_SYS(pidfd_open),
+                        SCMP_SYS(pidfd_send_signal),
+                        SCMP_SYS(shmget),
+                        SCMP_SYS(shmat),
+                        SCMP_SYS(semget),
+                        SCMP_SYS(msgget),
+                        SCMP_SYS(mq_open),
+                        SCMP_SYS(fanotify_init),
+                        SCMP_SYS(lookup_dcookie),
+                        SCMP_SYS(vhangup),
+                        SCMP_SYS(fsconfig),
+                        SCMP_SYS(fspick),
+                        SCMP_SYS(memfd_secret),
+                        SCMP_SYS(migrate_pages),
+                        SCMP_SYS(move_pages)});
+  filter.deny(kMissing, {SCMP_SYS(clone3), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter),
+                         SCMP_SYS(io_uring_register)});
+  for (const long long flag : {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                               CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
+    filter.add(kRefuse, SCMP_SYS(clone), {masked(0, flag, flag)});
+  }
+  filter.add(kRefuse, SCMP_SYS(ioctl), {equal(1, TIOCSTI)});
+  return filter.load();
+}
+
+}  // namespace hone

@@ -1,0 +1,14 @@
+// System call filters of the seals. The one place that knows libseccomp.
+#pragma once
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// Allow-list for a candidate; see seal.hpp. For good, for the calling process and its later
+/// threads.
+Status filter_candidate(bool threads);
+/// Deny-list for compilers, sockets by an allow-list (none).
+Status filter_builder();
+
+}  // namespace hone

@@ -1,0 +1,93 @@
+// Supervisor: subreaper or pid 1 of a jail; and the ways to end many processes at once.
+#include "sandbox/supervisor.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+#include <vector>
+
+#include "sandbox/cgroup.hpp"
+
+namespace hone {
+namespace {
+
+/// Until no child is left. Their children become ours as they die, since we are a subreaper.
+void end_descendants() {
+  for (;;) {
+    for (const pid_t child : unknown_children({})) ::kill(child, SIGKILL);
+    for (;;) {
+      const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
+      if (pid < 0 && errno == ECHILD) return;
+      if (pid <= 0) break;
+    }
+    ::usleep(200);
+  }
+}
+
+void on_launcher_death(int /*signal*/) {
+  end_descendants();
+  ::_exit(127);
+}
+
+[[noreturn]] void supervise(pid_t builder, int status_fd, bool owns_pid_namespace) {
+  // The jail's descriptors must end with the builder, not with us.
+  ::dup2(status_fd, 0);
+  ::syscall(SYS_close_range, 1, ~0u, 0);
+  int status = 0;
+  for (;;) {
+    const pid_t pid = ::waitpid(-1, &status, 0);
+    if (pid == builder) break;
+    if (pid < 0 && errno != EINTR) break;
+  }
+  (void)!::write(0, &status, sizeof status);
+  if (!owns_pid_namespace) end_descendants();  // the end of pid 1 does it otherwise
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<bool> fork_supervised(int status_fd, bool owns_pid_namespace) {
+  if (!owns_pid_namespace) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    ::signal(SIGTERM, on_launcher_death);
+  }
+  const pid_t pid =
+      static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0L));
+  if (pid < 0) return system_error("fork the builder", errno);
+  if (pid > 0) supervise(pid, status_fd, owns_pid_namespace);
+  ::signal(SIGTERM, SIG_DFL);
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  return true;
+}
+
+std::vector<pid_t> unknown_children(const std::vector<pid_t>& known) {
+  std::vector<pid_t> unknown;
+  std::istringstream pids(read_kernel_file("/proc/thread-self/children"));
+  for (pid_t pid = 0; pids >> pid;) {
+    if (std::find(known.begin(), known.end(), pid) == known.end()) unknown.push_back(pid);
+  }
+  return unknown;
+}
+
+bool kill_all_of_user(uid_t user) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const bool is_user = ::syscall(SYS_setresgid, user, user, user) == 0 &&
+                         ::syscall(SYS_setresuid, user, user, user) == 0;
+    const bool none_left = is_user && ::kill(-1, SIGKILL) != 0 && errno == ESRCH;
+    ::_exit(none_left ? 0 : 1);
+  }
+  int status = 1;
+  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status != 0;
+}
+
+}  // namespace hone

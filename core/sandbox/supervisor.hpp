@@ -1,0 +1,25 @@
+// Supervisor: the parent of a builder, which outlives it by a moment to end what it left behind;
+// and other ways to end many processes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// Forks. The child gets true and goes on to become the builder. The caller never returns unless
+/// the fork failed: it waits for the child, writes its wait status (an int) to status_fd, ends all
+/// descendants and exits.
+Result<bool> fork_supervised(int status_fd, bool owns_pid_namespace);
+
+/// SIGKILL to every process of `user`, sent by a short-lived child that is that user. Whether any
+/// may be left.
+bool kill_all_of_user(uid_t user);
+
+/// The children of the calling (single) thread that are not in `known`.
+std::vector<pid_t> unknown_children(const std::vector<pid_t>& known);
+
+}  // namespace hone

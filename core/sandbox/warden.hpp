@@ -1,0 +1,105 @@
+// Warden: the launcher's event loop and its table of jailed processes.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "sandbox/cgroup.hpp"
+#include "sandbox/jail.hpp"
+#include "sandbox/messages.hpp"
+
+namespace hone {
+
+/// The last 64 KiB of what a process wrote.
+class OutputTail {
+ public:
+  static constexpr std::size_t kBytesMax = 64 << 10;
+  /// Reads what is there, a bounded amount, without waiting. False at the end of the pipe.
+  bool drain(int fd);
+  std::string take();
+
+ private:
+  std::string bytes_;
+};
+
+/// [one thread] Serves one host over `socket` until that closes or `*stop` is set.
+///
+/// Theory of operation. A jailed process passes through: starting (set-up runs in the child; its
+/// failure pipe is open), running, draining (its program has ended; what it left behind is being
+/// killed), gone. Nothing here waits for a process: a call that would block on one in an
+/// uninterruptible sleep stands in no path. The launcher is a subreaper, so that what escapes a
+/// jail's own supervision becomes its child, is unknown to it, and is killed.
+class Warden {
+ public:
+  Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoots& roots,
+         const Capabilities& capabilities);
+  ~Warden();
+  Warden(const Warden&) = delete;
+  Warden& operator=(const Warden&) = delete;
+  /// Sends kReady; false when it refuses to serve.
+  bool announce();
+  void run(const volatile int* stop);
+
+ private:
+  enum class Phase { kStarting, kRunning, kDraining };
+  struct Jailed {
+    std::int64_t id = 0;
+    int slot = 0;
+    SpawnRequest request;
+    Phase phase = Phase::kStarting;
+    bool ending = false;    ///< asked to end
+    bool failed = false;    ///< kFailed was sent: no kExited
+    bool has_user = false;  ///< a slot user of its own
+    bool polls_memory = false;
+    bool out_of_memory = false;
+    std::string failure;
+    std::unique_ptr<Cgroup> cgroup;
+    JailStart start;
+    OutputTail output;
+    ProcessExit exit;
+    std::string work_folder;
+  };
+
+  void serve_host();
+  void spawn(std::int64_t id, SpawnRequest request, std::vector<UniqueFd> fds);
+  Status start(Jailed& jailed, std::vector<UniqueFd> fds);
+  Status make_work_folder(Jailed& jailed);
+  void hear_failure(Jailed& jailed);
+  void announce_start(Jailed& jailed);
+  void fail_start(Jailed& jailed);
+  void refuse(std::int64_t id, const Error& error);
+  void end(Jailed& jailed);
+  void reap();
+  void record_exit(Jailed& jailed, int status, const rusage& usage);
+  void poll_memory(Jailed& jailed);
+  /// True once nothing of it is left.
+  bool drain(Jailed& jailed);
+  void finish(Jailed& jailed);
+  void poll_once(int timeout_ms);
+  void tick();
+  int timeout_ms() const;
+  void send(PacketWriter& packet, std::vector<int> fds);
+  void flush();
+  uid_t user_of(int slot) const { return first_uid_ + static_cast<uid_t>(slot); }
+  Status choose_users();
+
+  UniqueFd socket_;
+  LauncherOptions options_;
+  CgroupRoots roots_;
+  Ready ready_;
+  std::string name_;  ///< prefix of this launcher's groups and folders: "<pid>-<random>-"
+  uid_t first_uid_ = 0;
+  UniqueFd users_lock_;
+  std::vector<bool> slot_taken_;
+  std::map<std::int64_t, std::unique_ptr<Jailed>> jailed_;
+  std::deque<std::pair<std::string, std::vector<UniqueFd>>> outgoing_;
+  bool host_gone_ = false;
+};
+
+}  // namespace hone

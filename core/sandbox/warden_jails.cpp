@@ -1,0 +1,171 @@
+// Warden, second part: how one jail is planned and started, and how it is emptied.
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "sandbox/level.hpp"
+#include "sandbox/supervisor.hpp"
+#include "sandbox/warden.hpp"
+
+namespace hone {
+namespace {
+
+/// Threads of all processes of our own user: what RLIMIT_NPROC counts where jails have no user of
+/// their own.
+int count_own_threads() {
+  int count = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    struct stat info {};
+    const std::string path = entry.path().string();
+    if (path.find_first_not_of("0123456789", 6) != std::string::npos) continue;
+    if (::stat(path.c_str(), &info) != 0 || info.st_uid != ::geteuid()) continue;
+    const std::string status = read_kernel_file(path + "/status");
+    const std::size_t line = status.find("\nThreads:");
+    if (line != std::string::npos) count += std::atoi(status.c_str() + line + 9);
+  }
+  return count;
+}
+
+/// Resident bytes of a process and all its descendants.
+std::int64_t resident_bytes(pid_t root) {
+  std::int64_t pages_all = 0;
+  std::vector<pid_t> left = {root};
+  for (int visited = 0; !left.empty() && visited < 4096; ++visited) {
+    const std::string folder = "/proc/" + std::to_string(left.back());
+    left.pop_back();
+    std::int64_t size = 0, resident = 0;
+    std::istringstream(read_kernel_file(folder + "/statm")) >> size >> resident;
+    pages_all += resident;
+    const std::string task = folder + "/task/" + folder.substr(6);
+    std::istringstream children(read_kernel_file(task + "/children"));
+    for (pid_t pid = 0; children >> pid;) left.push_back(pid);
+  }
+  return pages_all * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+void Warden::spawn(std::int64_t id, SpawnRequest request, std::vector<UniqueFd> fds) {
+  const auto free = std::find(slot_taken_.begin(), slot_taken_.end(), false);
+  if (free == slot_taken_.end()) {
+    refuse(id, resource_exhausted(request.label + ": all " + std::to_string(slot_taken_.size()) +
+                                  " slots are taken"));
+    return;
+  }
+  auto jailed = std::make_unique<Jailed>();
+  jailed->id = id;
+  jailed->slot = static_cast<int>(free - slot_taken_.begin());
+  jailed->request = std::move(request);
+  if (const Status started = start(*jailed, std::move(fds)); !started) {
+    refuse(id, started.error().in(jailed->request.label));
+    std::error_code ignored;
+    if (!jailed->work_folder.empty()) std::filesystem::remove_all(jailed->work_folder, ignored);
+    return;
+  }
+  *free = true;
+  jailed_.emplace(id, std::move(jailed));
+}
+
+Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
+  const SpawnRequest& request = jailed.request;
+  JailPlan plan;
+  plan.request = &request;
+  plan.fds = std::move(fds);
+  if (request.jail != Jail::kJudge) {
+    const IsolationLevel level = ready_.level;
+    const std::int64_t memory = request.limits.memory_bytes;
+    HONE_ASSIGN(jailed.cgroup, Cgroup::make(roots_, name_ + std::to_string(jailed.slot), memory,
+                                            request.limits.processes + 1));
+    plan.cgroup = jailed.cgroup.get();
+    jailed.polls_memory = memory > 0 && !plan.cgroup->limits_memory();
+    plan.limit_data = jailed.polls_memory;
+    plan.private_root = level == IsolationLevel::kPrivate;
+    plan.user_namespace = level >= IsolationLevel::kSeparated && !ready_.capabilities.root;
+    plan.pid_namespace =
+        plan.private_root && request.jail == Jail::kBuilder && ready_.capabilities.pid_namespace;
+    plan.change_user = jailed.has_user = uses_slot_users(ready_);
+    plan.user = user_of(jailed.slot);
+    if (!plan.change_user && !plan.user_namespace) {
+      plan.processes_of_others = count_own_threads();
+    }
+    plan.plugins = (install_root() / "plugins").string();
+    if (request.jail == Jail::kBuilder && !plan.private_root) {
+      HONE_TRY(make_work_folder(jailed));
+      plan.work_folder = jailed.work_folder;
+    }
+  }
+  HONE_ASSIGN(jailed.start, start_jail(plan));
+  return {};
+}
+
+Status Warden::make_work_folder(Jailed& jailed) {
+  jailed.work_folder = options_.workdir / ("hone-" + name_ + std::to_string(jailed.slot));
+  const char* path = jailed.work_folder.c_str();
+  if (::mkdir(path, 0700) != 0) return system_error("make " + jailed.work_folder, errno);
+  const uid_t user = user_of(jailed.slot);
+  if (jailed.has_user && ::chown(path, user, user) != 0) {
+    return system_error("give away " + jailed.work_folder, errno);
+  }
+  return {};
+}
+
+void Warden::poll_memory(Jailed& jailed) {
+  const std::int64_t bytes = resident_bytes(jailed.start.pid);
+  jailed.exit.peak_bytes = std::max(jailed.exit.peak_bytes, bytes);
+  if (bytes <= jailed.request.limits.memory_bytes || jailed.ending) return;
+  jailed.out_of_memory = true;
+  end(jailed);
+}
+
+bool Warden::drain(Jailed& jailed) {
+  bool left = false;
+  if (jailed.cgroup != nullptr && jailed.cgroup->populated()) {
+    jailed.cgroup->kill_all();
+    left = true;
+  } else if (jailed.has_user && (jailed.cgroup == nullptr || jailed.cgroup->v2_fd() < 0)) {
+    left = kill_all_of_user(user_of(jailed.slot));
+  }
+  std::vector<pid_t> known;
+  for (const auto& [id, each] : jailed_) {
+    if (each->phase != Phase::kDraining) known.push_back(each->start.pid);
+  }
+  for (const pid_t pid : unknown_children(known)) {
+    ::kill(pid, SIGKILL);
+    left = true;
+  }
+  if (left) return false;
+  if (jailed.start.output && jailed.output.drain(jailed.start.output.get())) {
+    // Everyone who could write is gone, so "nothing there" is the end; more than one round's worth
+    // is not.
+    pollfd more{jailed.start.output.get(), POLLIN, 0};
+    if (::poll(&more, 1, 0) > 0 && (more.revents & POLLIN) != 0) return false;
+  }
+  return true;
+}
+
+void Warden::finish(Jailed& jailed) {
+  std::error_code ignored;
+  if (!jailed.work_folder.empty()) std::filesystem::remove_all(jailed.work_folder, ignored);
+  ProcessExit& exit = jailed.exit;
+  exit.out_of_memory = jailed.out_of_memory;
+  if (jailed.cgroup != nullptr) {
+    exit.out_of_memory = exit.out_of_memory || jailed.cgroup->out_of_memory();
+    if (const std::int64_t peak = jailed.cgroup->peak_bytes(); peak > 0) exit.peak_bytes = peak;
+  }
+  exit.output = jailed.output.take();
+  slot_taken_[static_cast<std::size_t>(jailed.slot)] = false;
+  if (jailed.failed) return;
+  PacketWriter packet;
+  packet.number(static_cast<std::int64_t>(MessageKind::kExited)).number(jailed.id);
+  put(packet, exit);
+  send(packet, {});
+}
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+// jail_probe ACT: performs one named act inside a jail and tells how it went: exit code 0 done, 1
+// refused (with the errno's name on stdout), 3 unknown act. `seal:` or `seal-threads:` before the
+// act seals as a candidate first, `build:` as a builder.
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "sandbox/seal.hpp"
+#include "sandbox_acts.hpp"
+
+int main(int count, char** arguments) {
+  std::string act = count > 1 ? arguments[1] : "";
+  const std::string detail = count > 2 ? arguments[2] : "";
+  const auto prefixed = [&](const std::string& prefix) {
+    if (!act.starts_with(prefix)) return false;
+    act.erase(0, prefix.size());
+    return true;
+  };
+  hone::Status sealed;
+  if (prefixed("seal:")) {
+    sealed = hone::seal_candidate({});
+  } else if (prefixed("seal-threads:")) {
+    hone::SealOptions options;
+    options.threads = true;
+    sealed = hone::seal_candidate(options);
+  } else if (prefixed("build:")) {
+    sealed = hone::seal_builder({}, ".");
+  }
+  if (!sealed) {
+    std::printf("%s\n", sealed.error().message.c_str());
+    return 4;
+  }
+  return hone::perform(act, detail);
+}
