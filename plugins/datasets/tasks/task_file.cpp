@@ -1,0 +1,293 @@
+// Checks the structure where the lines are known; what expressions give is checked by the host,
+// which evaluates them.
+#include "task_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "hone/plugin/reader.hpp"
+
+namespace hone::tasks {
+namespace {
+
+using plugin::Document;
+using plugin::Reader;
+using plugin::Value;
+using Names = std::vector<std::string>;
+
+constexpr std::int64_t kExtentMax = std::int64_t{1} << 32;
+constexpr std::uintmax_t kFileBytesMax = 1u << 20;
+
+const Names& dtypes() {
+  static const Names kAll{"f32", "f64", "i8", "u8", "i32", "u32", "i64"};
+  return kAll;
+}
+const Names& kinds() {
+  static const Names kAll{"normal", "uniform", "integers", "constant", "cancel",
+                          "scaled", "ties",    "sparse",   "ramp"};
+  return kAll;
+}
+
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A C identifier.
+std::string identifier(Reader& r, std::string_view key) {
+  std::string name = r.text(key);
+  const bool starts = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
+  const bool fits = std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  });
+  if (!starts || !fits || name.size() > 64) {
+    r.mistake(key, "expected a C identifier of at most 64 characters, found '" +
+                       name.substr(0, 80) + "'");
+  }
+  return name;
+}
+
+void expression(const Reader& r, std::string_view key, const Value& value) {
+  if (value.is_int() || value.is_string()) return;
+  r.mistake(key, "expected an integer or an expression of the dims, found " +
+                     std::string(value.type_name()));
+}
+
+/// Calls `read(item reader)` for each member of a list of maps.
+template <typename Read>
+void each(Reader& r, const std::string& key, bool required, Read read) {
+  if (!required && r.value_or_null(key) == nullptr) return;
+  const Value::Array& items = r.array(key);
+  if (required && items.empty()) r.mistake(key, "expected at least one");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Reader item = r.item(key + "/" + std::to_string(i), items[i]);
+    read(item);
+    item.finish();
+  }
+}
+
+void check_tensor(Reader& r, Names& names) {
+  names.push_back(identifier(r, "name"));
+  r.choice("role", {"in", "out", "inout"});
+  r.choice_or("dtype", "f32", dtypes());
+  const Value::Array& shape = r.array("shape");
+  if (shape.empty() || shape.size() > 8) {
+    r.mistake("shape", "expected 1 to 8 axes, found " + std::to_string(shape.size()));
+  }
+  for (const Value& axis : shape) expression(r, "shape", axis);
+}
+
+void check_scalar(Reader& r, Names& names) {
+  names.push_back(identifier(r, "name"));
+  const std::string dtype = r.choice_or("dtype", "i64", dtypes());
+  const bool ranged = r.value_or_null("range") != nullptr;
+  const Value* value = r.value_or_null("value");
+  if (ranged == (value != nullptr)) {
+    r.mistake(ranged ? "value" : "range", "expected either a value or a range, found " +
+                                              std::string(ranged ? "both" : "neither"));
+  }
+  if (value != nullptr) {
+    expression(r, "value", *value);
+    if (dtype == "f32" || dtype == "f64") {
+      r.mistake("dtype", "expected an integer's for a value; a float is drawn from a range");
+    }
+    return;
+  }
+  const Value::Array& range = r.array("range");
+  if (range.size() != 2 || !range[0].is_number() || !range[1].is_number() ||
+      !(range[0].as_double() < range[1].as_double())) {
+    r.mistake("range", "expected [low, high] with low below high");
+  }
+}
+
+void check_generator(Reader r) {
+  r.choice("kind", kinds());
+  r.number_or("a", 0);
+  r.number_or("b", 1);
+  r.finish();
+}
+
+void check_family(Reader& r, const Names& tensors) {
+  identifier(r, "name");
+  if (r.value_or_null("fill") != nullptr) check_generator(r.inside("fill"));
+  if (r.value_or_null("tensors") == nullptr) return;
+  Reader named = r.inside("tensors");
+  for (const auto& [name, generator] : r.map("tensors")) {
+    if (!contains(tensors, name)) {
+      named.mistake(name, plugin::unknown_name("tensor", name, tensors));
+    }
+    check_generator(named.inside(name));
+  }
+}
+
+/// One shape: an extent per dim, or, where `ranges`, also [low, high].
+void check_dims(Reader& r, const Names& dims, bool ranges) {
+  for (const std::string& dim : dims) {
+    const Value& extent = r.value(dim);
+    if (extent.is_int()) {
+      r.integer(dim, 0, kExtentMax);
+      continue;
+    }
+    const bool is_range = ranges && extent.is_array() && extent.as_array().size() == 2 &&
+                          extent.as_array()[0].is_int() && extent.as_array()[1].is_int();
+    if (!is_range) {
+      r.mistake(dim,
+                std::string(ranges ? "expected an integer or [low, high]" : "expected an integer") +
+                    ", found " + std::string(extent.type_name()));
+    }
+    const std::int64_t low = extent.as_array()[0].as_int(), high = extent.as_array()[1].as_int();
+    if (low < 0 || low > high || high > kExtentMax) {
+      r.mistake(dim, "expected 0 ≤ low ≤ high ≤ 2^32, found [" + std::to_string(low) + ", " +
+                         std::to_string(high) + "]");
+    }
+  }
+}
+
+void check_shapes(Reader r, const Names& dims) {
+  each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false); });
+  each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true); });
+  Reader timed = r.inside("timed");
+  check_dims(timed, dims, false);
+  timed.finish();
+  r.finish();
+}
+
+void check_tolerance(Reader r) {
+  r.number_or("rtol", 0, 0, 1);
+  r.number_or("atol", 0, 0);
+  r.number_or("rms", 0, 0, 1);
+  r.choice_or("rms_over", "tensor", {"tensor", "row"});
+  if (r.text("reason").empty()) r.mistake("reason", "expected a sentence, found nothing");
+  r.finish();
+}
+
+void check_limits(Reader& r) {
+  const std::int64_t alignment = r.integer_or("alignment", 0, 0, 64);
+  if ((alignment & (alignment - 1)) != 0) {
+    r.mistake("alignment", "expected a power of two, found " + std::to_string(alignment));
+  }
+  r.integer_or("threads", 1, 1, 256);
+  r.integer_or("memory_mb", 256, 1, 1 << 20);
+  r.number_or("run_seconds", 10, 0.001, 3600);
+  r.choice_or("cache", "cold", {"cold", "warm"});
+}
+
+/// The arguments, when given, are the names of all tensors and scalars, each once.
+void check_arguments(Reader& r, const Names& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::count(names.begin(), names.end(), names[i]) > 1) {
+      r.mistake("tensors", "two tensors or scalars are called '" + names[i] + "'");
+    }
+  }
+  const Names arguments = r.texts_or("arguments", names);
+  for (const std::string& name : arguments) {
+    if (!contains(names, name))
+      r.mistake("arguments", plugin::unknown_name("argument", name, names));
+  }
+  for (const std::string& name : names) {
+    const auto count = std::count(arguments.begin(), arguments.end(), name);
+    if (count != 1) {
+      r.mistake("arguments",
+                "expected '" + name + "' once, found it " + std::to_string(count) + " times");
+    }
+  }
+}
+
+/// The source that `key` names, as {"name", "text"}.
+Value source(Reader& r, std::string_view key, const std::filesystem::path& folder) {
+  const std::string name = r.text(key);
+  if (name.empty() || name.find('/') != std::string::npos || name[0] == '.') {
+    r.mistake(key, "expected the name of a file in the task's folder, found '" + name + "'");
+  }
+  const std::string place = r.place(key) + ": " + std::string(key);
+  return Value::map({{"name", name}, {"text", read_text(folder / name, place)}});
+}
+
+Value backend(Reader r, const std::filesystem::path& folder) {
+  const Names languages = r.texts_or("languages", {});
+  if (languages.empty()) r.mistake("languages", "expected at least one language, found none");
+  Value list = Value::array();
+  for (const std::string& language : languages) list.push(language);
+  Value result = Value::map({{"languages", std::move(list)}});
+  result.set("reference", source(r, "reference", folder));
+  result.set("baseline", source(r, "baseline", folder));
+  r.finish();
+  return result;
+}
+
+/// Everything but the backends, whose sources replace their names.
+void check_members(Reader& r) {
+  if (r.text("title").empty()) r.mistake("title", "expected a title, found nothing");
+  r.text("description");
+  r.texts_or("tags", {});
+  identifier(r, "entry");
+  const Names dims = r.texts_or("dims", {});
+  Names tensors;
+  each(r, "tensors", true, [&](Reader& tensor) { check_tensor(tensor, tensors); });
+  Names names = tensors;
+  each(r, "scalars", false, [&](Reader& scalar) { check_scalar(scalar, names); });
+  check_arguments(r, names);
+  each(r, "families", false, [&](Reader& family) { check_family(family, tensors); });
+  check_shapes(r.inside("shapes"), dims);
+  check_tolerance(r.inside("tolerance"));
+  check_limits(r);
+}
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& path, const std::string& place) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) {
+    plugin::invalid_argument(place + ": expected the file " + path.string() + ", found none (" +
+                             error.message() + ")");
+  }
+  if (size > kFileBytesMax) {
+    plugin::invalid_argument(place + ": " + path.string() + ": expected at most 1 MiB, found " +
+                             std::to_string(size) + " bytes");
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) plugin::invalid_argument(place + ": cannot read " + path.string());
+  return text.str();
+}
+
+bool is_id(std::string_view text) {
+  if (text.empty() || text.size() > 64 || text[0] == '_' || text[0] == '-') return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+Value read_task(const plugin::Host& host, const std::filesystem::path& folder) {
+  const std::string file = (folder / "task.yaml").string();
+  const Document document = host.parse_yaml(read_text(file, folder.string()), file);
+  Reader r(document);
+  const std::string id = r.text_or("id", folder.filename().string());
+  if (!is_id(id)) {
+    r.mistake("id", "expected 1 to 64 of a-z, 0-9, '_' and '-', found '" + id.substr(0, 80) + "'");
+  }
+  const std::string split = r.text_or("split", "train");
+  if (!is_id(split)) r.mistake("split", "expected a name such as train, test or held_out");
+  check_members(r);
+
+  Reader backends = r.inside("backends");
+  Value inlined = Value::map();
+  for (const auto& [name, ignored] : r.map("backends")) {
+    inlined.set(name, backend(backends.inside(name), folder));
+  }
+  if (inlined.as_map().empty()) r.mistake("backends", "expected at least one, found none");
+  r.finish();
+
+  Value task = document.value;
+  task.set("id", id);
+  task.set("split", split);
+  task.set("backends", std::move(inlined));
+  return task;
+}
+
+}  // namespace hone::tasks
