@@ -1,0 +1,134 @@
+// Engine: the client's thread, which owns the connections and every request under way.
+//
+// Theory of operation. Callers post closures; the thread runs them and is the only one that touches
+// anything below `Thread state`. A channel (main or control) goes through
+//
+//   down ──reopen──► connecting ──handshake──► greeting ──hello──► resuming ──all resumed──► ready
+//    ▲                                                                                         │
+//    └────────────── disconnected, or silent for three heartbeats ◄────────────────────────────┘
+//
+// (the control channel goes from connecting to ready). A request waits in `waiting` until its
+// channel is ready, is `in flight` until its reply, and goes back to `waiting` when the connection
+// is lost: the protocol makes each verb safe to repeat. BUSY puts it into `later_` until the
+// server's retry_after has gone by.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/unique_fd.hpp"
+#include "link.hpp"
+#include "message.hpp"
+#include "request.hpp"
+#include "roster.hpp"
+
+namespace hone {
+
+class Engine {
+ public:
+  static Result<std::shared_ptr<Engine>> start(std::string endpoint, ClientOptions options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// [any thread] `request->done` is called exactly once, on the engine's thread.
+  void submit(RequestPtr request);
+  /// [any thread] Gives up the request: it ends here if it was not sent, else a cancel goes to the
+  /// control endpoint.
+  void cancel(std::int64_t id);
+  /// [any thread] Waits for the first hello.
+  Status wait_until_greeted(double seconds);
+  Value hello() const;
+  std::int64_t next_id() { return ++last_id_; }
+  /// Whether this process is not the one that made the client.
+  bool forked() const;
+
+ private:
+  enum class State { kDown, kConnecting, kGreeting, kResuming, kReady, kFailed };
+  struct Channel {
+    std::string endpoint;
+    std::unique_ptr<Link> link;
+    State state = State::kDown;
+    std::int64_t since_ns = 0;   // when it entered its state
+    std::int64_t reopen_ns = 0;  // when a channel that is down tries again
+    std::int64_t heard_ns = 0;   // the last message of the server
+    int failures = 0;            // connections lost in a row without an answer
+    std::map<std::int64_t, RequestPtr> in_flight;
+    std::deque<RequestPtr> waiting;
+  };
+
+  Engine(std::string endpoint, ClientOptions options);
+  void post(std::function<void()> work);
+
+  // Thread state and steps.
+  void run();
+  void run_posted();
+  long milliseconds_to_next_timer() const;
+  void run_timers();
+  void serve(Channel& channel);
+  void flush(Channel& channel);
+  bool send(Channel& channel, const RequestPtr& request);
+  void accept(const RequestPtr& request);
+  void open(Channel& channel);
+  void enter(Channel& channel, State state);
+  void lose_connection(Channel& channel);
+  void fail_for_good(const Failure& failure);
+  void greet();
+  void on_hello(const Reply& reply);
+  void resume_all();
+  void on_resumed(const std::string& episode, const Reply& reply);
+  void renew_leases(std::int64_t now);
+  void handle(Channel& channel, ReplyMessage message);
+  void conclude(const RequestPtr& request, Reply reply);
+  void resume_then_conclude(const RequestPtr& request, Reply reply);
+  bool retry_later(const RequestPtr& request, const Failure& failure);
+  void finish(const RequestPtr& request, Reply reply);
+  void expire(Request* request);
+  void give_up(std::int64_t id);
+  RequestPtr take_waiting(std::int64_t id);
+  void end_everything();
+  Channel& channel_of(const Request& request);
+  RequestPtr internal_request(std::string verb, Value body, std::function<void(Reply)> done);
+  std::string where() const;
+
+  const std::string endpoint_;
+  const ClientOptions options_;
+  const int pid_;
+  std::atomic<std::int64_t> last_id_{0};
+  UniqueFd wake_;
+
+  mutable Mutex mutex_;
+  Condition greeted_changed_;
+  std::vector<std::function<void()>> posted_ HONE_GUARDED_BY(mutex_);
+  bool stopping_ HONE_GUARDED_BY(mutex_) = false;
+  bool greeted_ HONE_GUARDED_BY(mutex_) = false;
+  Value hello_ HONE_GUARDED_BY(mutex_);
+  std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
+
+  // Thread state: nobody else looks.
+  LinkContext context_;
+  Channel main_, control_;
+  Roster roster_;
+  std::multimap<std::int64_t, Request*> deadlines_;
+  std::unordered_map<std::int64_t, RequestPtr> alive_;
+  std::multimap<std::int64_t, RequestPtr> later_;
+  std::string incarnation_, former_incarnation_;
+  double heartbeat_s_ = 5;
+  double lease_s_ = 60;
+  std::size_t in_flight_max_ = SIZE_MAX;
+  std::size_t frame_bytes_max_ = SIZE_MAX;
+  std::size_t resuming_ = 0;
+  std::int64_t next_beat_ns_ = 0;
+
+  std::thread thread_;  // last: everything above exists before it runs
+};
+
+}  // namespace hone

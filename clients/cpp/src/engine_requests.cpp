@@ -1,0 +1,274 @@
+// The client's thread: the life of a request from submission to its one answer.
+#include <algorithm>
+#include <random>
+
+#include "base/clock.hpp"
+#include "engine.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kGrace =
+    500'000'000;  // the server knows the deadline too, and its answer says more
+constexpr double kBusyDefault = 0.05, kBusyMax = 10;
+
+// Spread, so that the callers of a busy server do not come back all at once.
+double jitter() {
+  static thread_local std::minstd_rand generator(std::random_device{}());
+  return std::uniform_real_distribution<double>(1.0, 1.5)(generator);
+}
+
+bool is_busy(const Failure& failure) {
+  return failure.code == Code::kResourceExhausted && failure.error_class == "capacity";
+}
+
+std::string subject(const Request& request) {
+  if (request.episode.empty()) return request.verb;
+  std::string text = request.verb + " of episode " + request.episode;
+  if (request.turn > 0) text += ", turn " + std::to_string(request.turn);
+  return text;
+}
+
+}  // namespace
+
+void Engine::submit(RequestPtr request) {
+  post([this, request = std::move(request)] { accept(request); });
+}
+
+void Engine::cancel(std::int64_t id) {
+  if (forked()) return;
+  post([this, id] { give_up(id); });
+}
+
+Engine::Channel& Engine::channel_of(const Request& request) {
+  return request.control && !control_.endpoint.empty() ? control_ : main_;
+}
+
+void Engine::accept(const RequestPtr& request) {
+  request->deadline_entry = deadlines_.end();
+  if (request->deadline_ns > 0) {
+    request->deadline_entry = deadlines_.emplace(request->deadline_ns, request.get());
+  }
+  alive_[request->id] = request;
+  if (main_.state == State::kFailed) {
+    std::optional<Failure> fatal;
+    {
+      MutexLock lock(mutex_);
+      fatal = fatal_;
+    }
+    return finish(request, {{}, std::move(fatal)});
+  }
+  std::size_t largest = request->body.size();
+  for (const auto& buffer : request->buffers) largest = std::max(largest, buffer.size());
+  if (largest > frame_bytes_max_) {
+    // The transport would drop the connection of whoever sends it, with no word why.
+    return finish(request,
+                  {{},
+                   Failure{Code::kInvalidArgument,
+                           "protocol",
+                           request->verb + ": found a frame of " + std::to_string(largest) +
+                               " bytes, at most " + std::to_string(frame_bytes_max_) + " allowed",
+                           false,
+                           {}}});
+  }
+  channel_of(*request).waiting.push_back(request);
+}
+
+void Engine::flush(Channel& channel) {
+  while (channel.state == State::kReady && !channel.waiting.empty() &&
+         channel.in_flight.size() < in_flight_max_) {
+    RequestPtr request = channel.waiting.front();
+    if (const std::string* why = roster_.lost(request->episode);
+        why != nullptr && request->verb != "resume") {
+      channel.waiting.pop_front();
+      finish(request, {{}, Failure{Code::kUnavailable, "infra", *why, false, {}}});
+      continue;
+    }
+    if (!send(channel, request)) return;
+    channel.waiting.pop_front();
+  }
+  if (&channel == &control_ && channel.state == State::kDown && !channel.waiting.empty() &&
+      channel.reopen_ns <= monotonic_ns()) {
+    open(channel);
+  }
+}
+
+bool Engine::send(Channel& channel, const RequestPtr& request) {
+  std::int64_t deadline_ms = 0;
+  const std::int64_t now = monotonic_ns();
+  if (request->deadline_ns > 0) {
+    deadline_ms = std::max<std::int64_t>(1, (request->deadline_ns - now) / 1'000'000);
+  }
+  if (!channel.link || !channel.link->send(encode_request(request->verb, request->id, deadline_ms,
+                                                          request->body, request->buffers))) {
+    return false;
+  }
+  channel.in_flight[request->id] = request;
+  if (!request->episode.empty()) roster_.touch(request->episode, now);
+  return true;
+}
+
+void Engine::handle(Channel& channel, ReplyMessage message) {
+  const auto found = channel.in_flight.find(message.id);
+  if (found == channel.in_flight.end()) return;  // given up before; the server could not know
+  const RequestPtr request = found->second;
+  if (message.kind == ReplyKind::kAccepted) return;
+  if (message.kind == ReplyKind::kProgress) return request->progress(std::move(message.body));
+  channel.in_flight.erase(found);
+  if (!request->internal) channel.failures = 0;
+  Reply reply;
+  if (message.kind == ReplyKind::kError) {
+    reply.failure = decode_failure(message.body);
+  } else {
+    reply.body = std::move(message.body);
+  }
+  conclude(request, std::move(reply));
+}
+
+void Engine::conclude(const RequestPtr& request, Reply reply) {
+  if (request->internal) return finish(request, std::move(reply));
+  if (!reply.ok()) {
+    if (retry_later(request, *reply.failure)) return;
+    return finish(request, std::move(reply));
+  }
+  if (request->verb == "resume") {
+    if (!bool_or(reply.body, "ended", false)) roster_.add(request->episode, request->token, monotonic_ns());
+  } else {
+    roster_.note_result(request->verb, reply.body);
+  }
+  if (request->verb == "reset" && request->resent)
+    return resume_then_conclude(request, std::move(reply));
+  finish(request, std::move(reply));
+}
+
+/// A repeated reset may have been done on the lost connection, to which the episode then belongs.
+void Engine::resume_then_conclude(const RequestPtr& request, Reply reply) {
+  const std::string episode = text_or(reply.body, "episode");
+  const Value body = Value::map({{"episode", episode}, {"token", text_or(reply.body, "token")}});
+  auto conclude_reset = [this, request, reply = std::move(reply), episode](Reply resumed) mutable {
+    if (resumed.ok() || resumed.failure->code == Code::kUnavailable)
+      return finish(request, std::move(reply));
+    roster_.remove(episode);
+    finish(request, std::move(resumed));
+  };
+  // When this connection is lost too, the roster holds the episode and the next one resumes it.
+  auto resume = internal_request("resume", body, std::move(conclude_reset));
+  if (!send(main_, resume)) {
+    finish(resume, {{}, Failure{Code::kUnavailable, "infra", "the connection was lost", true, {}}});
+  }
+}
+
+bool Engine::retry_later(const RequestPtr& request, const Failure& failure) {
+  if (!options_.retry_busy || !is_busy(failure)) return false;
+  const double grown = kBusyDefault * static_cast<double>(1 << std::min(request->busy_tries++, 8));
+  const double wait_s =
+      std::min(kBusyMax, std::max(failure.retry_after_s.value_or(0), grown)) * jitter();
+  const std::int64_t at = monotonic_ns() + static_cast<std::int64_t>(wait_s * 1e9);
+  if (request->deadline_ns > 0 && at >= request->deadline_ns) return false;
+  later_.emplace(at, request);
+  return true;
+}
+
+void Engine::finish(const RequestPtr& request, Reply reply) {
+  if (alive_.erase(request->id) == 0) return;
+  if (request->deadline_entry != deadlines_.end()) deadlines_.erase(request->deadline_entry);
+  request->deadline_entry = deadlines_.end();
+  request->done(std::move(reply));
+}
+
+RequestPtr Engine::take_waiting(std::int64_t id) {
+  for (Channel* channel : {&main_, &control_}) {
+    for (auto it = channel->waiting.begin(); it != channel->waiting.end(); ++it) {
+      if ((*it)->id != id) continue;
+      RequestPtr request = *it;
+      channel->waiting.erase(it);
+      return request;
+    }
+  }
+  for (auto it = later_.begin(); it != later_.end(); ++it) {
+    if (it->second->id != id) continue;
+    RequestPtr request = it->second;
+    later_.erase(it);
+    return request;
+  }
+  return nullptr;
+}
+
+void Engine::expire(Request* expired) {
+  const RequestPtr request = alive_.at(expired->id);
+  deadlines_.erase(request->deadline_entry);
+  request->deadline_entry = deadlines_.end();
+  Channel& channel = channel_of(*request);
+  const bool sent = channel.in_flight.count(request->id) != 0;
+  if (sent && monotonic_ns() < request->deadline_ns + kGrace) {
+    request->deadline_entry = deadlines_.emplace(request->deadline_ns + kGrace, request.get());
+    return;
+  }
+  channel.in_flight.erase(request->id);
+  static_cast<void>(take_waiting(request->id));
+  finish(request, {{},
+                   Failure{Code::kDeadlineExceeded,
+                           "timeout",
+                           subject(*request) + ": no answer within " +
+                               std::to_string(static_cast<long>(request->timeout_s * 1000)) +
+                               " ms" + where(),
+                           true,
+                           {}}});
+}
+
+void Engine::give_up(std::int64_t id) {
+  const auto alive = alive_.find(id);
+  if (alive == alive_.end()) return;
+  const RequestPtr request = alive->second;
+  if (take_waiting(id) != nullptr && !request->resent) {
+    finish(request, {{},
+                     Failure{Code::kCancelled,
+                             "cancelled",
+                             subject(*request) + ": given up before it was sent",
+                             false,
+                             {}}});
+    return;
+  }
+  if (request->verb != "step") {
+    for (Channel* channel : {&main_, &control_}) channel->in_flight.erase(id);
+    finish(
+        request,
+        {{}, Failure{Code::kCancelled, "cancelled", subject(*request) + ": given up", false, {}}});
+    return;
+  }
+  // One that was sent on a connection since lost may be under way on the server: ask for its end
+  // there as well.
+  auto cancel = internal_request(
+      "cancel", Value::map({{"episode", request->episode}, {"turn", request->turn}}), [](Reply) {});
+  cancel->control = true;
+  channel_of(*cancel).waiting.push_back(cancel);
+  if (request->resent && main_.in_flight.count(id) == 0) {
+    finish(
+        request,
+        {{}, Failure{Code::kCancelled, "cancelled", subject(*request) + ": given up", false, {}}});
+  }
+}
+
+void Engine::end_everything() {
+  const auto alive = std::exchange(alive_, {});
+  for (const auto& [id, request] : alive) {
+    request->done({{},
+                   Failure{Code::kCancelled,
+                           "cancelled",
+                           subject(*request) + ": the client was closed",
+                           false,
+                           {}}});
+  }
+  run_posted();
+  // What was posted in the meantime came too late for the loop above.
+  for (const auto& [id, request] : std::exchange(alive_, {})) {
+    request->done({{},
+                   Failure{Code::kCancelled,
+                           "cancelled",
+                           subject(*request) + ": the client was closed",
+                           false,
+                           {}}});
+  }
+}
+
+}  // namespace hone

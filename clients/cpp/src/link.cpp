@@ -1,0 +1,141 @@
+// DEALER sockets and their monitors: the one file of the client that includes ZeroMQ.
+//
+// Rationale: a monitor, because a DEALER hides lost connections: it reconnects under a new
+// identity, and the replies to whatever was under way are gone without a word. After a loss the
+// link is thrown away, so that nothing queued in it is sent to the next server unasked.
+#include "link.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <zmq.hpp>
+
+namespace hone {
+
+struct LinkContext::Impl {
+  zmq::context_t context{1};
+};
+
+LinkContext::LinkContext() : impl_(std::make_unique<Impl>()) {}
+LinkContext::~LinkContext() = default;
+void LinkContext::abandon() { static_cast<void>(impl_.release()); }
+
+struct Link::Impl {
+  zmq::socket_t dealer;
+  zmq::socket_t monitor;
+};
+
+namespace {
+
+constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+std::string monitor_address() {
+  static std::atomic<std::uint64_t> counter{0};
+  return "inproc://hone-link-" + std::to_string(++counter);
+}
+
+}  // namespace
+
+Link::Link(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Link::~Link() {
+  try {
+    zmq_socket_monitor(impl_->dealer.handle(), nullptr, 0);
+    impl_->monitor.close();
+    impl_->dealer.close();
+  } catch (const zmq::error_t&) {
+    // Closing is all that is left to do; there is nobody to tell.
+  }
+}
+
+Result<std::unique_ptr<Link>> Link::open(LinkContext& context, const std::string& endpoint) {
+  try {
+    auto impl = std::make_unique<Impl>();
+    impl->dealer = zmq::socket_t(context.impl().context, zmq::socket_type::dealer);
+    impl->dealer.set(zmq::sockopt::linger, 0);
+    impl->dealer.set(zmq::sockopt::immediate, true);
+    impl->dealer.set(zmq::sockopt::sndhwm, 0);
+    impl->dealer.set(zmq::sockopt::rcvhwm, 0);
+    impl->dealer.set(zmq::sockopt::ipv6, true);
+    // The transport's own pings end a connection whose other side is gone without a word.
+    impl->dealer.set(zmq::sockopt::heartbeat_ivl, 5000);
+    impl->dealer.set(zmq::sockopt::heartbeat_timeout, 15000);
+    impl->dealer.set(zmq::sockopt::reconnect_ivl, 50);
+    impl->dealer.set(zmq::sockopt::reconnect_ivl_max, 1000);
+    const std::string address = monitor_address();
+    if (zmq_socket_monitor(
+            impl->dealer.handle(), address.c_str(),
+            ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | kHandshakeFailed) != 0) {
+      return internal_error(std::string("socket monitor: ") + zmq_strerror(zmq_errno()));
+    }
+    impl->monitor = zmq::socket_t(context.impl().context, zmq::socket_type::pair);
+    impl->monitor.connect(address);
+    impl->dealer.connect(endpoint);
+    return std::unique_ptr<Link>(new Link(std::move(impl)));
+  } catch (const zmq::error_t& error) {
+    return invalid_argument("endpoint '" + endpoint + "': " + error.what() +
+                            ", expected e.g. tcp://127.0.0.1:5917");
+  }
+}
+
+bool Link::send(const Frames& frames) {
+  try {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      if (!impl_->dealer.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait))
+        return false;
+    }
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+bool Link::receive(Frames& frames) {
+  frames.clear();
+  try {
+    zmq::message_t part;
+    do {
+      if (!impl_->dealer.recv(part, zmq::recv_flags::dontwait)) return false;
+      frames.push_back(part.to_string());
+    } while (part.more());
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+Link::Event Link::next_event() {
+  try {
+    zmq::message_t event, address;
+    if (!impl_->monitor.recv(event, zmq::recv_flags::dontwait)) return Event::kNone;
+    static_cast<void>(impl_->monitor.recv(address));
+    std::uint16_t number = 0;
+    if (event.size() < sizeof number) return Event::kNone;
+    std::memcpy(&number, event.data(), sizeof number);
+    return number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED ? Event::kUp : Event::kDown;
+  } catch (const zmq::error_t&) {
+    return Event::kNone;
+  }
+}
+
+void wait_for_links(const std::vector<Link*>& links, int wake_fd, long timeout_ms) {
+  std::array<zmq::pollitem_t, 5> items{};
+  std::size_t count = 0;
+  items[count++] = {nullptr, wake_fd, ZMQ_POLLIN, 0};
+  for (Link* link : links) {
+    if (count + 2 > items.size()) break;
+    items[count++] = {link->impl().dealer.handle(), 0, ZMQ_POLLIN, 0};
+    items[count++] = {link->impl().monitor.handle(), 0, ZMQ_POLLIN, 0};
+  }
+  try {
+    zmq::poll(items.data(), count, std::chrono::milliseconds(timeout_ms));
+  } catch (const zmq::error_t&) {
+    // Interrupted by a signal: the caller's loop looks again.
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,61 @@
+// Link: one DEALER connection as frames, with word of when it comes up and goes down. Hides ZeroMQ.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// Frames of one message.
+using Frames = std::vector<std::string>;
+
+/// A ZeroMQ context; links must be gone before it goes. Never used across fork().
+class LinkContext {
+ public:
+  LinkContext();
+  ~LinkContext();
+  LinkContext(const LinkContext&) = delete;
+  LinkContext& operator=(const LinkContext&) = delete;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+  /// In a forked child: forgets the context without touching it.
+  void abandon();
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Not thread-safe: lives on the client's thread.
+class Link {
+ public:
+  enum class Event { kNone, kUp, kDown };
+
+  /// Starts connecting; ZeroMQ tries again by itself while nobody listens. invalid_argument: a bad
+  /// endpoint.
+  static Result<std::unique_ptr<Link>> open(LinkContext& context, const std::string& endpoint);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// False when the outgoing queue is full or the connection is gone: nothing was sent.
+  bool send(const Frames& frames);
+  /// False when nothing has come.
+  bool receive(Frames& frames);
+  Event next_event();
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  explicit Link(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Waits until a link has something, `wake_fd` is readable or `timeout_ms` (< 0: no end) went by.
+void wait_for_links(const std::vector<Link*>& links, int wake_fd, long timeout_ms);
+
+}  // namespace hone

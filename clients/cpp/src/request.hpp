@@ -1,0 +1,51 @@
+// Request: what the client's thread knows of one request, and Pending::State, through which its
+// caller sees it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "hone/client.hpp"
+
+namespace hone {
+
+/// Belongs to the client's thread once submitted.
+struct Request {
+  std::int64_t id = 0;
+  std::string verb;
+  std::string body;  ///< MessagePack, encoded once: a repeat has the same bytes
+  std::vector<std::string> buffers;
+  std::string episode;           ///< that the body names, or ""
+  std::string token;                 ///< of a resume
+  std::int64_t turn = 0;         ///< of a step
+  std::int64_t deadline_ns = 0;  ///< monotonic; 0: none
+  double timeout_s = 0;          ///< from which the deadline came, for messages
+  bool control = false;          ///< goes to the control endpoint where there is one
+  bool internal = false;         ///< the client's own: not sent again on a new connection
+  bool resent = false;           ///< was under way when a connection was lost
+  std::size_t losses = 0;        ///< connections lost while it was under way
+  int busy_tries = 0;
+  std::function<void(Reply)> done = [](Reply) {};
+  std::function<void(Value)> progress = [](Value) {};
+  std::multimap<std::int64_t, Request*>::iterator deadline_entry;
+};
+using RequestPtr = std::shared_ptr<Request>;
+
+struct Pending::State {
+  Mutex mutex;
+  Condition changed;
+  bool done HONE_GUARDED_BY(mutex) = false;
+  Reply reply HONE_GUARDED_BY(mutex);
+  std::deque<Value> progress HONE_GUARDED_BY(mutex);
+  std::function<void()> on_done;
+  std::function<void()>
+      cancel;  ///< set before the request is submitted; safe after the client is gone
+};
+
+}  // namespace hone
