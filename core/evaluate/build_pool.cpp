@@ -1,0 +1,193 @@
+// Standby builders, one build each, and the artifact cache.
+#include "evaluate/build_pool.hpp"
+
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+#include "channel/stream.hpp"
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kResultMax = 96u << 20;
+constexpr double kSendSeconds = 10;
+constexpr double kGraceSeconds = 10;  // beyond the compiler's own limit, which the builder keeps
+constexpr std::int64_t kFileBytesMax = std::int64_t{64} << 20;
+
+Result<Built> built_from_value(const Value& value) {
+  if (const Value* error = value.find("error")) {
+    const Value* code = value.find("code");
+    return Error{
+        code != nullptr && code->is_int() ? static_cast<Code>(code->as_int()) : Code::kInternal,
+        error->is_string() ? error->as_string() : "builder failed"};
+  }
+  Fields f(value, "build result");
+  Built built;
+  built.ok = f.flag("ok");
+  built.failure = f.text_or("failure", "");
+  built.diagnostics = f.text_or("diagnostics", "");
+  const Value* artifact = f.value("artifact");
+  HONE_TRY(f.finish_loosely());
+  if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
+  if (built.ok && built.artifact.empty()) return internal_error("build result: no artifact");
+  return built;
+}
+
+}  // namespace
+
+BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options)
+    : launcher_(launcher), options_(options) {}
+
+Result<BuildPool::Standby> BuildPool::start_builder() {
+  HONE_ASSIGN(auto ends, stream_pair());
+  SpawnRequest request;
+  request.jail = Jail::kBuilder;
+  request.label = "builder";
+  request.program = options_.libexec / "hone-builder";
+  request.arguments = {options_.backend_library.string()};
+  for (const std::string& folder : options_.readable) request.arguments.push_back(folder);
+  request.fds = {ends.second.get()};
+  request.limits.memory_bytes = options_.build_memory_mb << 20;
+  request.limits.file_bytes = kFileBytesMax;
+  request.limits.cpu_seconds = options_.build_seconds + kGraceSeconds;
+  request.readable = options_.readable;
+  request.readable.push_back(options_.backend_library.parent_path().string());
+  HONE_ASSIGN(auto process, launcher_.spawn(request));
+  return Standby{std::move(process), std::move(ends.first)};
+}
+
+Result<BuildPool::Standby> BuildPool::take_builder() {
+  {
+    MutexLock lock(mutex_);
+    if (!standby_.empty()) {
+      Standby ready = std::move(standby_.front());
+      standby_.pop_front();
+      return ready;
+    }
+  }
+  return start_builder();
+}
+
+void BuildPool::refill() {
+  {
+    MutexLock lock(mutex_);
+    if (standby_.size() >= static_cast<std::size_t>(options_.builders)) return;
+  }
+  auto fresh = start_builder();
+  if (!fresh) return log_warning("evaluate", "standby builder: " + fresh.error().message);
+  MutexLock lock(mutex_);
+  standby_.push_back(std::move(fresh).value());
+}
+
+Result<Value> BuildPool::ask_builder(const Value& request) {
+  HONE_ASSIGN(Standby builder, take_builder());
+  const Status sent = send_message(builder.socket.get(), to_msgpack(request), {}, kSendSeconds);
+  auto answer = receive_message(builder.socket.get(), kResultMax,
+                                options_.build_seconds + kGraceSeconds, builder.process->pidfd());
+  if (sent && answer) {
+    CodecLimits limits;
+    limits.bytes_max = kResultMax;
+    HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
+    return value;
+  }
+  builder.process->kill();
+  HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
+  if (exit.out_of_memory) {
+    return Value::map({{"ok", false}, {"failure", "killed"}, {"artifact", Value::bytes("")}});
+  }
+  const Error why = sent ? answer.error() : sent.error();
+  return unavailable("builder: " + why.message +
+                     (exit.output.empty() ? "" : "; it said: " + exit.output));
+}
+
+Value BuildPool::request_value(const BuildRequest& request, const Toolchain& toolchain,
+                               bool version) const {
+  Value flags = Value::array();
+  for (const std::string& flag : toolchain.flags) flags.push(flag);
+  return Value::map(
+      {{"sources", Value::array({Value::map({{"name", request.name}, {"text", request.text}})})},
+       {"language", request.language},
+       {"entry", request.entry},
+       {"options", Value::map({{"compiler", toolchain.compiler},
+                               {"flags", std::move(flags)},
+                               {"threads", request.threads},
+                               {"seconds", options_.build_seconds},
+                               {"version", version}})}});
+}
+
+std::string BuildPool::cache_key(const BuildRequest& request) const {
+  return sha256_hex(
+      to_msgpack(request_value(request, options_.toolchains.at(request.language), false)));
+}
+
+std::shared_ptr<const Built> BuildPool::find_cached(const std::string& key) {
+  MutexLock lock(mutex_);
+  const auto found = cache_.find(key);
+  if (found == cache_.end()) return nullptr;
+  ages_.splice(ages_.begin(), ages_, found->second.age);
+  return found->second.built;
+}
+
+void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> built) {
+  MutexLock lock(mutex_);
+  if (cache_.count(key) != 0) return;
+  cache_bytes_ += built->artifact.size() + built->diagnostics.size();
+  ages_.push_front(key);
+  cache_[key] = {std::move(built), ages_.begin()};
+  while (cache_bytes_ > options_.cache_mb << 20 && cache_.size() > 1) {
+    const auto oldest = cache_.find(ages_.back());
+    cache_bytes_ -=
+        oldest->second.built->artifact.size() + oldest->second.built->diagnostics.size();
+    cache_.erase(oldest);
+    ages_.pop_back();
+  }
+}
+
+Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {
+  if (options_.toolchains.count(request.language) == 0) {
+    return invalid_argument("no compiler is configured for " + request.language);
+  }
+  const std::string key = cache_key(request);
+  if (auto cached = find_cached(key)) {
+    Built copy = *cached;
+    copy.cached = true;
+    return std::make_shared<const Built>(std::move(copy));
+  }
+  auto answer =
+      ask_builder(request_value(request, options_.toolchains.at(request.language), false));
+  refill();
+  if (!answer) return answer.error();
+  HONE_ASSIGN(Built built, built_from_value(*answer));
+  auto shared = std::make_shared<const Built>(std::move(built));
+  // A build that ran into a limit may do better on a quieter machine: it is not kept.
+  if (shared->ok || shared->failure == "refused") remember(key, shared);
+  return shared;
+}
+
+Result<std::string> BuildPool::self_test() {
+  std::string versions;
+  for (const auto& [language, toolchain] : options_.toolchains) {
+    BuildRequest request;
+    request.language = language;
+    request.name = "self_test";
+    request.entry = "probe";
+    request.text = language == "c"
+                       ? "int probe(int x) { return x + 1; }\n"
+                       : "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
+    auto answer = ask_builder(request_value(request, toolchain, true));
+    if (!answer) return answer.error().in(language + " compiler " + toolchain.compiler);
+    HONE_ASSIGN(const Built built, built_from_value(*answer));
+    if (!built.ok) {
+      return failed_precondition(language + " compiler " + toolchain.compiler +
+                                 " does not build a two-line program: " + built.diagnostics);
+    }
+    const Value* version = answer->find("toolchain");
+    versions +=
+        (versions.empty() ? "" : "; ") + language + ": " +
+        (version != nullptr && version->is_string() ? version->as_string() : toolchain.compiler);
+  }
+  for (int i = 0; i < options_.builders; ++i) refill();
+  return versions;
+}
+
+}  // namespace hone

@@ -1,0 +1,76 @@
+// BuildPool: sources into artifacts, each in a jailed process of its own, with a cache of what was
+// built.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "evaluate/options.hpp"
+#include "model/task.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// What is built.
+struct BuildRequest {
+  std::string language;  ///< "c++", "c"
+  std::string name;      ///< file name: what the compiler's messages say
+  std::string text;
+  std::string entry;  ///< a function that must be there
+  int threads = 1;
+};
+
+/// What came of it.
+struct Built {
+  bool ok = false;
+  std::string failure;      ///< "refused", "timed_out", "killed"; empty when ok
+  std::string diagnostics;  ///< raw
+  std::string artifact;     ///< the library's bytes
+  bool cached = false;
+};
+
+/// [any thread] A builder process is made ahead, so that a build waits for the compiler alone.
+class BuildPool {
+ public:
+  BuildPool(Launcher& launcher, const EvaluatorOptions& options);
+
+  /// An Error is a fault of ours.
+  Result<std::shared_ptr<const Built>> build(const BuildRequest& request);
+
+  /// Compiles a known program with each toolchain: "c++: g++ (Debian …) 12.2.0; c: …", or what is
+  /// missing.
+  Result<std::string> self_test();
+
+ private:
+  struct Standby {
+    std::unique_ptr<Process> process;
+    UniqueFd socket;
+  };
+  Result<Standby> start_builder();
+  Result<Standby> take_builder();
+  void refill();
+  Result<Value> ask_builder(const Value& request);
+  Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const;
+  std::string cache_key(const BuildRequest& request) const;
+  std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
+  void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
+
+  Launcher& launcher_;
+  const EvaluatorOptions& options_;
+  Mutex mutex_;
+  std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);
+  struct Entry {
+    std::shared_ptr<const Built> built;
+    std::list<std::string>::iterator age;
+  };
+  std::map<std::string, Entry> cache_ HONE_GUARDED_BY(mutex_);
+  std::list<std::string> ages_ HONE_GUARDED_BY(mutex_);  // front: the newest
+  std::size_t cache_bytes_ HONE_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,55 @@
+// Outcomes, faults and stage times, counted.
+#include "evaluate/counters.hpp"
+
+#include <cmath>
+
+namespace hone {
+namespace {
+
+/// The upper bound of the bucket that holds `ms`: powers of two from 1 ms.
+double bucket_of(double ms) { return ms <= 1 ? 1 : std::exp2(std::ceil(std::log2(ms))); }
+
+std::string bound_text(double bound) { return std::to_string(static_cast<std::int64_t>(bound)); }
+
+}  // namespace
+
+void Counters::count(const Result<Verdict>& result) {
+  MutexLock lock(mutex_);
+  if (!result) {
+    ++faults_[std::string(code_name(result.error().code))];
+    return;
+  }
+  ++outcomes_[std::string(outcome_name(result->outcome))];
+  for (const auto& [stage, ms] : result->stage_ms) {
+    Histogram& histogram = stages_[stage];
+    ++histogram.count;
+    histogram.sum += ms;
+    ++histogram.buckets[bucket_of(ms)];
+  }
+}
+
+Value Counters::value() const {
+  MutexLock lock(mutex_);
+  const auto as_map = [](const std::map<std::string, std::uint64_t>& counts) {
+    Value map = Value::map();
+    for (const auto& [name, count] : counts) map.set(name, static_cast<std::int64_t>(count));
+    return map;
+  };
+  Value stages = Value::map();
+  for (const auto& [stage, histogram] : stages_) {
+    Value buckets = Value::map();
+    std::uint64_t sum = 0;
+    for (const auto& [bound, count] : histogram.buckets) {
+      sum += count;
+      buckets.set(bound_text(bound), static_cast<std::int64_t>(sum));
+    }
+    stages.set(stage, Value::map({{"count", static_cast<std::int64_t>(histogram.count)},
+                                  {"sum", histogram.sum},
+                                  {"buckets", std::move(buckets)}}));
+  }
+  return Value::map({{"evaluations", as_map(outcomes_)},
+                     {"faults", as_map(faults_)},
+                     {"stage_ms", std::move(stages)}});
+}
+
+}  // namespace hone

@@ -1,0 +1,274 @@
+// The conversation with one judge.
+#include "evaluate/device.hpp"
+
+#include "base/crypto.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "channel/control.hpp"
+#include "channel/stream.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kAnswerMax = 1u << 20;
+constexpr double kSendSeconds = 10;
+constexpr double kExitSeconds = 5;
+constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64}
+                                             << 30;  // the task's own limit is the judge's to keep
+
+std::string cores_text(const std::vector<int>& cores) {
+  std::string text;
+  for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
+  return text;
+}
+
+std::string kind_of(const Value& answer) {
+  const Value* kind = answer.find("kind");
+  return kind != nullptr && kind->is_string() ? kind->as_string() : "";
+}
+
+Result<Judgement> judgement_of(const Value& answer) {
+  const Value* judgement = answer.find("judgement");
+  if (kind_of(answer) != "judged" || judgement == nullptr) {
+    return internal_error("judge: found an answer '" + kind_of(answer) + "', expected 'judged'");
+  }
+  return judgement_from_value(*judgement);
+}
+
+/// The task without its sources, which judges have no use for.
+Value task_for_judge(const Task& task) {
+  Task bare = task;
+  bare.backends.clear();
+  return task_to_value(bare);
+}
+
+}  // namespace
+
+Device::Device(Launcher& launcher, BuildPool& builds, const EvaluatorOptions& options,
+               DeviceSpec spec)
+    : launcher_(launcher), builds_(builds), options_(options), spec_(std::move(spec)) {}
+
+Device::~Device() { stop_judge(); }
+
+Status Device::start() {
+  HONE_TRY(ensure_judge());
+  refill();
+  return {};
+}
+
+Status Device::ensure_judge() {
+  if (judge_ != nullptr) return {};
+  HONE_ASSIGN(auto ends, stream_pair());
+  SpawnRequest spawn;
+  spawn.jail = Jail::kJudge;
+  spawn.label = "judge " + std::to_string(spec_.index);
+  spawn.program = options_.libexec / "hone-judge";
+  spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index),
+                     std::to_string(spec_.judge_cpu), cores_text(spec_.cores)};
+  spawn.fds = {ends.second.get()};
+  HONE_ASSIGN(judge_, launcher_.spawn(spawn));
+  judge_socket_ = std::move(ends.first);
+  return {};
+}
+
+void Device::stop_judge() {
+  // The judge goes first: it thaws what it holds, and then the launcher can end all of them.
+  judge_socket_.reset();
+  if (judge_ != nullptr) {
+    judge_->kill();
+    static_cast<void>(judge_->wait(kExitSeconds));
+  }
+  judge_.reset();
+  installed_.clear();
+  ages_.clear();
+}
+
+Result<Device::Runner> Device::start_candidate() {
+  HONE_ASSIGN(auto ends, packet_pair());
+  SpawnRequest spawn;
+  spawn.jail = Jail::kCandidate;
+  spawn.label = "candidate";
+  spawn.program = options_.libexec / "hone-candidate";
+  spawn.arguments = {options_.backend_library.string()};
+  spawn.fds = {ends.second.get()};
+  spawn.cpus = {spec_.cores.front()};
+  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  HONE_ASSIGN(auto process, launcher_.spawn(spawn));
+  return Runner{std::move(process), std::move(ends.first)};
+}
+
+Result<Device::Runner> Device::take_candidate() {
+  if (standby_) {
+    Runner ready = std::move(*standby_);
+    standby_.reset();
+    return ready;
+  }
+  return start_candidate();
+}
+
+void Device::refill() {
+  if (standby_) return;
+  auto fresh = start_candidate();
+  if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
+  standby_ = std::move(fresh).value();
+}
+
+Status Device::send(const Value& request, const Runner* runner, const std::string* artifact) {
+  std::vector<int> fds;
+  UniqueFd memory;
+  if (runner != nullptr) {
+    HONE_ASSIGN(memory, memory_file("hone-artifact", *artifact));
+    fds = {runner->socket.get(), memory.get(), runner->process->pidfd()};
+    if (runner->process->freeze_fd() >= 0) {
+      fds.push_back(runner->process->freeze_fd());
+      fds.push_back(runner->process->frozen_events_fd());
+    }
+  }
+  return send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds);
+}
+
+Result<Value> Device::receive(const std::function<void(const char*)>& progress) {
+  for (;;) {
+    HONE_ASSIGN(const StreamMessage message,
+                receive_message(judge_socket_.get(), kAnswerMax, options_.evaluation_seconds,
+                                judge_->pidfd()));
+    HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
+    if (kind_of(answer) != "stage") return answer;
+    const Value* stage = answer.find("stage");
+    if (progress && stage != nullptr && stage->is_string()) progress(stage->as_string().c_str());
+  }
+}
+
+Value Device::request(const char* verb, const Task& task, std::uint64_t seed, bool measure) const {
+  MeasureSettings settings = options_.measure;
+  settings.measure = measure;
+  return Value::map({{"verb", verb},
+                     {"task", task_for_judge(task)},
+                     {"settings", settings_to_value(settings)},
+                     {"seed", static_cast<std::int64_t>(seed)}});
+}
+
+Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
+                                                 const std::string& role, const std::string& key) {
+  const BackendSources& sources = task->backends.at(options_.backend);
+  const Source& source = role == "reference" ? sources.reference : sources.baseline;
+  BuildRequest build;
+  build.language =
+      source.name.size() > 2 && source.name.substr(source.name.size() - 2) == ".c" ? "c" : "c++";
+  build.name = source.name;
+  build.text = source.text;
+  build.entry = role == "reference" ? "exact" : task->entry;
+  build.threads = task->threads;
+  HONE_ASSIGN(const auto built, builds_.build(build));
+  if (!built->ok) {
+    return internal_error("the " + role + " of task " + task->id +
+                          " does not build: " + built->diagnostics);
+  }
+  HONE_ASSIGN(Runner runner, start_candidate());
+  Value ask = request("install", *task, random_u64() >> 1, true);
+  ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
+  ask.set("pid", runner.process->pid());
+  HONE_TRY(send(ask, &runner, &built->artifact));
+  HONE_ASSIGN(const Value answer, receive({}));
+  if (kind_of(answer) == "installed") return std::move(runner.process);
+  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
+  return internal_error("the " + role + " of task " + task->id +
+                        " cannot be used: " + std::string(ending_name(judgement.ending)) + " in " +
+                        judgement.where + ": " + judgement.message);
+}
+
+void Device::drop(const std::string& key) {
+  const auto found = installed_.find(key);
+  if (found == installed_.end()) return;
+  for (const char* role : {"/reference", "/baseline"}) {
+    static_cast<void>(send(Value::map({{"verb", "drop"}, {"key", key + role}}), nullptr, nullptr));
+  }
+  ages_.erase(found->second.age);
+  installed_.erase(found);
+}
+
+Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
+  if (task->backends.count(options_.backend) == 0) {
+    return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
+  }
+  const std::string key = sha256_hex(to_msgpack(task_to_value(*task)));
+  if (const auto found = installed_.find(key); found != installed_.end()) {
+    ages_.splice(ages_.begin(), ages_, found->second.age);
+    return key;
+  }
+  while (installed_.size() >= options_.installed_max) drop(std::string(ages_.back()));
+  HONE_ASSIGN(auto reference, install(task, "reference", key));
+  HONE_ASSIGN(auto baseline, install(task, "baseline", key));
+  ages_.push_front(key);
+  installed_[key] = {std::move(reference), std::move(baseline), ages_.begin()};
+  return key;
+}
+
+Result<DeviceResult> Device::run(const DeviceJob& job) {
+  HONE_TRY(ensure_judge());
+  const auto give_up = [&](const Error& error) {
+    stop_judge();  // whatever state it is in, the next one starts afresh
+    return error;
+  };
+  auto key = ensure_installed(job.task);
+  if (!key) return give_up(key.error());
+  HONE_ASSIGN(Runner runner, take_candidate());
+  Value ask = request("judge", *job.task, job.seed, job.measure);
+  ask.set("reference", *key + "/reference").set("baseline", *key + "/baseline");
+  ask.set("pid", runner.process->pid());
+  {
+    MutexLock lock(mutex_);
+    running_ = runner.process.get();
+  }
+  Status sent = send(ask, &runner, &job.built->artifact);
+  Result<Value> answer = sent ? receive(job.progress) : Result<Value>(sent.error());
+  {
+    MutexLock lock(mutex_);
+    running_ = nullptr;
+  }
+  if (!answer) {
+    runner.process->kill();
+    return give_up(answer.error().in("judge"));
+  }
+  auto judgement = judgement_of(*answer);
+  if (!judgement) return give_up(judgement.error());
+  DeviceResult result{std::move(*judgement), std::nullopt};
+  const bool theirs = result.judgement.culprit == "submission";
+  if (result.judgement.ending != Ending::kDone && !theirs) drop(*key);
+  runner.process->kill();
+  if (result.judgement.ending != Ending::kDone && theirs) {
+    if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
+  }
+  runner.process.reset();
+  refill();
+  return result;
+}
+
+void Device::cancel() {
+  MutexLock lock(mutex_);
+  if (running_ != nullptr) running_->kill();
+}
+
+Status Device::known_answer(const std::shared_ptr<const Task>& task) {
+  const Source& source = task->backends.at(options_.backend).baseline;
+  HONE_ASSIGN(const auto built,
+              builds_.build({"c++", source.name, source.text, task->entry, task->threads}));
+  HONE_ASSIGN(const DeviceResult result, run({task, built, random_u64() >> 1, false, {}}));
+  if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};
+  return unavailable("the known answer was not judged correct: " + result.judgement.message +
+                     result.judgement.verdict.reason);
+}
+
+Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+  HONE_TRY(ensure_judge());
+  HONE_ASSIGN(const std::string key, ensure_installed(task));
+  Value ask = request("admit", *task, seed, false);
+  ask.set("reference", key + "/reference");
+  HONE_TRY(send(ask, nullptr, nullptr));
+  HONE_ASSIGN(const Value answer, receive({}));
+  if (const Value* report = answer.find("report")) return *report;
+  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
+  return internal_error("admission of " + task->id + ": " + judgement.message);
+}
+
+}  // namespace hone

@@ -1,0 +1,95 @@
+// Device: the host's side of one judge: keeps it alive, hands it processes, and makes verdicts of
+// its judgements.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "evaluate/build_pool.hpp"
+#include "evaluate/options.hpp"
+#include "judge/messages.hpp"
+#include "model/task.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// One submission that has been built.
+struct DeviceJob {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Built> built;
+  std::uint64_t seed = 0;
+  bool measure = true;
+  std::function<void(const char* stage)> progress;
+};
+
+/// How a job ended, for a verdict: the judge's judgement, and how the submission's process ended if
+/// it did.
+struct DeviceResult {
+  Judgement judgement;
+  std::optional<ProcessExit> exit;
+};
+
+/// One thread calls run() and admit(); cancel() may come from any.
+class Device {
+ public:
+  Device(Launcher& launcher, BuildPool& builds, const EvaluatorOptions& options, DeviceSpec spec);
+  ~Device();
+
+  /// Starts the judge and a standby candidate.
+  Status start();
+  /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
+  /// task's own code failed.
+  Result<DeviceResult> run(const DeviceJob& job);
+  /// Ends the submission that is being judged.
+  void cancel();
+  /// Runs the baseline as if it were submitted, in a fresh process: whether this device judges
+  /// right.
+  Status known_answer(const std::shared_ptr<const Task>& task);
+  /// The judge's report on lazy answers and the reference's error.
+  Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
+
+ private:
+  struct Runner {  // a process that waits to be set up
+    std::unique_ptr<Process> process;
+    UniqueFd socket;
+  };
+  struct Installed {
+    std::unique_ptr<Process> reference, baseline;
+    std::list<std::string>::iterator age;
+  };
+  Result<Runner> start_candidate();
+  Result<Runner> take_candidate();
+  void refill();
+  Status ensure_judge();
+  void stop_judge();
+  Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
+  Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
+                                           const std::string& role, const std::string& key);
+  Status send(const Value& request, const Runner* runner, const std::string* artifact);
+  /// The next answer that is not a stage.
+  Result<Value> receive(const std::function<void(const char*)>& progress);
+  Value request(const char* verb, const Task& task, std::uint64_t seed, bool measure) const;
+  void drop(const std::string& key);
+
+  Launcher& launcher_;
+  BuildPool& builds_;
+  const EvaluatorOptions& options_;
+  const DeviceSpec spec_;
+  std::unique_ptr<Process> judge_;
+  UniqueFd judge_socket_;
+  std::optional<Runner> standby_;
+  std::map<std::string, Installed> installed_;
+  std::list<std::string> ages_;  // front: used last
+  Mutex mutex_;
+  Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace hone

@@ -1,0 +1,73 @@
+// Line by line: a message in the submission is kept with the excerpt below it, all else is dropped
+// or stripped of its path.
+#include "evaluate/diagnostics.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace hone {
+namespace {
+
+bool is_excerpt(std::string_view line) {
+  std::size_t i = 0;
+  while (i < line.size() && (line[i] == ' ' || std::isdigit(static_cast<unsigned char>(line[i]))))
+    ++i;
+  return i > 0 && i < line.size() && line[i] == '|';
+}
+
+/// "/usr/include/c++/12/vector:12:3: error: text" → "in <vector>: error: text"; empty when it is no
+/// error of a header.
+std::string header_error(std::string_view line) {
+  const std::size_t at = line.find(": error: ");
+  if (line.empty() || line[0] != '/' || at == std::string_view::npos) return {};
+  std::string_view path = line.substr(0, line.find(':'));
+  path.remove_prefix(path.rfind('/') + 1);
+  return "in <" + std::string(path) + ">" + std::string(line.substr(at));
+}
+
+/// The linker's complaint without the objects it names.
+std::string linker_error(std::string_view line) {
+  for (const std::string_view complaint : {"undefined reference to ", "multiple definition of "}) {
+    const std::size_t at = line.find(complaint);
+    if (at == std::string_view::npos) continue;
+    const std::size_t end = line.find(';', at);
+    return "link error: " +
+           std::string(line.substr(at, end == std::string_view::npos ? end : end - at));
+  }
+  const std::string_view required = "required symbol ";
+  if (const std::size_t at = line.find(required); at != std::string_view::npos) {
+    return "link error: " + std::string(line.substr(at)) +
+           "; the entry must be defined and declared extern \"C\"";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string submission_diagnostics(std::string_view words, std::string_view source_name,
+                                   std::size_t bytes_max) {
+  const std::string prefix = std::string(source_name) + ":";
+  std::string kept;
+  bool keeping = false;
+  while (!words.empty() && kept.size() < bytes_max) {
+    const std::size_t end = std::min(words.find('\n'), words.size());
+    const std::string_view line = words.substr(0, end);
+    words.remove_prefix(std::min(end + 1, words.size()));
+    std::string out;
+    if (line.substr(0, prefix.size()) == prefix && line.find(".text") == std::string_view::npos) {
+      keeping = true;
+      out = line;
+    } else if (keeping && is_excerpt(line)) {
+      out = line;
+    } else {
+      keeping = false;
+      out = linker_error(line);
+      if (out.empty()) out = header_error(line);
+    }
+    if (!out.empty()) kept += out + "\n";
+  }
+  if (kept.size() > bytes_max) kept.resize(bytes_max);
+  return kept;
+}
+
+}  // namespace hone

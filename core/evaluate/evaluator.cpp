@@ -1,0 +1,358 @@
+// The evaluator: a fair queue, builder threads before it reaches a device, and a thread per device.
+//
+// Theory of operation. A submission waits in `waiting_` (fair among clients and episodes). A
+// builder thread takes it, builds it (or finds it in the cache) and, if it built, puts it into
+// `built_`, which is short: builders stop while devices are behind. A device thread takes it from
+// there and judges it. Every job ends in finish(), once, whoever gets there first: its thread, a
+// cancellation, or its deadline, which the clock thread watches.
+#include "evaluate/evaluator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+#include "base/mutex.hpp"
+#include "evaluate/counters.hpp"
+#include "evaluate/device.hpp"
+#include "evaluate/fair_queue.hpp"
+#include "evaluate/make_evaluator.hpp"
+#include "evaluate/verdicts.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kAttempts = 2;
+
+struct Job {
+  std::uint64_t id = 0;
+  Submission submission;
+  Evaluator::Progress progress;
+  Evaluator::Done done;
+  double submitted_s = 0, deadline_s = 0;
+  double building_s = 0, built_s = 0, checking_s = 0, measuring_s = 0;
+  std::shared_ptr<const Built> built;
+  std::atomic<bool> over{false};
+};
+using JobPtr = std::shared_ptr<Job>;
+
+std::string source_name(const std::string& language) {
+  return language == "c" ? "submission.c" : "submission.cpp";
+}
+
+class LocalEvaluator : public Evaluator {
+ public:
+  LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
+      : options_(std::move(options)), builds_(launcher, options_) {
+    for (const DeviceSpec& spec : options_.devices) {
+      devices_.push_back(std::make_unique<Device>(launcher, builds_, options_, spec));
+    }
+  }
+
+  ~LocalEvaluator() override {
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    for (auto& device : devices_) device->cancel();
+    for (std::thread& thread : threads_) thread.join();
+    std::vector<JobPtr> left;
+    {
+      MutexLock lock(mutex_);
+      for (auto& [id, job] : jobs_) left.push_back(job);
+    }
+    for (const JobPtr& job : left)
+      finish(job, Error{Code::kUnavailable, "the server is shutting down"});
+  }
+
+  Status start(std::string hardware) {
+    HONE_ASSIGN(const std::string toolchain, builds_.self_test());
+    fingerprint_ = hardware + "; " + toolchain;
+    for (auto& device : devices_) HONE_TRY(device->start());
+    for (int i = 0; i < options_.builders; ++i) threads_.emplace_back([this] { build_loop(); });
+    for (auto& device : devices_)
+      threads_.emplace_back([this, d = device.get()] { device_loop(*d); });
+    threads_.emplace_back([this] { clock_loop(); });
+    return {};
+  }
+
+  Result<std::uint64_t> submit(Submission submission, Progress progress, Done done) override {
+    const auto sources = submission.task->backends.find(submission.backend);
+    if (submission.backend != options_.backend || sources == submission.task->backends.end()) {
+      return invalid_argument("task " + submission.task->id + " cannot be run on backend '" +
+                              submission.backend + "'");
+    }
+    const auto& languages = sources->second.languages;
+    if (std::find(languages.begin(), languages.end(), submission.language) == languages.end()) {
+      return invalid_argument("language '" + submission.language + "' is not one of the task's");
+    }
+    if (static_cast<std::size_t>(submission.task->threads) >
+        options_.devices.front().cores.size()) {
+      return failed_precondition(
+          "task " + submission.task->id + " grants " + std::to_string(submission.task->threads) +
+          " cores, this device has " + std::to_string(options_.devices.front().cores.size()));
+    }
+    auto job = std::make_shared<Job>();
+    job->submitted_s = monotonic_s();
+    const double limit = submission.deadline_s > 0 ? submission.deadline_s : 1e9;
+    job->deadline_s = job->submitted_s + limit;
+    job->submission = std::move(submission);
+    job->progress = std::move(progress);
+    job->done = std::move(done);
+    MutexLock lock(mutex_);
+    if (stopping_) return unavailable("the server is shutting down");
+    if (jobs_.size() >= options_.queue_max)
+      return resource_exhausted("the evaluation queue is full");
+    std::size_t& mine = by_client_[job->submission.client];
+    if (mine >= options_.client_max) {
+      return resource_exhausted("client '" + job->submission.client + "' has " +
+                                std::to_string(mine) + " evaluations under way, at most " +
+                                std::to_string(options_.client_max) + " allowed");
+    }
+    ++mine;
+    job->id = ++last_id_;
+    jobs_[job->id] = job;
+    waiting_.push(job->submission.client, job->submission.episode, job);
+    changed_.notify_all();
+    return job->id;
+  }
+
+  void cancel(std::uint64_t id) override {
+    JobPtr job;
+    {
+      MutexLock lock(mutex_);
+      const auto found = jobs_.find(id);
+      if (found == jobs_.end()) return;
+      job = found->second;
+    }
+    end_early(job, Error{Code::kCancelled, "cancelled"});
+  }
+
+  std::size_t pending() const override {
+    MutexLock lock(mutex_);
+    return jobs_.size();
+  }
+
+  Value stats() const override {
+    Value stats = counters_.value();
+    MutexLock lock(mutex_);
+    stats.set("queue", waiting_.size())
+        .set("pending", jobs_.size())
+        .set("devices", devices_.size());
+    return stats;
+  }
+
+  std::string fingerprint() const override { return fingerprint_; }
+
+ private:
+  /// Ends a job, once; later calls are ignored.
+  void finish(const JobPtr& job, Result<Verdict> result) {
+    if (job->over.exchange(true)) return;
+    {
+      MutexLock lock(mutex_);
+      jobs_.erase(job->id);
+      const auto mine = by_client_.find(job->submission.client);
+      if (mine != by_client_.end() && --mine->second == 0) by_client_.erase(mine);
+      changed_.notify_all();
+    }
+    if (result) {
+      result->fingerprint = fingerprint_;
+      result->source_hash = sha256_hex(job->submission.source);
+      fill_times(*job, *result);
+    }
+    counters_.count(result);
+    job->done(std::move(result));
+  }
+
+  void end_early(const JobPtr& job, Error why) {
+    finish(job, std::move(why));
+    MutexLock lock(mutex_);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (i < judging_.size() && judging_[i] == job) devices_[i]->cancel();
+    }
+  }
+
+  static void fill_times(const Job& job, Verdict& verdict) {
+    const double now = monotonic_s();
+    const auto ms = [](double from, double to) {
+      return from > 0 && to > from ? (to - from) * 1e3 : 0.0;
+    };
+    verdict.stage_ms["queue"] =
+        ms(job.submitted_s, job.building_s) + ms(job.built_s, job.checking_s);
+    verdict.stage_ms["build"] = ms(job.building_s, job.built_s);
+    verdict.stage_ms["check"] = ms(job.checking_s, job.measuring_s > 0 ? job.measuring_s : now);
+    if (job.checking_s == 0) verdict.stage_ms["check"] = 0;
+    verdict.stage_ms["measure"] = ms(job.measuring_s, now);
+    verdict.stage_ms["total"] = ms(job.submitted_s, now);
+  }
+
+  JobPtr next_to_build() {
+    MutexLock lock(mutex_);
+    const std::size_t ahead = 2 * devices_.size();
+    while (!stopping_ && (waiting_.size() == 0 || built_.size() >= ahead)) changed_.wait(mutex_);
+    if (stopping_) return nullptr;
+    return *waiting_.pop();
+  }
+
+  void build_loop() {
+    while (JobPtr job = next_to_build()) {
+      if (job->over) continue;
+      job->building_s = monotonic_s();
+      job->progress(Stage::kBuilding);
+      const Submission& s = job->submission;
+      Result<std::shared_ptr<const Built>> built = unavailable("not built");
+      for (int attempt = 0; attempt < kAttempts && !built; ++attempt) {
+        built = builds_.build(
+            {s.language, source_name(s.language), s.source, s.task->entry, s.task->threads});
+      }
+      job->built_s = monotonic_s();
+      if (!built) {
+        finish(job, built.error().in("build"));
+        continue;
+      }
+      if (auto failed = verdict_of_build(**built, source_name(s.language), options_)) {
+        finish(job, std::move(*failed));
+        continue;
+      }
+      job->built = *built;
+      MutexLock lock(mutex_);
+      built_.push(s.client, s.episode, job);
+      changed_.notify_all();
+    }
+  }
+
+  JobPtr next_to_judge(std::size_t device) {
+    MutexLock lock(mutex_);
+    judging_.resize(devices_.size());
+    judging_[device] = nullptr;
+    while (!stopping_ && built_.size() == 0) changed_.wait(mutex_);
+    if (stopping_) return nullptr;
+    JobPtr job = *built_.pop();
+    judging_[device] = job;
+    changed_.notify_all();
+    return job;
+  }
+
+  void device_loop(Device& device) {
+    const std::size_t index =
+        static_cast<std::size_t>(std::find_if(devices_.begin(), devices_.end(),
+                                              [&](const auto& d) { return d.get() == &device; }) -
+                                 devices_.begin());
+    while (JobPtr job = next_to_judge(index)) {
+      if (!job->over) finish(job, judge(device, *job));
+    }
+  }
+
+  /// Judges, and again in a fresh process when it was a fault of ours. The same artifact that fails
+  /// us twice, while a known answer is judged right, did it on purpose.
+  Result<Verdict> judge(Device& device, Job& job) {
+    Result<Verdict> verdict = unavailable("not judged");
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      job.checking_s = monotonic_s();
+      job.measuring_s = 0;
+      const auto hear = [&job](const char* stage) {
+        const bool measuring = std::string_view(stage) == "measuring";
+        if (measuring) job.measuring_s = monotonic_s();
+        if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
+      };
+      auto result = device.run({job.submission.task, job.built, job.submission.seed, true, hear});
+      if (job.over) return unavailable("ended early");
+      verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
+      if (verdict) return verdict;
+      log_warning("evaluate",
+                  "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
+      const bool provoked = result && result->judgement.culprit == "submission";
+      if (attempt + 1 < kAttempts || !provoked) continue;
+      if (Status known = device.known_answer(job.submission.task); known)
+        return verdict_of_provocation(result->judgement);
+    }
+    return verdict;
+  }
+
+  /// Ends jobs whose deadline has passed.
+  void clock_loop() {
+    for (;;) {
+      std::vector<JobPtr> late;
+      {
+        MutexLock lock(mutex_);
+        if (stopping_) return;
+        changed_.wait_for(mutex_, std::chrono::milliseconds(100));
+        const double now = monotonic_s();
+        for (auto& [id, job] : jobs_) {
+          if (now > job->deadline_s) late.push_back(job);
+        }
+      }
+      for (const JobPtr& job : late)
+        end_early(job, Error{Code::kDeadlineExceeded, "the deadline has passed"});
+    }
+  }
+
+  const EvaluatorOptions options_;
+  BuildPool builds_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::thread> threads_;
+  std::string fingerprint_;
+  Counters counters_;
+  mutable Mutex mutex_;
+  Condition changed_;
+  bool stopping_ HONE_GUARDED_BY(mutex_) = false;
+  std::uint64_t last_id_ HONE_GUARDED_BY(mutex_) = 0;
+  std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
+  FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
+  std::vector<JobPtr> judging_ HONE_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+std::string_view stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::kQueued:
+      return "queued";
+    case Stage::kBuilding:
+      return "building";
+    case Stage::kChecking:
+      return "checking";
+    case Stage::kMeasuring:
+      return "measuring";
+  }
+  return "queued";
+}
+
+Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
+                                                  std::string hardware) {
+  if (options.devices.empty()) return invalid_argument("no device is configured");
+  auto evaluator = std::make_unique<LocalEvaluator>(launcher, std::move(options));
+  HONE_TRY(evaluator->start(std::move(hardware)));
+  return std::unique_ptr<Evaluator>(std::move(evaluator));
+}
+
+Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
+                    const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+  BuildPool builds(launcher, options);
+  Device device(launcher, builds, options, options.devices.front());
+  return device.admit(task, seed);
+}
+
+std::vector<DeviceSpec> default_devices(int cpus) {
+  if (cpus <= 1) return {{0, 0, {0}}};
+  if (cpus < 4) {
+    DeviceSpec only{0, 0, {}};
+    for (int cpu = cpus - 1; cpu >= 0; --cpu) only.cores.push_back(cpu);
+    return {only};
+  }
+  std::vector<DeviceSpec> devices;
+  for (int first = 0; first + 4 <= cpus; first += 4) {
+    devices.push_back({static_cast<int>(devices.size()), first, {first + 1, first + 2, first + 3}});
+  }
+  return devices;
+}
+
+}  // namespace hone

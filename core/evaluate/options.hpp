@@ -1,0 +1,49 @@
+// What an evaluator needs to know: plain values, filled from the configuration.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "judge/settings.hpp"
+
+namespace hone {
+
+/// How one language is compiled.
+struct Toolchain {
+  std::string compiler;  ///< absolute path
+  std::vector<std::string> flags;
+};
+
+/// One device: the judge's own core, and the cores that submissions run on, the first for
+/// single-threaded ones.
+struct DeviceSpec {
+  int index = 0;
+  int judge_cpu = 0;
+  std::vector<int> cores;
+};
+
+struct EvaluatorOptions {
+  std::string backend = "cpu";
+  std::filesystem::path backend_library;  ///< absolute
+  std::filesystem::path libexec;  ///< the folder of hone-judge, hone-builder, hone-candidate
+  std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"
+  std::vector<std::string> readable;            ///< further folders that compilers need
+  std::vector<DeviceSpec> devices;
+  int builders = 1;              ///< builds at a time
+  std::size_t queue_max = 1024;  ///< submissions waiting and running
+  std::size_t client_max = 512;  ///< of one client
+  double build_seconds = 30;
+  std::int64_t build_memory_mb = 2048;
+  double evaluation_seconds = 120;  ///< for check and measurement of one submission
+  std::size_t cache_mb = 64;        ///< artifacts kept
+  std::size_t installed_max = 6;    ///< tasks whose reference and baseline a device keeps ready
+  MeasureSettings measure;
+};
+
+/// On this machine: the last core is the device's first; with four cores or more, four-core devices
+/// of which the first core is the judge's.
+std::vector<DeviceSpec> default_devices(int cpus);
+
+}  // namespace hone

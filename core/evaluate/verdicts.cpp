@@ -1,0 +1,94 @@
+// What ended how becomes an outcome and a reason that its author can use.
+#include "evaluate/verdicts.hpp"
+
+#include <csignal>
+#include <cstdio>
+
+#include "evaluate/diagnostics.hpp"
+
+namespace hone {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
+  Verdict verdict;
+  verdict.outcome = outcome;
+  verdict.stage = judgement.where == "loading"         ? "load"
+                  : judgement.where == "a measurement" ? "measure"
+                                                       : "check";
+  verdict.reason = std::move(reason) +
+                   (judgement.where == "loading" ? " while loading" : " in " + judgement.where);
+  return verdict;
+}
+
+Verdict verdict_of_death(const Judgement& judgement, const ProcessExit& exit) {
+  if (exit.out_of_memory) return ended(Outcome::kOutOfMemory, judgement, "over the task's memory");
+  if (exit.signal == SIGXCPU)
+    return ended(Outcome::kTimedOut, judgement, "over the processor time");
+  if (exit.signal != 0) {
+    Verdict verdict = ended(Outcome::kCrashed, judgement, "signal " + signal_name(exit.signal));
+    verdict.signal = signal_name(exit.signal);
+    return verdict;
+  }
+  return ended(Outcome::kCrashed, judgement,
+               "the process exited with code " + std::to_string(exit.exit_code));
+}
+
+}  // namespace
+
+std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
+                                        const EvaluatorOptions& options) {
+  if (built.ok) return std::nullopt;
+  Verdict verdict;
+  verdict.outcome = Outcome::kBuildFailed;
+  verdict.stage = "build";
+  verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
+  if (built.failure == "timed_out") {
+    verdict.reason = "the compiler needed more than " + number(options.build_seconds) + " s";
+  } else if (built.failure == "killed") {
+    verdict.reason = "the compiler was ended: it needed more than " +
+                     std::to_string(options.build_memory_mb) + " MB";
+  } else {
+    verdict.reason = "the compiler refused it";
+  }
+  return verdict;
+}
+
+Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
+  const Judgement& j = result.judgement;
+  if (j.ending == Ending::kDone) return j.verdict;
+  if (j.culprit != "submission" || j.ending == Ending::kFault) {
+    return unavailable(
+        (j.culprit.empty() ? "judge" : j.culprit) + ": " + std::string(ending_name(j.ending)) +
+        (j.where.empty() ? "" : " in " + j.where) + (j.message.empty() ? "" : ": " + j.message));
+  }
+  switch (j.ending) {
+    case Ending::kTimedOut:
+      return ended(Outcome::kTimedOut, j, "over the task's time");
+    case Ending::kOutOfMemory:
+      return ended(Outcome::kOutOfMemory, j, j.message);
+    case Ending::kException:
+      // The words are the submission's own; about a hidden shape they could tell what it was.
+      if (j.where.find("hidden") != std::string::npos)
+        return ended(Outcome::kCrashed, j, "uncaught exception");
+      return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
+    case Ending::kRefused:
+      return ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
+    default:
+      break;
+  }
+  if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
+  return verdict_of_death(j, *result.exit);
+}
+
+Verdict verdict_of_provocation(const Judgement& judgement) {
+  return ended(Outcome::kCrashed, judgement,
+               "the process could not be judged, twice (" + judgement.message + ")");
+}
+
+}  // namespace hone

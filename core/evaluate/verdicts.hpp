@@ -1,0 +1,20 @@
+// Verdicts from what builders and judges found.
+#pragma once
+
+#include "evaluate/build_pool.hpp"
+#include "evaluate/device.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// A build that failed, or nothing when it is fine.
+std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
+                                        const EvaluatorOptions& options);
+
+/// A judgement about the submission. An Error when it was no doing of the submission's.
+Result<Verdict> verdict_of_judgement(const DeviceResult& result);
+
+/// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`.
+Verdict verdict_of_provocation(const Judgement& judgement);
+
+}  // namespace hone
