@@ -1,0 +1,371 @@
+// Reads, writes and documents the configuration by walking its schema.
+#include "config/config.hpp"
+
+#include <memory>
+
+#include "base/files.hpp"
+#include "config/schema.hpp"
+#include "config/yaml.hpp"
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+/// Sets members from a map.
+class Reader : public SchemaVisitor {
+ public:
+  explicit Reader(Fields& fields) : f_(fields) {}
+
+  void text(std::string_view key, std::string& member, std::string_view) override {
+    member = f_.text_or(key, member, 4096);
+  }
+  void choice(std::string_view key, std::string& member, const std::vector<std::string>& allowed,
+              std::string_view) override {
+    member = f_.choice_or(key, member, allowed);
+  }
+  void integer(std::string_view key, std::int64_t& member, Range range, std::string_view) override {
+    member = f_.integer_or(key, member, static_cast<std::int64_t>(range.low),
+                           static_cast<std::int64_t>(range.high));
+  }
+  void number(std::string_view key, double& member, Range range, std::string_view) override {
+    member = f_.number_or(key, member, range.low, range.high);
+  }
+  void number_or_nil(std::string_view key, std::optional<double>& member, Range range,
+                     std::string_view) override {
+    if (!f_.has(key)) return;
+    if (f_.value_or_null(key) == nullptr) {
+      member.reset();
+    } else {
+      member = f_.number(key, range.low, range.high);
+    }
+  }
+  void flag(std::string_view key, bool& member, std::string_view) override {
+    member = f_.flag_or(key, member);
+  }
+  void texts(std::string_view key, std::vector<std::string>& member, std::string_view) override {
+    member = f_.texts_or(key, member);
+  }
+  void integers(std::string_view key, std::vector<std::int64_t>& member, Range range,
+                std::string_view) override {
+    const Value* found = f_.array_or_null(key);
+    if (found == nullptr) return;
+    member.clear();
+    for (const Value& item : found->as_array()) {
+      const bool good = item.is_int() && static_cast<double>(item.as_int()) >= range.low &&
+                        static_cast<double>(item.as_int()) <= range.high;
+      if (!good) f_.mistake(key, "expected integers, found " + to_json(item));
+      member.push_back(good ? item.as_int() : 0);
+    }
+    if (member.empty()) f_.mistake(key, "expected at least one integer, found none");
+  }
+  void open_map(std::string_view key, Value& member, std::string_view) override {
+    if (const Value* found = f_.map_or_null(key)) member = *found;
+  }
+  void group(std::string_view key, const Walk& walk) override {
+    const Value* found = f_.map_or_null(key);
+    if (found != nullptr) inside(key, *found, walk);
+  }
+  void list(std::string_view key, std::size_t, const std::function<void(std::size_t)>& resize,
+            const std::function<void(std::size_t, SchemaVisitor&)>& walk,
+            std::string_view) override {
+    const Value* found = f_.array_or_null(key);
+    if (found == nullptr) return;
+    resize(found->as_array().size());
+    for (std::size_t i = 0; i < found->as_array().size(); ++i) {
+      inside(std::string(key) + "/" + std::to_string(i), found->as_array()[i],
+             [&](SchemaVisitor& item) { walk(i, item); });
+    }
+  }
+
+ private:
+  void inside(std::string_view key, const Value& member, const Walk& walk) {
+    Fields fields = f_.inside(key, member);
+    Reader reader(fields);
+    walk(reader);
+    f_.adopt(fields.finish());
+  }
+
+  Fields& f_;
+};
+
+/// Shows members as a map.
+class Writer : public SchemaVisitor {
+ public:
+  Value value = Value::map();
+
+  void text(std::string_view key, std::string& m, std::string_view) override { put(key, m); }
+  void choice(std::string_view key, std::string& m, const std::vector<std::string>&,
+              std::string_view) override {
+    put(key, m);
+  }
+  void integer(std::string_view key, std::int64_t& m, Range, std::string_view) override {
+    put(key, m);
+  }
+  void number(std::string_view key, double& m, Range, std::string_view) override { put(key, m); }
+  void number_or_nil(std::string_view key, std::optional<double>& m, Range,
+                     std::string_view) override {
+    put(key, m ? Value(*m) : Value());
+  }
+  void flag(std::string_view key, bool& m, std::string_view) override { put(key, m); }
+  void texts(std::string_view key, std::vector<std::string>& m, std::string_view) override {
+    put(key, Value::Array(m.begin(), m.end()));
+  }
+  void integers(std::string_view key, std::vector<std::int64_t>& m, Range,
+                std::string_view) override {
+    put(key, Value::Array(m.begin(), m.end()));
+  }
+  void open_map(std::string_view key, Value& m, std::string_view) override { put(key, m); }
+  void group(std::string_view key, const Walk& walk) override {
+    Writer inner;
+    walk(inner);
+    put(key, std::move(inner.value));
+  }
+  void list(std::string_view key, std::size_t count, const std::function<void(std::size_t)>&,
+            const std::function<void(std::size_t, SchemaVisitor&)>& walk,
+            std::string_view) override {
+    Value items = Value::array();
+    for (std::size_t i = 0; i < count; ++i) {
+      Writer inner;
+      walk(i, inner);
+      items.push(std::move(inner.value));
+    }
+    put(key, std::move(items));
+  }
+
+ private:
+  void put(std::string_view key, Value member) { value.set(key, std::move(member)); }
+};
+
+std::string show(double number) { return to_json(Value(number)); }
+
+/// Lists keys.
+class Documenter : public SchemaVisitor {
+ public:
+  explicit Documenter(std::vector<ConfigKey>& keys, std::string prefix = {})
+      : keys_(keys), prefix_(std::move(prefix)) {}
+
+  void text(std::string_view key, std::string&, std::string_view doc) override {
+    add(key, "text", doc);
+  }
+  void choice(std::string_view key, std::string&, const std::vector<std::string>& allowed,
+              std::string_view doc) override {
+    std::string expected;
+    for (const std::string& one : allowed) expected += (expected.empty() ? "" : " | ") + one;
+    add(key, expected, doc);
+  }
+  void integer(std::string_view key, std::int64_t&, Range r, std::string_view doc) override {
+    add(key, "integer, " + between(r), doc);
+  }
+  void number(std::string_view key, double&, Range r, std::string_view doc) override {
+    add(key, "number, " + between(r), doc);
+  }
+  void number_or_nil(std::string_view key, std::optional<double>&, Range r,
+                     std::string_view doc) override {
+    add(key, "number, " + between(r) + ", or null", doc);
+  }
+  void flag(std::string_view key, bool&, std::string_view doc) override {
+    add(key, "true | false", doc);
+  }
+  void texts(std::string_view key, std::vector<std::string>&, std::string_view doc) override {
+    add(key, "list of texts", doc);
+  }
+  void integers(std::string_view key, std::vector<std::int64_t>&, Range r,
+                std::string_view doc) override {
+    add(key, "list of integers, each " + between(r), doc);
+  }
+  void open_map(std::string_view key, Value&, std::string_view doc) override {
+    add(key, "map", doc);
+  }
+  void group(std::string_view key, const Walk& walk) override {
+    Documenter inner(keys_, prefix_ + std::string(key) + ".");
+    walk(inner);
+  }
+  void list(std::string_view key, std::size_t, const std::function<void(std::size_t)>& resize,
+            const std::function<void(std::size_t, SchemaVisitor&)>& walk,
+            std::string_view doc) override {
+    add(key, "list of maps", doc);
+    resize(1);
+    Documenter inner(keys_, prefix_ + std::string(key) + "[].");
+    walk(0, inner);
+  }
+
+ private:
+  static std::string between(Range r) { return show(r.low) + " to " + show(r.high); }
+  void add(std::string_view key, std::string expected, std::string_view doc) {
+    keys_.push_back({prefix_ + std::string(key), std::move(expected), std::string(doc)});
+  }
+
+  std::vector<ConfigKey>& keys_;
+  const std::string prefix_;
+};
+
+/// Where things were said: lines of the file, and what the command line set.
+struct Sources {
+  std::string name;
+  YamlDocument document;
+  std::map<std::string, std::string, std::less<>> sets;  ///< pointer → "--set key=value"
+
+  /// Of the innermost that encloses it; "" where nobody said it.
+  std::string find(std::string_view pointer, bool exact) const {
+    for (std::string_view at = pointer;; at = at.substr(0, at.rfind('/'))) {
+      if (const auto set = sets.find(at); set != sets.end()) return set->second;
+      if (const auto line = document.lines.find(at);
+          line != document.lines.end() && (!exact || at == pointer)) {
+        return name + ":" + std::to_string(line->second);
+      }
+      if (at.empty()) return "";
+    }
+  }
+};
+
+/// The member of a map or list that one part of a key names, made where it is missing.
+Result<Value*> step_into(Value& at, const std::string& part, const std::string& whole) {
+  if (at.is_nil()) at = Value::map();
+  if (at.is_array()) {
+    const bool number = !part.empty() && part.size() < 6 &&
+                        part.find_first_not_of("0123456789") == std::string::npos;
+    const std::size_t index =
+        number ? static_cast<std::size_t>(std::stoul(part)) : at.as_array().size();
+    if (index >= at.as_array().size()) {
+      return invalid_argument("--set " + whole + ": found '" + part +
+                              "', expected an index below " + std::to_string(at.as_array().size()));
+    }
+    return &at.as_array()[index];
+  }
+  if (!at.is_map()) {
+    return invalid_argument("--set " + whole + ": '" + part + "' is inside a " +
+                            std::string(at.type_name()));
+  }
+  for (auto& [key, member] : at.as_map()) {
+    if (key == part) return &member;
+  }
+  at.as_map().emplace_back(part, Value());
+  return &at.as_map().back().second;
+}
+
+Status apply_set(const std::string& set, Sources& sources) {
+  const std::size_t equals = set.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return invalid_argument("--set " + set + ": expected key=value, such as server.lease_s=60");
+  }
+  HONE_ASSIGN(const YamlDocument parsed, parse_yaml(set.substr(equals + 1), "--set " + set));
+  Value* at = &sources.document.value;
+  std::string pointer;
+  for (std::size_t start = 0; start <= equals;) {
+    const std::size_t end = std::min(set.find('.', start), equals);
+    const std::string part = set.substr(start, end - start);
+    HONE_ASSIGN(at, step_into(*at, part, set));
+    pointer += "/" + pointer_token(part);
+    start = end + 1;
+  }
+  *at = parsed.value;
+  sources.sets[pointer] = "--set " + set;
+  return {};
+}
+
+std::string absolute_from(const std::filesystem::path& folder, const std::string& path) {
+  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  return std::filesystem::absolute(folder / path).lexically_normal().string();
+}
+
+void note_origins(const Value& value, const std::string& pointer, const Sources& sources,
+                  LoadedConfig& loaded) {
+  if (value.is_map() && !value.as_map().empty()) {
+    for (const auto& [key, member] : value.as_map()) {
+      note_origins(member, pointer + "/" + pointer_token(key), sources, loaded);
+    }
+    return;
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.as_array().size(); ++i) {
+      note_origins(value.as_array()[i], pointer + "/" + std::to_string(i), sources, loaded);
+    }
+  }
+  const std::string found = sources.find(pointer, true);
+  loaded.origins[pointer] = found.empty() ? "default" : found;
+}
+
+/// What no range can say.
+Status check_whole(const Config& c, const Sources& sources) {
+  const auto refuse = [&](std::string_view pointer, const std::string& message) {
+    const std::string where = sources.find(pointer, false);
+    return invalid_argument((where.empty() ? sources.name : where) + ": " + message);
+  };
+  if (c.datasets.empty()) return refuse("/datasets", "datasets: found none, expected at least one");
+  for (std::size_t i = 0; i < c.datasets.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (c.datasets[i].name == c.datasets[k].name) {
+        return refuse("/datasets/" + std::to_string(i) + "/name",
+                      "datasets: two are named '" + c.datasets[i].name + "'");
+      }
+    }
+  }
+  if (c.evaluate.measure.pairs_max < c.evaluate.measure.pairs_min) {
+    return refuse("/evaluate/measure/pairs_max", "pairs_max: found " +
+                                                     std::to_string(c.evaluate.measure.pairs_max) +
+                                                     ", expected at least pairs_min, " +
+                                                     std::to_string(c.evaluate.measure.pairs_min));
+  }
+  if (c.server.limits.message_bytes < c.server.limits.frame_bytes) {
+    return refuse("/server/limits/message_bytes",
+                  "message_bytes: found " + std::to_string(c.server.limits.message_bytes) +
+                      ", expected at least frame_bytes, " +
+                      std::to_string(c.server.limits.frame_bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
+                                  const std::filesystem::path& folder,
+                                  const std::vector<std::string>& sets) {
+  Sources sources{std::string(name), {}, {}};
+  HONE_ASSIGN(sources.document, parse_yaml(text, name));
+  if (sources.document.value.is_nil()) sources.document.value = Value::map();
+  for (const std::string& set : sets) HONE_TRY(apply_set(set, sources));
+
+  LoadedConfig loaded;
+  Config& config = loaded.config;
+  Fields fields(sources.document.value, std::string(name),
+                [&](std::string_view pointer) { return sources.find(pointer, false); });
+  Reader reader(fields);
+  walk_config(config, reader);
+  HONE_TRY(fields.finish());
+  HONE_TRY(check_whole(config, sources));
+
+  for (DatasetConfig& dataset : config.datasets) {
+    const Value* path = dataset.config.find("path");
+    if (path != nullptr && path->is_string() && path->as_string() != "builtin") {
+      dataset.config.set("path", absolute_from(folder, path->as_string()));
+    }
+  }
+  for (std::string& path : config.plugin_paths) path = absolute_from(folder, path);
+  config.isolation.workdir = absolute_from(folder, config.isolation.workdir);
+  note_origins(config_to_value(config), "", sources, loaded);
+  return loaded;
+}
+
+Result<LoadedConfig> load_config(const std::filesystem::path& path,
+                                 const std::vector<std::string>& sets) {
+  if (path.empty()) return parse_config("", "defaults", std::filesystem::current_path(), sets);
+  HONE_ASSIGN(const std::string text, read_file(path, YamlLimits().bytes_max));
+  return parse_config(text, path.string(), std::filesystem::absolute(path).parent_path(), sets);
+}
+
+Value config_to_value(const Config& config) {
+  Config copy = config;  // a visitor may change what it visits; this one does not
+  Writer writer;
+  walk_config(copy, writer);
+  return writer.value;
+}
+
+std::vector<ConfigKey> config_keys() {
+  std::vector<ConfigKey> keys;
+  Config config;
+  Documenter documenter(keys);
+  walk_config(config, documenter);
+  return keys;
+}
+
+}  // namespace hone

@@ -1,0 +1,163 @@
+// Config: everything that can be configured, as plain structs with their defaults, read strictly
+// from YAML.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+// Units stand last in each name. core/config/schema.cpp has every key's range and its line of
+// documentation.
+
+struct LimitsConfig {
+  std::int64_t frame_bytes = 1 << 20;      ///< of one frame of a message
+  std::int64_t message_bytes = 4 << 20;    ///< of all frames together
+  std::int64_t frames = 16;                ///< per message
+  std::int64_t source_bytes = 256 << 10;   ///< of a submission
+  std::int64_t in_flight = 1024;           ///< requests of one client
+  std::int64_t episodes = 200'000;         ///< of all clients
+  std::int64_t client_episodes = 100'000;  ///< open, of one client
+};
+
+struct ServerConfig {
+  std::string endpoint = "tcp://127.0.0.1:5917";
+  std::string control = "tcp://127.0.0.1:5918";  ///< empty: none
+  double lease_s = 900;                          ///< an episode nobody names for so long is reaped
+  double ended_lease_s = 120;                    ///< the same after its last turn
+  double heartbeat_s = 20;                       ///< how often clients are told to ping
+  double drain_s = 60;  ///< how long a graceful shutdown waits for steps under way
+  LimitsConfig limits;
+};
+
+/// Defaults of an episode, which a reset may change.
+struct EnvironmentConfig {
+  std::string name = "kernel_refine";
+  std::string split = "train";  ///< drawn from when a reset names neither task nor split
+  std::int64_t max_turns = 4;
+  std::optional<double> stop_speedup;  ///< correct and at least so fast ends the episode
+  std::optional<double> stop_reward;
+  std::optional<double> seconds_max;  ///< of an episode
+  std::int64_t feedback_tokens = 800;
+};
+
+struct DatasetConfig {
+  std::string name = "tasks";
+  std::string plugin = "tasks";
+  /// The plugin's own. A "path" is relative to the file it stands in; "builtin" means what hone
+  /// ships.
+  Value config = Value::map({{"path", "builtin"}});
+};
+
+struct RewardConfig {
+  std::string name = "tritonforge";
+  Value config = Value::map();
+};
+
+struct CompilerConfig {
+  std::string path = "auto";  ///< "auto": the first of gcc's and clang's that is installed
+  std::vector<std::string> flags;
+};
+
+/// Cores of one device: the judge's own, and those that submissions run on.
+struct DeviceConfig {
+  std::int64_t judge_cpu = 0;
+  std::vector<std::int64_t> cores{0};
+};
+
+struct CpuConfig {
+  CompilerConfig cxx, c;
+  std::vector<std::string> readable;  ///< further folders that compilers need
+  std::vector<DeviceConfig> devices;  ///< empty: from the cores that this machine has
+};
+
+struct MeasureConfig {
+  double round_ms = 4;
+  std::int64_t pairs_min = 7, pairs_max = 15;
+  double seconds_max = 1.5;
+  std::int64_t set_mb = 96;
+  std::int64_t singles = 5;
+};
+
+struct EvaluateConfig {
+  std::int64_t builders = 1;
+  std::int64_t queue_max = 1024;
+  std::int64_t client_max = 512;
+  double build_seconds = 30;
+  std::int64_t build_memory_mb = 2048;
+  double evaluation_seconds = 120;
+  std::int64_t cache_mb = 64;
+  std::int64_t installed_max = 6;
+  MeasureConfig measure;
+};
+
+struct IsolationConfig {
+  std::string minimum = "filtered";
+  std::string maximum = "private";
+  std::string freezer = "auto";
+  std::string workdir;  ///< empty: a folder of its own below /dev/shm or /tmp
+  std::int64_t slots = 64;
+  std::int64_t first_uid = 61000;
+};
+
+struct LogConfig {
+  std::string level = "info";
+  bool json = false;
+};
+
+struct Config {
+  std::string backend = "cpu";  ///< what evaluates: the one-line switch
+  ServerConfig server;
+  EnvironmentConfig environment;
+  std::vector<DatasetConfig> datasets{DatasetConfig{}};
+  bool open_held_out = false;  ///< serve tasks of split held_out, to everybody
+  RewardConfig reward;
+  CpuConfig cpu;
+  EvaluateConfig evaluate;
+  IsolationConfig isolation;
+  std::vector<std::string>
+      plugin_paths;  ///< libraries, or folders of them, besides what hone ships
+  LogConfig log;
+};
+
+/// A configuration and where each of its values came from.
+struct LoadedConfig {
+  Config config;
+  /// By JSON pointer ("/server/lease_s"): "default", "hone.yaml:3" or "--set server.lease_s=5".
+  std::map<std::string, std::string, std::less<>> origins;
+};
+
+/// Reads YAML text. `name` stands in errors ("name:LINE: …"); relative paths are taken from
+/// `folder`. `sets` are "key.key=value" from the command line, the value in YAML; they win. Unknown
+/// keys, wrong types and ranges are invalid_argument.
+Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
+                                  const std::filesystem::path& folder,
+                                  const std::vector<std::string>& sets = {});
+
+/// Reads a file; an empty path means the defaults alone.
+///
+///   HONE_ASSIGN(const LoadedConfig loaded, load_config("configs/laptop.yaml",
+///   {"server.drain_s=5"}));
+Result<LoadedConfig> load_config(const std::filesystem::path& path,
+                                 const std::vector<std::string>& sets = {});
+
+/// The whole configuration as a map that parse_config accepts.
+Value config_to_value(const Config& config);
+
+/// What may be configured.
+struct ConfigKey {
+  std::string name;      ///< "server.lease_s"; "datasets[].name"
+  std::string expected;  ///< "a number from 1 to 86400"
+  std::string doc;
+};
+std::vector<ConfigKey> config_keys();
+
+}  // namespace hone

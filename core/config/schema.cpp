@@ -1,0 +1,136 @@
+// Every key of the configuration, its range and what it is for.
+#include "config/schema.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kDay = 86400;
+
+void walk_limits(LimitsConfig& c, SchemaVisitor& v) {
+  v.integer("frame_bytes", c.frame_bytes, {1024, 1 << 30}, "largest frame of a message");
+  v.integer("message_bytes", c.message_bytes, {1024, 1 << 30},
+            "largest message, all frames together");
+  v.integer("frames", c.frames, {4, 1024}, "most frames of a message");
+  v.integer("source_bytes", c.source_bytes, {64, 64 << 20}, "largest submission");
+  v.integer("in_flight", c.in_flight, {1, 1 << 20}, "requests of one client under way at a time");
+  v.integer("episodes", c.episodes, {1, 10'000'000}, "episodes kept, of all clients");
+  v.integer("client_episodes", c.client_episodes, {1, 10'000'000}, "open episodes of one client");
+}
+
+void walk_server(ServerConfig& c, SchemaVisitor& v) {
+  v.text("endpoint", c.endpoint,
+         "where trainers connect: tcp://127.0.0.1:PORT or ipc:///path; loopback only");
+  v.text("control", c.control, "where cancel, metrics and health are answered; empty: nowhere");
+  v.number("lease_s", c.lease_s, {1, kDay}, "an episode that nobody names for so long is ended");
+  v.number("ended_lease_s", c.ended_lease_s, {1, kDay},
+           "how long an ended episode's replies are kept");
+  v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "how often clients are asked to ping");
+  v.number("drain_s", c.drain_s, {0, 3600}, "how long a shutdown waits for steps under way");
+  v.group("limits", [&c](SchemaVisitor& inner) { walk_limits(c.limits, inner); });
+}
+
+void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
+  v.choice("name", c.name, {"kernel_refine"}, "the environment that episodes run in");
+  v.text("split", c.split, "where a task is drawn from when a reset names none");
+  v.integer("max_turns", c.max_turns, {1, 1000}, "turns of an episode");
+  v.number_or_nil("stop_speedup", c.stop_speedup, {0, 1e6},
+                  "a correct kernel this fast ends the episode");
+  v.number_or_nil("stop_reward", c.stop_reward, {-1e9, 1e9},
+                  "a reward of so much ends the episode");
+  v.number_or_nil("seconds_max", c.seconds_max, {0.1, 30 * kDay}, "an episode ends after so long");
+  v.integer("feedback_tokens", c.feedback_tokens, {32, 1 << 20},
+            "most tokens of feedback after a turn");
+}
+
+void walk_compiler(CompilerConfig& c, SchemaVisitor& v) {
+  v.text("path", c.path, "auto (GCC, else clang) or an absolute path");
+  v.texts("flags", c.flags, "flags besides hone's own");
+}
+
+void walk_cpu(CpuConfig& c, SchemaVisitor& v) {
+  v.group("c++", [&c](SchemaVisitor& inner) { walk_compiler(c.cxx, inner); });
+  v.group("c", [&c](SchemaVisitor& inner) { walk_compiler(c.c, inner); });
+  v.texts("readable", c.readable, "further folders that the compilers need to read");
+  v.list(
+      "devices", c.devices.size(), [&c](std::size_t n) { c.devices.assign(n, {}); },
+      [&c](std::size_t i, SchemaVisitor& inner) {
+        inner.integer("judge_cpu", c.devices[i].judge_cpu, {0, 4095}, "the judge's own core");
+        inner.integers("cores", c.devices[i].cores, {0, 4095}, "cores that submissions run on");
+      },
+      "sets of cores that measure side by side; none given: chosen for this machine");
+}
+
+void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
+  v.number("round_ms", c.round_ms, {0.1, 1000}, "a round is as many calls as take so long");
+  v.integer("pairs_min", c.pairs_min, {3, 1000}, "fewest pairs of baseline and submission");
+  v.integer("pairs_max", c.pairs_max, {3, 1000}, "most pairs");
+  v.number("seconds_max", c.seconds_max, {0.01, 600}, "no further pair after so long");
+  v.integer("set_mb", c.set_mb, {1, 65536},
+            "memory for a round's inputs and outputs; above the caches");
+  v.integer("singles", c.singles, {0, 100}, "pairs of rounds of one call, which must agree");
+}
+
+void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
+  v.integer("builders", c.builders, {1, 256}, "builds at a time");
+  v.integer("queue_max", c.queue_max, {1, 1 << 20},
+            "submissions waiting and running; more are answered BUSY");
+  v.integer("client_max", c.client_max, {1, 1 << 20}, "the same, of one client");
+  v.number("build_seconds", c.build_seconds, {0.5, 3600}, "time for one build");
+  v.integer("build_memory_mb", c.build_memory_mb, {64, 1 << 20}, "memory for one build");
+  v.number("evaluation_seconds", c.evaluation_seconds, {1, 3600},
+           "time for check and measurement of one submission");
+  v.integer("cache_mb", c.cache_mb, {0, 65536}, "built artifacts kept");
+  v.integer("installed_max", c.installed_max, {1, 1024},
+            "tasks whose baseline a device keeps ready");
+  v.group("measure", [&c](SchemaVisitor& inner) { walk_measure(c.measure, inner); });
+}
+
+void walk_isolation(IsolationConfig& c, SchemaVisitor& v) {
+  const std::vector<std::string> levels{"none", "filtered", "separated", "private"};
+  v.choice("minimum", c.minimum, levels, "refuse to start where the machine allows less");
+  v.choice("maximum", c.maximum, levels, "use no more than this, for tests");
+  v.choice("freezer", c.freezer, {"auto", "cgroup", "ptrace"}, "how candidates are stopped");
+  v.text("workdir", c.workdir, "scratch for builds; empty: below /dev/shm or /tmp");
+  v.integer("slots", c.slots, {4, 4096}, "jailed processes at a time");
+  v.integer("first_uid", c.first_uid, {1000, 2'000'000'000},
+            "first user of the jails, when run as root");
+}
+
+void walk_datasets(std::vector<DatasetConfig>& datasets, SchemaVisitor& v) {
+  v.list(
+      "datasets", datasets.size(), [&](std::size_t n) { datasets.assign(n, {}); },
+      [&](std::size_t i, SchemaVisitor& inner) {
+        inner.text("name", datasets[i].name, "its tasks are NAME/ID");
+        inner.text("plugin", datasets[i].plugin, "the dataset plugin that reads it");
+        inner.open_map("config", datasets[i].config,
+                       "the plugin's own: {path: FOLDER}, relative to this file, or builtin");
+      },
+      "where tasks come from");
+}
+
+}  // namespace
+
+void walk_config(Config& c, SchemaVisitor& v) {
+  v.choice("backend", c.backend, {"cpu"}, "the hardware that evaluates");
+  v.group("server", [&c](SchemaVisitor& inner) { walk_server(c.server, inner); });
+  v.group("environment", [&c](SchemaVisitor& inner) { walk_environment(c.environment, inner); });
+  walk_datasets(c.datasets, v);
+  v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
+  v.group("reward", [&c](SchemaVisitor& inner) {
+    inner.text("name", c.reward.name, "the reward plugin; a reset may name another");
+    inner.open_map("config", c.reward.config, "the plugin's own: hone plugins NAME lists it");
+  });
+  v.group("cpu", [&c](SchemaVisitor& inner) { walk_cpu(c.cpu, inner); });
+  v.group("evaluate", [&c](SchemaVisitor& inner) { walk_evaluate(c.evaluate, inner); });
+  v.group("isolation", [&c](SchemaVisitor& inner) { walk_isolation(c.isolation, inner); });
+  v.group("plugins", [&c](SchemaVisitor& inner) {
+    inner.texts("paths", c.plugin_paths, "plugins of your own: libraries, or folders of them");
+  });
+  v.group("log", [&c](SchemaVisitor& inner) {
+    inner.choice("level", c.log.level, {"debug", "info", "warning", "error", "off"},
+                 "least to say");
+    inner.flag("json", c.log.json, "lines are JSON objects");
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,142 @@
+// The configuration: defaults, strictness with file and line, --set, origins, and every file under
+// configs/.
+#include "config/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hone {
+namespace {
+
+Result<LoadedConfig> parse(std::string_view text, const std::vector<std::string>& sets = {}) {
+  return parse_config(text, "hone.yaml", "/etc/hone", sets);
+}
+
+std::string mistake_in(std::string_view text, const std::vector<std::string>& sets = {}) {
+  auto loaded = parse(text, sets);
+  EXPECT_FALSE(loaded);
+  return loaded ? "" : loaded.error().message;
+}
+
+TEST(Config, AnEmptyFileIsTheDefaults) {
+  auto loaded = parse("");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->config.server.endpoint, "tcp://127.0.0.1:5917");
+  EXPECT_EQ(loaded->config.isolation.minimum, "filtered");
+  EXPECT_EQ(config_to_value(loaded->config), config_to_value(Config()));
+  for (const auto& [pointer, origin] : loaded->origins) EXPECT_EQ(origin, "default") << pointer;
+}
+
+TEST(Config, SaysWhereEachValueCameFrom) {
+  auto loaded = parse("backend: cpu\nserver:\n  lease_s: 60\n", {"server.drain_s=5"});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->origins.at("/backend"), "hone.yaml:1");
+  EXPECT_EQ(loaded->origins.at("/server/lease_s"), "hone.yaml:3");
+  EXPECT_EQ(loaded->origins.at("/server/drain_s"), "--set server.drain_s=5");
+  EXPECT_EQ(loaded->origins.at("/server/endpoint"), "default");
+  EXPECT_EQ(loaded->config.server.drain_s, 5);
+}
+
+TEST(Config, AMistakeNamesFileLineAndNearestKey) {
+  EXPECT_EQ(mistake_in("backend: cpu\nservr: {}\n"),
+            "hone.yaml:2: unknown key 'servr'; did you mean 'server'?");
+  EXPECT_EQ(mistake_in("server:\n  leas_s: 3\n"),
+            "hone.yaml:2: unknown key 'leas_s'; did you mean 'lease_s'?");
+  EXPECT_EQ(mistake_in("server:\n  lease_s: soon\n"),
+            "hone.yaml:2: lease_s: expected a number, found string");
+  EXPECT_EQ(mistake_in("server:\n  limits: {frames: 2}\n"),
+            "hone.yaml:2: frames: found 2, expected 4 to 1024");
+  EXPECT_EQ(mistake_in("log: {level: verbose}").substr(0, 45),
+            "hone.yaml:1: level: unknown value 'verbose'; ");
+  EXPECT_EQ(mistake_in("isolation: {minimum: seperated}"),
+            "hone.yaml:1: minimum: unknown value 'seperated'; did you mean 'separated'?");
+  EXPECT_EQ(mistake_in("- 1"), "hone.yaml:1: expected a map, found array");
+  EXPECT_EQ(mistake_in("server: 3"), "hone.yaml:1: server: expected a map, found int");
+  EXPECT_EQ(mistake_in("cpu:\n  devices:\n  - judge_cpu: 0\n    cores: [0, x]\n"),
+            "hone.yaml:4: cores: expected integers, found \"x\"");
+}
+
+TEST(Config, RefusesWhatContradictsItself) {
+  EXPECT_EQ(mistake_in("datasets: []"), "hone.yaml:1: datasets: found none, expected at least one");
+  EXPECT_EQ(mistake_in("datasets:\n- {name: a}\n- {name: a}\n"),
+            "hone.yaml:3: datasets: two are named 'a'");
+  EXPECT_EQ(mistake_in("evaluate:\n  measure:\n    pairs_max: 5\n"),
+            "hone.yaml:3: pairs_max: found 5, expected at least pairs_min, 7");
+}
+
+TEST(Config, TheCommandLineWinsAndItsMistakesNameIt) {
+  auto loaded =
+      parse("datasets:\n- {name: mine, config: {path: tasks}}\n",
+            {"datasets.0.name=other", "cpu.c++.flags=[-O2]", "environment.stop_speedup=null"});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->config.datasets[0].name, "other");
+  EXPECT_EQ(loaded->config.cpu.cxx.flags, std::vector<std::string>{"-O2"});
+  EXPECT_FALSE(loaded->config.environment.stop_speedup);
+  EXPECT_EQ(mistake_in("", {"server.lease_s=soon"}),
+            "--set server.lease_s=soon: lease_s: expected a number, found string");
+  EXPECT_EQ(mistake_in("", {"server.leas_s=3"}),
+            "--set server.leas_s=3: unknown key 'leas_s'; did you mean 'lease_s'?");
+  EXPECT_EQ(mistake_in("", {"server"}),
+            "--set server: expected key=value, such as server.lease_s=60");
+  EXPECT_EQ(mistake_in("datasets: [{name: a}]", {"datasets.4.name=b"}),
+            "--set datasets.4.name=b: found '4', expected an index below 1");
+  EXPECT_EQ(mistake_in("backend: cpu", {"backend.x=b"}),
+            "--set backend.x=b: 'x' is inside a string");
+}
+
+TEST(Config, PathsAreRelativeToTheFile) {
+  auto loaded = parse("datasets: [{name: a, config: {path: ../tasks}}]\nplugins: {paths: [own]}\n");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->config.datasets[0].config.find("path")->as_string(), "/etc/tasks");
+  EXPECT_EQ(loaded->config.plugin_paths, std::vector<std::string>{"/etc/hone/own"});
+  EXPECT_EQ(parse("")->config.datasets[0].config.find("path")->as_string(), "builtin");
+}
+
+TEST(Config, WhatItWritesItReadsAgain) {
+  auto loaded =
+      parse("cpu: {devices: [{judge_cpu: 1, cores: [2, 3]}]}\nenvironment: {stop_speedup: 2}\n");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Value written = config_to_value(loaded->config);
+  auto again = parse(to_json(written));  // JSON is YAML
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(config_to_value(again->config), written);
+  EXPECT_EQ(again->config.cpu.devices[0].cores, (std::vector<std::int64_t>{2, 3}));
+}
+
+TEST(Config, DocumentsEveryKey) {
+  std::set<std::string> names;
+  for (const ConfigKey& key : config_keys()) {
+    EXPECT_FALSE(key.doc.empty()) << key.name;
+    EXPECT_TRUE(names.insert(key.name).second) << key.name;
+  }
+  EXPECT_TRUE(names.count("server.limits.source_bytes"));
+  EXPECT_TRUE(names.count("datasets[].config"));
+}
+
+TEST(Config, EveryShippedFileLoads) {
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/configs")) {
+    auto loaded = load_config(file.path());
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
+    ++files;
+  }
+  EXPECT_GE(files, 3u);
+  auto laptop = load_config(HONE_SOURCE_DIR "/configs/laptop.yaml");
+  ASSERT_TRUE(laptop);
+  EXPECT_EQ(config_to_value(laptop->config), config_to_value(Config()))
+      << "laptop.yaml is the defaults";
+}
+
+TEST(Config, AMissingFileIsSaid) {
+  auto loaded = load_config("/nonexistent/hone.yaml");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, Code::kNotFound);
+  EXPECT_EQ(loaded.error().message.substr(0, 28), "open /nonexistent/hone.yaml:");
+}
+
+}  // namespace
+}  // namespace hone
