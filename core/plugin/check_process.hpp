@@ -1,0 +1,38 @@
+// One conformance check in a process of its own: started, given so long, and what became of it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+enum class CheckOutcome { kPassed, kWarning, kSkipped, kFailed, kCrashed, kTimedOut };
+std::string_view check_outcome_name(CheckOutcome outcome);  ///< "passed", …
+
+struct CheckResult {
+  CheckOutcome outcome = CheckOutcome::kPassed;
+  std::string message;  ///< "" for a plain pass
+};
+
+/// What a check's process is told beyond its arguments.
+struct CheckProcessOptions {
+  double timeout_s = 10;
+  std::string config_json;  ///< what create() and open() are given instead of an empty map
+};
+
+/// Runs `program arguments…` with its output thrown away and waits for what it reports; an error is
+/// a fault of the machine. A process that ends by a signal is kCrashed, one that takes too long is
+/// killed and kTimedOut, and one that ends in any way without a report is kFailed.
+Result<CheckResult> run_check_process(const std::filesystem::path& program,
+                                      const std::vector<std::string>& arguments,
+                                      const CheckProcessOptions& options);
+
+/// In the process: hands the result to whoever started it, or prints it where nobody waits for it.
+void report_check(const CheckResult& result);
+/// In the process: the configuration that it was given, "" for none.
+std::string check_config_json();
+
+}  // namespace hone

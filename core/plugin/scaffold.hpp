@@ -1,0 +1,28 @@
+// `hone new`: a folder with a plugin that builds and passes `hone validate`, to be changed into
+// one's own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// "reward" (C++), "reward-c" (plain C) and "dataset" (C++).
+const std::vector<std::string>& template_kinds();
+
+/// Writes a new folder: CMakeLists.txt, the source, and the headers it builds against, in
+/// include/hone. It is made from share/template and share/include below `share_root`
+/// (install_root() when empty). `name` is [a-z][a-z0-9_]*. invalid_argument for a bad kind or name,
+/// failed_precondition for a folder that is there and not empty.
+///
+///   HONE_TRY(write_plugin_template("reward", "my_first", "my_first"));
+///   // cmake -B build && cmake --build build && hone validate build/my_first.so
+Status write_plugin_template(std::string_view kind, std::string_view name,
+                             const std::filesystem::path& target_folder,
+                             const std::filesystem::path& share_root = {});
+
+}  // namespace hone

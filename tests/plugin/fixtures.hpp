@@ -1,0 +1,48 @@
+// Where the fixture plugins and the shipped ones lie, and what most tests make of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "plugin/host_services.hpp"
+#include "plugin/plugin_library.hpp"
+
+namespace hone::test {
+
+inline std::filesystem::path fixture(const std::string& name) {
+  return std::filesystem::path(HONE_BUILD_DIR) / "tests/plugins" / (name + ".so");
+}
+inline std::filesystem::path shipped_reward(const std::string& name) {
+  return std::filesystem::path(HONE_BUILD_DIR) / "plugins/rewards" / (name + ".so");
+}
+inline std::shared_ptr<HostServices> services(const std::string& name = "test") {
+  return std::make_shared<HostServices>(name, HostOptions{});
+}
+inline PluginLibrary load(const std::filesystem::path& path) {
+  auto library = PluginLibrary::load(path);
+  if (!library) ADD_FAILURE() << library.error().message;
+  return std::move(library).value();
+}
+
+/// A folder that goes with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hone-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace hone::test

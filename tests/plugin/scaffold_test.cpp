@@ -1,0 +1,87 @@
+// A generated plugin builds by the two commands of docs/plugins.md, and passes `hone validate`.
+#include "plugin/scaffold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.hpp"
+#include "plugin/fixtures.hpp"
+#include "plugin/validate.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kBuild = HONE_BUILD_DIR;
+
+struct Kind {
+  const char* kind;
+  const char* name;
+};
+class Scaffold : public testing::TestWithParam<Kind> {};
+
+TEST_P(Scaffold, BuildsAndValidates) {
+  const test::TemporaryFolder folder;
+  const fs::path target = folder.path() / "plugin";
+  const Status written = write_plugin_template(GetParam().kind, GetParam().name, target, kBuild);
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  const std::string cmake = "'" HONE_CMAKE "'";
+  const std::string command = "cd '" + target.string() + "' && (" + cmake + " -B build && " +
+                              cmake + " --build build) > log.txt 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0) << read_file(target / "log.txt").value();
+  const fs::path library = target / "build" / (std::string(GetParam().name) + ".so");
+  const auto report = validate_plugin(library, kBuild / "tests/hone_validate_test_driver");
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->name, GetParam().name);
+  EXPECT_TRUE(report->ok());
+  for (const ValidatedCheck& check : report->checks) {
+    EXPECT_TRUE(check.result.outcome == CheckOutcome::kPassed ||
+                check.result.message == "has no parameters")
+        << check.id << ": " << check.result.message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Scaffold,
+                         testing::Values(Kind{"reward", "my_first"}, Kind{"reward-c", "tiny"},
+                                         Kind{"dataset", "basics2"}),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+
+TEST(ScaffoldRefuses, NamesAndKindsAndFullFolders) {
+  const test::TemporaryFolder folder;
+  const auto message = [&](const char* kind, const char* name, const fs::path& target) {
+    const Status status = write_plugin_template(kind, name, target, kBuild);
+    return status ? "" : status.error().message;
+  };
+  EXPECT_EQ(message("rewrd", "x", folder.path() / "a"),
+            "unknown kind of plugin 'rewrd'; did you mean 'reward'?");
+  EXPECT_EQ(message("reward", "My-Reward", folder.path() / "a"),
+            "name: expected [a-z][a-z0-9_]* of at most 48 characters, found 'My-Reward'");
+  EXPECT_EQ(message("reward", "x", "/proc/self"),
+            "/proc/self: expected a new or empty folder, found files");
+  EXPECT_EQ(write_plugin_template("reward", "x", folder.path() / "a", "/nowhere").error().message,
+            "no templates: expected them in /nowhere/share/template");
+}
+
+/// The fenced block of docs/plugins.md that starts with the file's first line.
+TEST(PluginDocs, ShowTheTemplateAsItIs) {
+  const std::string page = read_file(fs::path(HONE_SOURCE_DIR) / "docs/plugins.md").value();
+  const std::string source =
+      read_file(fs::path(HONE_SOURCE_DIR) / "plugins/template/reward.cpp").value();
+  EXPECT_NE(page.find("```cpp\n" + source + "```\n"), std::string::npos)
+      << "docs/plugins.md shows another reward.cpp than plugins/template";
+}
+
+/// The commands of the page are those that Scaffold.BuildsAndValidates ran.
+TEST(PluginDocs, ShowTheCommandsThatTheTestRuns) {
+  const std::string page = read_file(fs::path(HONE_SOURCE_DIR) / "docs/plugins.md").value();
+  EXPECT_NE(page.find("hone new reward my_first\n"
+                      "cd my_first\n"
+                      "cmake -B build && cmake --build build\n"
+                      "hone validate build/my_first.so\n"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,180 @@
+// The shipped rewards against their formulas (figures worked out by hand), their returns and their
+// parameters.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/verdict.hpp"
+#include "plugin/fixtures.hpp"
+#include "plugin/reward.hpp"
+
+namespace hone {
+namespace {
+
+Value turn(Outcome outcome, double speedup = 0, const std::string& stage = "check") {
+  Verdict v;
+  v.outcome = outcome;
+  v.stage = outcome == Outcome::kCorrect ? "done" : stage;
+  if (speedup > 0) v.speedup = Speedup{speedup, speedup - 0.1, speedup + 0.1, 1, 1, 10, 10, {}};
+  return Value::map({{"turn", 0}, {"scored", true}, {"verdict", verdict_to_value(v)}});
+}
+Value correct(double speedup) { return turn(Outcome::kCorrect, speedup); }
+Value unscored() { return Value::map({{"turn", 0}, {"scored", false}, {"verdict", nullptr}}); }
+
+RewardReport score(const std::string& name, Value::Array turns,
+                   const Value& config = Value::map()) {
+  const auto reward =
+      Reward::create(test::load(test::shipped_reward(name)), config, test::services());
+  if (!reward) {
+    ADD_FAILURE() << reward.error().message;
+    return {};
+  }
+  const auto report = (*reward)->score(Value::map({{"task", Value::map()},
+                                                   {"ended", false},
+                                                   {"max_turns", 8},
+                                                   {"turns", Value(std::move(turns))}}));
+  if (!report) {
+    ADD_FAILURE() << report.error().message;
+    return {};
+  }
+  return *report;
+}
+
+double reward_of(const std::string& name, const Value& one, const Value& config = Value::map()) {
+  const RewardReport report = score(name, {one}, config);
+  return report.turns.size() == 1 && report.turns[0] ? report.turns[0]->reward : NAN;
+}
+
+double component(const RewardReport& report, std::string_view name) {
+  for (const auto& [key, value] : report.turns.at(0)->components) {
+    if (key == name) return value;
+  }
+  return NAN;
+}
+
+TEST(TritonForge, ClimbsFromBuiltToFast) {
+  for (const Outcome outcome : {Outcome::kNoCode, Outcome::kRejected, Outcome::kCheated}) {
+    EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0) << outcome_name(outcome);
+  }
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kBuildFailed, 0, "build")), 0);
+  for (const Outcome outcome :
+       {Outcome::kCrashed, Outcome::kTimedOut, Outcome::kOutOfMemory, Outcome::kWrong}) {
+    EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0.1) << outcome_name(outcome);
+  }
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(0.5)), 0.3);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(2)), 1.3);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(50)), 2.3);
+}
+
+TEST(TritonForge, WhatDiedInTheCompilerWasNotBuilt) {
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kTimedOut, 0, "build")), 0);
+}
+
+TEST(TritonForge, SumsTheTrajectory) {
+  const RewardReport report =
+      score("tritonforge", {turn(Outcome::kWrong), correct(1.5), correct(2)});
+  const double expected = 0.1 + 0.4 * 0.8 + 0.16 * 1.3;
+  EXPECT_DOUBLE_EQ(report.return_to_date, expected);
+  for (const auto& one : report.returns) EXPECT_DOUBLE_EQ(one.value_or(NAN), expected);
+}
+
+TEST(Kevin, IsSpeedupAndABonusForCorrect) {
+  EXPECT_DOUBLE_EQ(reward_of("kevin", turn(Outcome::kWrong)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("kevin", turn(Outcome::kCheated)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("kevin", correct(0.5)), 0.8);
+  EXPECT_DOUBLE_EQ(reward_of("kevin", correct(20)), 20.3);
+  EXPECT_DOUBLE_EQ(reward_of("kevin", correct(20), Value::map({{"speedup_cap", 5}})), 5.3);
+}
+
+TEST(Kevin, DiscountsWhatIsToComeForEachTurn) {
+  const RewardReport report = score("kevin", {turn(Outcome::kWrong), correct(1), correct(2)});
+  EXPECT_DOUBLE_EQ(report.returns[2].value_or(NAN), 2.3);
+  EXPECT_DOUBLE_EQ(report.returns[1].value_or(NAN), 1.3 + 0.4 * 2.3);
+  EXPECT_DOUBLE_EQ(report.returns[0].value_or(NAN), 0.4 * (1.3 + 0.4 * 2.3));
+  EXPECT_DOUBLE_EQ(report.return_to_date, 0.4 * (1.3 + 0.4 * 2.3));
+}
+
+TEST(DrKernel, IsHalfCorrectHalfSpeedAndSaysThatCoverageIsUnknown) {
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn(Outcome::kCrashed)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn(Outcome::kCheated)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", correct(1)), 1);
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", correct(9)), 2);
+  const RewardReport report = score("dr_kernel", {correct(1), correct(2)});
+  EXPECT_EQ(component(report, "coverage_known"), 0);
+  EXPECT_TRUE(std::isnan(component(report, "coverage")));
+  EXPECT_DOUBLE_EQ(report.returns[0].value_or(NAN), 1 + 1.5);
+  EXPECT_DOUBLE_EQ(report.returns[1].value_or(NAN), 1.5);
+}
+
+TEST(FastP, NeedsMoreThanP) {
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1.01)), 1);
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1.9), Value::map({{"p", 2}})), 0);
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(0.2), Value::map({{"p", 0}})), 1);
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", turn(Outcome::kWrong), Value::map({{"p", 0}})), 0);
+}
+
+class EveryReward : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryReward, CountsAsIfUnscoredTurnsHadNotBeen) {
+  for (const char* kind : {"sum", "forward"}) {
+    const Value config = Value::map({{"return", kind}, {"gamma", 0.5}});
+    const RewardReport plain = score(GetParam(), {correct(1.5), correct(3)}, config);
+    const RewardReport gaps =
+        score(GetParam(), {unscored(), correct(1.5), unscored(), correct(3), unscored()}, config);
+    EXPECT_DOUBLE_EQ(gaps.return_to_date, plain.return_to_date);
+    EXPECT_EQ(gaps.returns[1], plain.returns[0]);
+    EXPECT_EQ(gaps.returns[3], plain.returns[1]);
+    for (const std::size_t i : {0u, 2u, 4u}) {
+      EXPECT_FALSE(gaps.turns[i].has_value());
+      EXPECT_FALSE(gaps.returns[i].has_value());
+    }
+  }
+}
+
+TEST_P(EveryReward, LooksNoFurtherThanItsHorizon) {
+  const Value::Array turns{correct(1.5), correct(2.5), correct(1.25)};
+  const Value config = Value::map({{"return", "forward"}, {"gamma", 0.5}, {"horizon", 2}});
+  const RewardReport report = score(GetParam(), turns, config);
+  const auto r = [&](std::size_t i) { return report.turns[i]->reward; };
+  EXPECT_DOUBLE_EQ(report.returns[0].value_or(NAN), r(0) + 0.5 * r(1));
+  EXPECT_DOUBLE_EQ(report.returns[1].value_or(NAN), r(1) + 0.5 * r(2));
+  EXPECT_DOUBLE_EQ(report.returns[2].value_or(NAN), r(2));
+}
+
+TEST_P(EveryReward, CanPayForTheLowEndOfTheInterval) {
+  const std::string name = GetParam();
+  const double value = name == "fast_p" ? 1.05 : 1.5;  // the low end is 0.1 below
+  const double of_value = reward_of(name, correct(value));
+  const double of_low = reward_of(name, correct(value), Value::map({{"speedup", "low"}}));
+  EXPECT_LT(of_low, of_value);
+  EXPECT_DOUBLE_EQ(of_low, reward_of(name, correct(value - 0.1)));
+}
+
+TEST_P(EveryReward, HasComponentsThatAreFinite) {
+  for (const auto& [name, value] : score(GetParam(), {correct(2)}).turns[0]->components) {
+    EXPECT_TRUE(std::isfinite(value)) << name;
+  }
+}
+
+TEST_P(EveryReward, NamesTheMistakeInItsConfiguration) {
+  const auto message = [](const Value& config) {
+    const auto reward =
+        Reward::create(test::load(test::shipped_reward(GetParam())), config, test::services());
+    return reward ? "" : reward.error().message;
+  };
+  const std::string who = std::string(GetParam()) + ": create: config: ";
+  EXPECT_EQ(message(Value::map({{"gama", 0.4}})),
+            who + "unknown key 'gama'; did you mean 'gamma'?");
+  EXPECT_EQ(message(Value::map({{"gamma", 1.5}})), who + "gamma: expected 0 to 1, found 1.5");
+  EXPECT_EQ(message(Value::map({{"return", "some"}})),
+            who + "return: unknown value 'some'; did you mean 'sum'?");
+  EXPECT_EQ(message(Value::map({{"horizon", 2.5}})),
+            who + "horizon: expected an integer, found float");
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, EveryReward,
+                         testing::Values("tritonforge", "kevin", "dr_kernel", "fast_p"));
+
+}  // namespace
+}  // namespace hone
