@@ -114,6 +114,10 @@ Status prepare(Candidate& self, const Backend& backend, const std::array<UniqueF
   limit_memory(setup.memory_bytes);
   SealOptions seal;
   seal.threads = setup.threads > 1;
+#if defined(HONE_TEST_BUILD)
+  seal.seccomp = (setup.weaken & 1u) == 0;
+  seal.landlock = (setup.weaken & 2u) == 0;
+#endif
   return seal_candidate(seal);
 }
 

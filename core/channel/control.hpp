@@ -34,6 +34,7 @@ struct Setup {
   std::uint64_t arena_bytes;
   std::uint64_t memory_bytes;  ///< address space the submission may add; 0: no limit
   std::uint32_t threads;       ///< cores granted
+  std::uint32_t weaken;        ///< 1: no seccomp, 2: no Landlock; obeyed in test builds only
   std::uint32_t argument_count;
   std::uint32_t argument_kinds[HONE_ARGUMENTS_MAX];
   char entry[kNameMax];

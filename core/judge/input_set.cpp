@@ -63,9 +63,11 @@ void canaries(const Region& r, Visit visit) {
 }  // namespace
 
 Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t family,
-                                std::size_t calls, std::uint64_t seed, Runner& reference) {
+                                std::size_t calls, std::uint64_t seed, Runner& reference,
+                                const Defences& defences) {
   InputSet set(task, reference);
   set.dims_ = dims;
+  set.defences_ = defences;
   HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true));
   if (set.exact_.total > reference.arena_bytes())
     return internal_error("the reference's arena is too small");
@@ -107,13 +109,15 @@ void InputSet::load_into(Runner& runner, const Layout& layout, std::uint64_t sec
   const std::uint64_t canary = canary_seed(secret);
   std::vector<std::size_t> order(calls());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::shuffle(order.begin(), order.end(), std::mt19937_64(derive_seed(secret, "order")));
+  if (defences_.holds(Defence::kShuffle))
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(derive_seed(secret, "order")));
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
       const Region& r = layout.calls[call][t];
       canaries(
           r, [&](std::uint64_t from, std::uint64_t to) { write_pattern(arena, from, to, canary); });
       if (task_->tensors[t].role == Role::kOut) {
+        if (!defences_.holds(Defence::kPoison)) continue;
         write_pattern(arena, r.payload, r.payload + r.bytes,
                       derive_seed(secret, "poison", call, t));
       } else {
@@ -167,8 +171,9 @@ std::string InputSet::damage(const Runner& runner, const Layout& layout,
       canaries(r, [&](std::uint64_t from, std::uint64_t to) {
         stands = stands && pattern_stands(arena, from, to, canary);
       });
-      if (!stands) return "wrote outside of tensor " + tensor.name;
-      if (tensor.role != Role::kIn) continue;
+      if (!stands && defences_.holds(Defence::kCanaries))
+        return "wrote outside of tensor " + tensor.name;
+      if (tensor.role != Role::kIn || !defences_.holds(Defence::kInputsUnchanged)) continue;
       if (std::memcmp(arena + r.payload, masters + exact_.calls[call][t].payload, r.bytes) != 0) {
         return "changed the input tensor " + tensor.name;
       }

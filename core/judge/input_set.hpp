@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/defences.hpp"
 #include "judge/layout.hpp"
 #include "judge/runner.hpp"
 #include "model/task.hpp"
@@ -19,7 +20,8 @@ class InputSet {
  public:
   /// Fills the masters in the reference's arena; the reference must be idle.
   static Result<InputSet> make(const Task& task, const Dims& dims, std::size_t family,
-                               std::size_t calls, std::uint64_t seed, Runner& reference);
+                               std::size_t calls, std::uint64_t seed, Runner& reference,
+                               const Defences& defences = {});
 
   /// Copies the inputs into a runner's arena, poisons its outputs, writes canaries, and points the
   /// round's arguments at them, the calls in a secret order. The runner must not be running
@@ -51,6 +53,7 @@ class InputSet {
   Runner* reference_;
   Dims dims_;
   Layout exact_;
+  Defences defences_;
   std::vector<std::vector<std::uint64_t>> scalars_;  ///< [call][scalar] bits
 };
 

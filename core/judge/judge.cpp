@@ -95,14 +95,15 @@ Result<std::unique_ptr<Runner>> Judge::make_runner(const Value& request, std::ve
     handles.frozen_events = std::move(fds[4]);
   }
   handles.pid = static_cast<pid_t>(pid->as_int());
-  Waiting waiting;
+  RunnerOptions options;
   const auto granted_end =
       cores_.begin() +
       static_cast<std::ptrdiff_t>(std::min(cores_.size(), static_cast<std::size_t>(task.threads)));
-  waiting.spin = std::find(cores_.begin(), granted_end, cpu_) == granted_end;
-  waiting.memory_bytes_max = watch_memory ? task.memory_mb << 20 : 0;
+  options.spin = std::find(cores_.begin(), granted_end, cpu_) == granted_end;
+  options.memory_bytes_max = watch_memory ? task.memory_mb << 20 : 0;
+  options.defences = settings.defences;
   HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(task, settings, exact));
-  return Runner::create(backend_, device_, std::move(handles), bytes, waiting);
+  return Runner::create(backend_, device_, std::move(handles), bytes, options);
 }
 
 Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
@@ -150,6 +151,7 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (!baseline) return fault(baseline.error());
   auto runner = make_runner(request, std::move(fds), *task, *settings, false, true);
   if (!runner) return fault(runner.error());
+  if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
   const Round ready = (*runner)->set_up(*task, task->entry, "", cores_, task->run_seconds);
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
   Session session(*task, seed_of(request), *settings, *reference, *baseline, **runner);

@@ -22,6 +22,8 @@ namespace {
 constexpr double kSinglesDisagree =
     0.80;  // rounds of one call may show so much less of the speedup before they count
 constexpr double kNoisyWidth = 0.15;  // of the interval, relative
+constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
+constexpr double kPatience = 4;       // after so many times the time that a measurement should take
 constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 
@@ -105,10 +107,10 @@ Judgement Session::submission_round(const InputSet& set, std::uint64_t secret, d
   auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
   if (!layout) return fault(layout.error());
   set.load_into(submission_, *layout, secret);
-  const double limit = task_.run_seconds * static_cast<double>(set.calls());
-  const Round round = submission_.timed_round(Order::kRun, set.calls(), limit);
+  const Round round = submission_.timed_round(Order::kRun, set.calls(), task_.run_seconds);
   if (round.ending != Ending::kDone) return blame(round, "submission", "a measurement");
   *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
+  if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
   const Trial timed{task_.timed, false, 0, Placement::kCanaries};
   Judgement judged = check_answers(set, *layout, timed, secret);
   if (!passed(judged)) judged.verdict.stage = "measure";
@@ -116,12 +118,18 @@ Judgement Session::submission_round(const InputSet& set, std::uint64_t secret, d
 }
 
 Judgement Session::pair(std::size_t number, std::size_t calls, double* a, double* b) {
-  const std::uint64_t secret = derive_seed(seed_, "pair", number);
-  auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner);
+  const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
+  const std::uint64_t secret = derive_seed(seed_, "pair", fresh ? number : 0);
+  auto set =
+      InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, settings_.defences);
   if (!set) return fault(set.error());
   Judgement judged = submission_round(*set, derive_seed(secret, "submission"), b);
   if (!passed(judged)) return judged;
-  return baseline_round(*set, derive_seed(secret, "baseline"), a);
+  const bool running = !settings_.defences.holds(Defence::kFreezeBetween);
+  if (running) static_cast<void>(submission_.thaw());
+  judged = baseline_round(*set, derive_seed(secret, "baseline"), a);
+  if (running) static_cast<void>(submission_.freeze());
+  return judged;
 }
 
 Judgement Session::measure() {
@@ -137,12 +145,15 @@ Judgement Session::measure() {
   // Pair 0 warms both up, and its A is the first of A·B·A.
   if (Judgement judged = pair(number++, calls, &a[0], &warm_b); !passed(judged)) return judged;
   for (int i = 0; i < settings_.pairs_max; ++i) {
-    if (i >= settings_.pairs_min && monotonic_s() - start > settings_.seconds_max) break;
+    const double passed_s = monotonic_s() - start;
+    if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
+    if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
     double pair_a = 0, pair_b = 0;
     if (Judgement judged = pair(number++, calls, &pair_a, &pair_b); !passed(judged)) return judged;
     a.push_back(pair_a);
     b.push_back(pair_b);
-    if (calls == 1 || i >= settings_.singles) continue;
+    if (calls == 1 || i >= settings_.singles || !settings_.defences.holds(Defence::kSingleRounds))
+      continue;
     if (Judgement judged = pair(number++, 1, &pair_a, &pair_b); !passed(judged)) return judged;
     singles_a.push_back(pair_a);
     singles_b.push_back(pair_b);

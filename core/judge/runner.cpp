@@ -1,4 +1,4 @@
-// Orders, waiting and the clock.
+// Orders, options and the clock.
 #include "judge/runner.hpp"
 
 #include <poll.h>
@@ -83,12 +83,12 @@ void sleep_us(long us) {
 
 Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_device* device,
                                                RunnerHandles handles, std::uint64_t arena_bytes,
-                                               Waiting waiting) {
+                                               RunnerOptions options) {
   std::unique_ptr<Runner> runner(new Runner());
   runner->backend_ = backend.factory();
   runner->handles_ = std::move(handles);
   runner->arena_bytes_ = page_round(arena_bytes);
-  runner->waiting_ = waiting;
+  runner->options_ = options;
   hone_error error{};
   error.struct_size = sizeof error;
   if (runner->backend_->create_buffer(device, runner->arena_bytes_, &runner->arena_, &error) !=
@@ -159,6 +159,8 @@ Round Runner::set_up(const Task& task, const std::string& entry, const std::stri
     return {Ending::kFault, 0, "sched_setaffinity failed"};
   Setup setup = make_setup(task, entry, second_entry);
   setup.arena_bytes = arena_bytes_;
+  setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
+                 (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
   if (Status sent = send_setup(
           handles_.socket.get(), setup,
           {orders_fd_.get(), answers_fd_.get(), arena_fd_.get(), handles_.artifact.get()});
@@ -181,14 +183,14 @@ Round Runner::set_up(const Task& task, const std::string& entry, const std::stri
 
 Status Runner::freeze() {
   if (frozen_) return {};
-  HONE_TRY(freezer_->freeze(kFreezeTimeout));
+  if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->freeze(kFreezeTimeout));
   frozen_ = true;
   return {};
 }
 
 Status Runner::thaw() {
   if (!frozen_) return {};
-  HONE_TRY(freezer_->thaw());
+  if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->thaw());
   frozen_ = false;
   return {};
 }
@@ -199,11 +201,11 @@ std::array<std::uint64_t, HONE_ARGUMENTS_MAX>& Runner::values(std::size_t call) 
   return *reinterpret_cast<std::array<std::uint64_t, HONE_ARGUMENTS_MAX>*>(orders_->values[call]);
 }
 
-std::uint32_t Runner::give(Order order, std::size_t calls) {
+std::uint32_t Runner::give(Order order, std::size_t calls, bool spin) {
   HONE_ASSERT(calls <= kCallsMax);
   orders_->order = order;
   orders_->calls = static_cast<std::uint32_t>(calls);
-  orders_->wake = waiting_.spin ? 0 : 1;
+  orders_->wake = spin ? 0 : 1;
   const std::uint32_t round = orders_->go.load(std::memory_order_relaxed) + 1;
   orders_->go.store(round, std::memory_order_release);
   return round;
@@ -215,7 +217,7 @@ bool Runner::ended() const {
 }
 
 bool Runner::over_memory() const {
-  if (waiting_.memory_bytes_max <= 0) return false;
+  if (options_.memory_bytes_max <= 0) return false;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/statm", handles_.pid);
   std::FILE* statm = std::fopen(path, "re");
@@ -223,14 +225,14 @@ bool Runner::over_memory() const {
   long total = 0, resident = 0, shared = 0;
   const int read = std::fscanf(statm, "%ld %ld %ld", &total, &resident, &shared);
   std::fclose(statm);
-  return read == 3 && (resident - shared) * 4096L > waiting_.memory_bytes_max;
+  return read == 3 && (resident - shared) * 4096L > options_.memory_bytes_max;
 }
 
-Round Runner::wait_done(std::uint32_t round, double timeout_s) {
+Round Runner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
   const double start = monotonic_s();
   double next_look = start + 1e-3;
   for (;;) {
-    for (int spin = 0; spin < 200; ++spin) {
+    for (int look = 0; look < 200; ++look) {
       if (answers_->done.load(std::memory_order_acquire) == round) {
         const Answer answer = answers_->answer;
         if (answer == Answer::kFine) return {};
@@ -241,12 +243,12 @@ Round Runner::wait_done(std::uint32_t round, double timeout_s) {
         if (answer == Answer::kException) return {Ending::kException, 0, text};
         return {Ending::kRefused, 0, "the launch failed"};
       }
-      if (!waiting_.spin) break;
+      if (!spin) break;
       __builtin_ia32_pause();
     }
     freezer_->service();
     const double now = monotonic_s();
-    if (!waiting_.spin) {
+    if (!spin) {
       const std::uint32_t seen = answers_->done.load(std::memory_order_acquire);
       if (seen != round) futex_wait(answers_->done, seen, 0.001);
     } else if (now - start > 0.05) {
@@ -262,11 +264,11 @@ Round Runner::wait_done(std::uint32_t round, double timeout_s) {
 
 Round Runner::timed_round(Order order, std::size_t calls, double timeout_s) {
   HONE_ASSERT(frozen_);
-  const std::uint32_t round = give(order, calls);
+  const std::uint32_t round = give(order, calls, options_.spin);
   const std::int64_t start = monotonic_ns();
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
   futex_wake(orders_->go);
-  Round result = wait_done(round, timeout_s);
+  Round result = wait_done(round, timeout_s, options_.spin);
   const Status stopped = freeze();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
@@ -280,9 +282,9 @@ Round Runner::timed_round(Order order, std::size_t calls, double timeout_s) {
 Round Runner::plain_round(Order order, std::size_t calls, double timeout_s) {
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
   const std::int64_t start = monotonic_ns();
-  const std::uint32_t round = give(order, calls);
+  const std::uint32_t round = give(order, calls, false);
   futex_wake(orders_->go);
-  Round result = wait_done(round, timeout_s);
+  Round result = wait_done(round, timeout_s, false);
   result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   return result;
 }

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "channel/control.hpp"
+#include "judge/defences.hpp"
 #include "judge/layout.hpp"
 #include "model/task.hpp"
 #include "plugin/backend.hpp"
@@ -32,10 +33,10 @@ struct Round {
   std::string message;  ///< an exception's words, or what failed
 };
 
-/// How to wait: on a core of the judge's own by spinning, else asleep.
-struct Waiting {
-  bool spin = true;
+struct RunnerOptions {
+  bool spin = true;  ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
+  Defences defences;
 };
 
 /// One thread. The process itself is the host's to kill; a Runner that goes only closes its side.
@@ -43,7 +44,7 @@ class Runner {
  public:
   static Result<std::unique_ptr<Runner>> create(const Backend& backend, hone_device* device,
                                                 RunnerHandles handles, std::uint64_t arena_bytes,
-                                                Waiting waiting);
+                                                RunnerOptions options);
   ~Runner();
 
   /// Sends the setup; returns once the artifact is loaded. kFault until it is sealed, the
@@ -70,8 +71,8 @@ class Runner {
 
  private:
   Runner() = default;
-  std::uint32_t give(Order order, std::size_t calls);
-  Round wait_done(std::uint32_t round, double timeout_s);
+  std::uint32_t give(Order order, std::size_t calls, bool spin);
+  Round wait_done(std::uint32_t round, double timeout_s, bool spin);
   Round receive_report(Report expected, double timeout_s);
   bool ended() const;
   bool over_memory() const;
@@ -85,7 +86,7 @@ class Runner {
   Orders* orders_ = nullptr;
   const Answers* answers_ = nullptr;
   std::unique_ptr<Freezer> freezer_;
-  Waiting waiting_;
+  RunnerOptions options_;
   bool frozen_ = false;
 };
 

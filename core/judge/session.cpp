@@ -19,7 +19,7 @@ Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& se
 
 Judgement Session::judge(const std::function<void(const char*)>& progress) {
   progress("checking");
-  const std::vector<Trial> trials = plan_trials(task_, seed_);
+  const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     Judgement checked = check(trials[i], i);
     if (!passed(checked)) return checked;
@@ -34,9 +34,12 @@ Judgement Session::check(const Trial& trial, std::size_t number) {
   const std::string where =
       "a check of " + std::string(trial.hidden ? "" : "shape ") + shape_text(trial);
   const std::uint64_t secret = derive_seed(seed_, "check", number);
-  auto set = InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner);
+  auto set = InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
+                            settings_.defences);
   if (!set) return fault(set.error());
-  auto layout = lay_out(task_, trial.dims, 1, trial.placement, false);
+  const Placement placement =
+      settings_.defences.holds(Defence::kGuards) ? trial.placement : Placement::kCanaries;
+  auto layout = lay_out(task_, trial.dims, 1, placement, false);
   if (!layout) return fault(layout.error());
 
   if (Round guarded = submission_.set_guards(layout->guards, true);

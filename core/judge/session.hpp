@@ -34,7 +34,7 @@ struct Trial {
 
 /// Which shapes and families a step checks: each shown shape, each hidden one drawn from the seed,
 /// the timed one; every family at least once.
-std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed);
+std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {});
 /// "n=1000, m=3" or "a hidden shape".
 std::string shape_text(const Trial& trial);
 

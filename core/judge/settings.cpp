@@ -4,6 +4,15 @@
 #include "model/fields.hpp"
 
 namespace hone {
+namespace {
+
+Value texts(const std::vector<std::string>& list) {
+  Value array = Value::array();
+  for (const std::string& text : list) array.push(text);
+  return array;
+}
+
+}  // namespace
 
 Value settings_to_value(const MeasureSettings& s) {
   return Value::map({{"measure", s.measure},
@@ -12,7 +21,8 @@ Value settings_to_value(const MeasureSettings& s) {
                      {"pairs_max", s.pairs_max},
                      {"seconds_max", s.seconds_max},
                      {"set_mb", s.set_mb},
-                     {"singles", s.singles}});
+                     {"singles", s.singles},
+                     {"off", texts(s.defences.off())}});
 }
 
 Result<MeasureSettings> settings_from_value(const Value& value) {
@@ -25,7 +35,9 @@ Result<MeasureSettings> settings_from_value(const Value& value) {
   s.seconds_max = f.number_or("seconds_max", s.seconds_max, 0.01, 600);
   s.set_mb = f.integer_or("set_mb", s.set_mb, 1, 65536);
   s.singles = static_cast<int>(f.integer_or("singles", s.singles, 0, 100));
+  const std::vector<std::string> off = f.texts_or("off", {});
   HONE_TRY(f.finish());
+  HONE_ASSIGN(s.defences, Defences::without(off));
   return s;
 }
 

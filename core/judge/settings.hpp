@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/result.hpp"
+#include "judge/defences.hpp"
 #include "model/value.hpp"
 
 namespace hone {
@@ -15,6 +16,7 @@ struct MeasureSettings {
   double seconds_max = 1.5;           ///< no further pair once so much time has passed
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
   int singles = 5;                    ///< pairs of rounds of a single call
+  Defences defences;                  ///< all, but in test builds
 };
 
 Value settings_to_value(const MeasureSettings& settings);

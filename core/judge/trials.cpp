@@ -25,16 +25,17 @@ std::int64_t elements(const Task& task, const Dims& dims) {
 
 }  // namespace
 
-std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed) {
+std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences) {
   std::vector<Trial> trials;
   for (const Dims& dims : task.shown) trials.push_back({dims, false, 0, Placement::kGuards});
-  for (std::size_t i = 0; i < task.hidden.size(); ++i) {
+  const std::size_t hidden = defences.holds(Defence::kHiddenShapes) ? task.hidden.size() : 0;
+  for (std::size_t i = 0; i < hidden; ++i) {
     trials.push_back({draw_hidden(task.hidden[i], seed, i), true, 0, Placement::kGuards});
   }
   trials.push_back({task.timed, false, 0, Placement::kCanaries});
   // Families go round from a secret start; those left over are checked on the smallest shape, where
   // they cost least.
-  const std::size_t families = task.families.size();
+  const std::size_t families = defences.holds(Defence::kFamilies) ? task.families.size() : 1;
   std::size_t next = derive_seed(seed, "families") % families;
   for (Trial& trial : trials) trial.family = next++ % families;
   if (trials.size() < families) {

@@ -1,0 +1,50 @@
+// Defences: each by name, so that a test build can switch one off and show that the attack it stops
+// then succeeds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+enum class Defence : unsigned {
+  kFreeze,           ///< a submission stands still while inputs are written and outputs are read
+  kFreezeBetween,    ///< it also does while the baseline is measured
+  kFreshInputs,      ///< every round has inputs that were never seen before
+  kPoison,           ///< outputs are overwritten before every round
+  kShuffle,          ///< calls come in a secret order
+  kTimedAnswers,     ///< the outputs of timed rounds are checked like any other
+  kSingleRounds,     ///< rounds of one call must show the same speedup
+  kCanaries,         ///< bytes around tensors must stay
+  kGuards,           ///< tensors end at an inaccessible page
+  kInputsUnchanged,  ///< inputs must stay as they were
+  kHiddenShapes,     ///< shapes are checked that nobody was told
+  kFamilies,         ///< more than one kind of input is checked
+  kSeccomp,          ///< a candidate's system calls are an allow-list
+  kLandlock,         ///< a candidate can open nothing
+  kMemoryLimit,      ///< a candidate's memory is limited
+};
+
+/// All of them stand, unless a test build says otherwise.
+class Defences {
+ public:
+  bool holds([[maybe_unused]] Defence defence) const {
+#if defined(HONE_TEST_BUILD)
+    return (off_ >> static_cast<unsigned>(defence) & 1u) == 0;
+#else
+    return true;
+#endif
+  }
+  /// By their names ("freeze", "fresh_inputs", …). Any name is an error in what is shipped.
+  static Result<Defences> without(const std::vector<std::string>& names);
+  std::vector<std::string> off() const;
+
+ private:
+  std::uint32_t off_ = 0;
+};
+
+}  // namespace hone

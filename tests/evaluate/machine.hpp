@@ -1,0 +1,96 @@
+// Machine: launcher, evaluator and built-in tasks of the build under test, for tests that judge real submissions.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/files.hpp"
+#include "config/yaml.hpp"
+#include "evaluate/make_evaluator.hpp"
+#include "plugin/backend.hpp"
+#include "plugin/dataset.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone::test {
+
+inline std::filesystem::path build_dir() { return HONE_BUILD_DIR; }
+inline std::filesystem::path tasks_dir() {
+  return std::filesystem::path(HONE_SOURCE_DIR) / "envs/kernel_refine/tasks";
+}
+
+inline EvaluatorOptions evaluator_options() {
+  EvaluatorOptions options;
+  options.backend_library = build_dir() / "plugins/backends/cpu.so";
+  options.libexec = build_dir() / "libexec";
+  options.toolchains["c++"] = {"/usr/bin/g++", {"-O3", "-march=native", "-std=c++20"}};
+  options.toolchains["c"] = {"/usr/bin/gcc", {"-O3", "-march=native", "-std=c17"}};
+  options.devices = default_devices(static_cast<int>(std::thread::hardware_concurrency()));
+  return options;
+}
+
+/// The tasks that ship with hone, opened through the real plugin.
+inline Result<std::unique_ptr<Dataset>> builtin_tasks(const std::filesystem::path& folder = tasks_dir()) {
+  HONE_ASSIGN(const PluginLibrary library, PluginLibrary::load(build_dir() / "plugins/datasets/tasks.so"));
+  HostOptions host;
+  host.parse_yaml = [](std::string_view text, std::string_view name) -> Result<Value> {
+    HONE_ASSIGN(const YamlDocument document, parse_yaml(text, name));
+    return document.to_value();
+  };
+  return Dataset::open(library, "tasks", Value::map({{"path", folder.string()}}),
+                       std::make_shared<HostServices>("tasks", host));
+}
+
+/// One launcher and one evaluator; make one per test program, or with options of its own.
+class Machine {
+ public:
+  static Result<std::unique_ptr<Machine>> start(EvaluatorOptions options = evaluator_options(),
+                                                LauncherOptions launcher = {}) {
+    auto machine = std::make_unique<Machine>();
+    HONE_ASSIGN(machine->launcher_, Launcher::start(launcher));
+    HONE_ASSIGN(machine->evaluator_, make_evaluator(*machine->launcher_, std::move(options), "test machine"));
+    HONE_ASSIGN(machine->tasks_, builtin_tasks());
+    return machine;
+  }
+
+  Evaluator& evaluator() { return *evaluator_; }
+  Launcher& launcher() { return *launcher_; }
+
+  std::shared_ptr<const Task> task(const std::string& id) {
+    auto& known = known_[id];
+    if (known == nullptr) {
+      auto task = tasks_->get(id);
+      if (!task) return nullptr;
+      known = std::make_shared<const Task>(std::move(task).value());
+    }
+    return known;
+  }
+
+  Result<Verdict> judge(std::shared_ptr<const Task> task, std::string source, std::uint64_t seed = 1,
+                        std::string language = "c++") {
+    Submission submission;
+    submission.task = std::move(task);
+    submission.source = std::move(source);
+    submission.language = std::move(language);
+    submission.client = "test";
+    submission.episode = "test";
+    submission.seed = seed;
+    std::promise<Result<Verdict>> promise;
+    auto future = promise.get_future();
+    auto id = evaluator_->submit(std::move(submission), [](Stage) {},
+                                 [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
+    if (!id) return id.error();
+    return future.get();
+  }
+
+ private:
+  std::unique_ptr<Launcher> launcher_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<Dataset> tasks_;
+  std::map<std::string, std::shared_ptr<const Task>> known_;
+};
+
+}  // namespace hone::test
