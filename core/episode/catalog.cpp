@@ -1,0 +1,144 @@
+// Names, splits, draws and the cache of loaded tasks.
+#include "episode/catalog.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/nearest.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kNamesShown = 12;
+
+/// SplitMix64: neighbouring seeds must not draw neighbouring tasks.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+TaskSource task_source(std::shared_ptr<const Dataset> dataset) {
+  return {dataset->name(), [dataset] { return dataset->list(); },
+          [dataset](const std::string& id) { return dataset->get(id); }};
+}
+
+Catalog::Catalog(std::vector<TaskSource> sources, Options options)
+    : sources_(std::move(sources)), options_(options) {}
+
+Result<std::shared_ptr<const Catalog>> Catalog::open(std::vector<TaskSource> sources,
+                                                     Options options) {
+  std::shared_ptr<Catalog> catalog(new Catalog(std::move(sources), options));
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < catalog->sources_.size(); ++i) {
+    const std::string& name = catalog->sources_[i].name;
+    if (!names.insert(name).second) {
+      return invalid_argument("two datasets are called '" + name + "'");
+    }
+    if (Status added = catalog->add(i); !added) return added.error();
+  }
+  return std::shared_ptr<const Catalog>(std::move(catalog));
+}
+
+Status Catalog::add(std::size_t source) {
+  const std::string& name = sources_[source].name;
+  Result<std::vector<TaskEntry>> listed = sources_[source].list();
+  if (!listed) return listed.error().in("dataset " + name);
+  for (TaskEntry& entry : *listed) {
+    TaskSummary task{name, std::move(entry)};
+    const std::size_t at = tasks_.size();
+    if (!by_full_id_.emplace(task.full_id(), at).second) {
+      return invalid_argument("dataset " + name + ": list: the task '" + task.entry.id + "' twice");
+    }
+    by_bare_id_.emplace(task.entry.id, at);
+    tasks_.push_back(std::move(task));
+  }
+  return {};
+}
+
+bool Catalog::served(std::string_view split) const {
+  return options_.open_held_out || split != kHeldOutSplit;
+}
+
+Result<const TaskSummary*> Catalog::summary(std::string_view id) const {
+  if (const auto full = by_full_id_.find(id); full != by_full_id_.end()) {
+    if (served(tasks_[full->second].entry.split)) return &tasks_[full->second];
+  }
+  std::vector<const TaskSummary*> same;
+  for (auto [it, end] = by_bare_id_.equal_range(id); it != end; ++it) {
+    if (served(tasks_[it->second].entry.split)) same.push_back(&tasks_[it->second]);
+  }
+  if (same.size() == 1) return same.front();
+  if (same.size() > 1) {
+    return invalid_argument("the task id '" + std::string(id) + "' is in several datasets: '" +
+                            same[0]->full_id() + "', '" + same[1]->full_id() + "'");
+  }
+  std::vector<std::string> names;
+  for (const TaskSummary& task : tasks_) {
+    if (!served(task.entry.split)) continue;
+    names.push_back(task.full_id());
+    names.push_back(task.entry.id);
+  }
+  const std::string near = nearest(id, names);
+  return not_found("no task is called '" + std::string(id.substr(0, 128)) + "'" +
+                   (near.empty() ? "; describe lists them" : "; did you mean '" + near + "'?"));
+}
+
+Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id) const {
+  HONE_ASSIGN(const TaskSummary* found, summary(id));
+  const std::string full_id = found->full_id();
+  {
+    MutexLock lock(mutex_);
+    if (const auto known = loaded_.find(full_id); known != loaded_.end()) return known->second;
+  }
+  const auto source = std::find_if(sources_.begin(), sources_.end(),
+                                   [&](const TaskSource& s) { return s.name == found->dataset; });
+  Result<Task> read = source->get(found->entry.id);
+  if (!read) return read.error().in("dataset " + found->dataset);
+  if (read->split != found->entry.split) {
+    return internal_error("dataset " + found->dataset + ": the task '" + found->entry.id +
+                          "' is listed in split '" + found->entry.split + "' and says '" +
+                          read->split + "'");
+  }
+  read->dataset = found->dataset;
+  auto task = std::make_shared<const Task>(std::move(read).value());
+  MutexLock lock(mutex_);
+  return loaded_.emplace(full_id, std::move(task))
+      .first->second;  // another thread may have been first
+}
+
+Result<std::string> Catalog::draw(std::uint64_t seed, std::string_view split,
+                                  std::string_view backend) const {
+  HONE_ASSIGN(std::vector<const TaskSummary*> tasks, list(split));
+  std::erase_if(tasks, [&](const TaskSummary* task) {
+    return std::find(task->entry.backends.begin(), task->entry.backends.end(), backend) ==
+           task->entry.backends.end();
+  });
+  if (tasks.empty()) {
+    return not_found("no task of split '" + std::string(split) + "' has sources for backend '" +
+                     std::string(backend) + "'");
+  }
+  return tasks[mix(seed) % tasks.size()]->full_id();
+}
+
+Result<std::vector<const TaskSummary*>> Catalog::list(std::string_view split) const {
+  std::vector<const TaskSummary*> found;
+  std::vector<std::string> splits;
+  for (const TaskSummary& task : tasks_) {
+    if (!served(task.entry.split)) continue;
+    if (split.empty() || task.entry.split == split) found.push_back(&task);
+    if (splits.size() < kNamesShown &&
+        std::find(splits.begin(), splits.end(), task.entry.split) == splits.end()) {
+      splits.push_back(task.entry.split);
+    }
+  }
+  if (found.empty() && !split.empty()) {
+    return not_found(unknown_name("split", split.substr(0, 128), splits));
+  }
+  return found;
+}
+
+}  // namespace hone

@@ -1,0 +1,82 @@
+// Catalog: the tasks of all configured datasets, under one naming, with the rule for splits that
+// are held out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+#include "model/task.hpp"
+#include "plugin/dataset.hpp"
+
+namespace hone {
+
+inline constexpr std::string_view kHeldOutSplit = "held_out";
+
+struct TaskSummary {
+  std::string dataset;
+  TaskEntry entry;
+
+  std::string full_id() const { return dataset + "/" + entry.id; }
+};
+
+/// Where tasks come from: a dataset behind two functions, so that tests need no plugin.
+struct TaskSource {
+  std::string name;  ///< the dataset's name in the configuration
+  std::function<Result<std::vector<TaskEntry>>()> list;
+  std::function<Result<Task>(const std::string& id)> get;
+};
+TaskSource task_source(std::shared_ptr<const Dataset> dataset);
+
+/// [any thread] Lists at the start, loads tasks when they are first asked for, and keeps them:
+/// episodes share them.
+///
+///   HONE_ASSIGN(auto catalog, Catalog::open({source}, {.open_held_out = false}));
+///   HONE_ASSIGN(auto task, catalog->find("tasks/add_relu"));
+class Catalog {
+ public:
+  struct Options {
+    bool open_held_out = false;  ///< serve the split held_out, to everybody
+  };
+
+  /// Lists every source. Two datasets of one name or two tasks of one id in a dataset are
+  /// invalid_argument.
+  static Result<std::shared_ptr<const Catalog>> open(std::vector<TaskSource> sources,
+                                                     Options options);
+
+  /// By "dataset/id", or by "id" where only one dataset has it. A task that is held back is
+  /// not_found, with the very message of a task that does not exist.
+  Result<std::shared_ptr<const Task>> find(std::string_view id) const;
+
+  /// The id that this seed draws among a split's tasks for a backend. The same tasks and seed draw
+  /// the same.
+  Result<std::string> draw(std::uint64_t seed, std::string_view split,
+                           std::string_view backend) const;
+
+  /// What is served, in order; an empty split means all. An unknown split is not_found and names
+  /// the nearest.
+  Result<std::vector<const TaskSummary*>> list(std::string_view split) const;
+
+ private:
+  Catalog(std::vector<TaskSource> sources, Options options);
+  Status add(std::size_t source);
+  bool served(std::string_view split) const;
+  Result<const TaskSummary*> summary(std::string_view id) const;
+
+  std::vector<TaskSource> sources_;
+  Options options_;
+  std::vector<TaskSummary> tasks_;  // in the sources' order; fixed after open()
+  std::map<std::string, std::size_t, std::less<>> by_full_id_;
+  std::multimap<std::string, std::size_t, std::less<>> by_bare_id_;
+  mutable Mutex mutex_;
+  mutable std::map<std::string, std::shared_ptr<const Task>, std::less<>> loaded_
+      HONE_GUARDED_BY(mutex_);
+};
+
+}  // namespace hone

@@ -1,0 +1,101 @@
+// Environment: what an episode is about, as a pure state machine: no I/O, no threads, no clock.
+// Time and facts come in.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "base/result.hpp"
+#include "model/fields.hpp"
+#include "model/task.hpp"
+#include "model/value.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// What stays in memory of a turn that is done; everything else of it is in the bytes of its reply.
+struct TurnFacts {
+  Outcome outcome = Outcome::kNoCode;  ///< means nothing when unscored
+  bool scored = false;                 ///< false: a fault of hone or of the machine
+  double speedup = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not measured
+  double reward = std::numeric_limits<double>::quiet_NaN();   ///< NaN: none
+};
+
+/// An environment's own, checked options of one episode. Shared, never changed.
+struct Settings {
+  virtual ~Settings() = default;
+};
+
+/// An episode as its environment sees it. Borrowed for a call.
+struct EpisodeView {
+  const Task& task;
+  const std::string& backend;
+  const Settings& settings;          ///< made by the same environment's read_options()
+  std::span<const TurnFacts> turns;  ///< done, in order
+  double seconds_used = 0;           ///< since reset
+};
+
+/// Code to evaluate.
+struct Candidate {
+  std::string language;
+  std::string source;
+};
+
+/// What an action came to: code, or a verdict that needs no evaluation (no_code, rejected).
+using Prepared = std::variant<Candidate, Verdict>;
+
+/// What became of the turn under way. No verdict: a fault, which is said.
+struct TurnResult {
+  std::optional<Verdict> verdict;
+  std::string fault;
+  std::optional<double> reward;  ///< unknown until scored
+};
+
+struct Stop {
+  bool terminated = false;  ///< the task itself came to an end
+  bool truncated = false;   ///< a limit came first
+  std::string reason;       ///< "correct and fast enough"; empty when the episode goes on
+  bool ended() const { return terminated || truncated; }
+};
+
+/// [any thread] All members, and all are pure: the same input gives the same output.
+class Environment {
+ public:
+  virtual ~Environment() = default;
+
+  virtual std::string name() const = 0;
+
+  /// {"name", "max_turns", "actions", "observation", "options": {…with defaults}}
+  virtual Value describe() const = 0;
+
+  /// Reads this environment's members of a reset's options. The caller finishes the reader, so that
+  /// a key that neither of them knows is an error; mistakes are left in it.
+  virtual std::shared_ptr<const Settings> read_options(Fields& options, const Task& task,
+                                                       const std::string& backend) const = 0;
+
+  /// How many turns an episode has at most.
+  virtual std::int64_t turns_max(const Settings& settings) const = 0;
+
+  /// The observation of turn 0: the task and the whole prompt.
+  virtual Value first_observation(const EpisodeView& view) const = 0;
+
+  /// Takes the action apart. An Error is the caller's mistake (a malformed action) and leaves the
+  /// turn open.
+  virtual Result<Prepared> prepare(const EpisodeView& view, const Value& action) const = 0;
+
+  /// Whether the episode ends with this turn. Asked once before the turn is scored (no reward) and
+  /// once after.
+  virtual Stop stop(const EpisodeView& view, const TurnResult& result) const = 0;
+
+  /// The observation after this turn; `view.turns` ends with the turn before it.
+  virtual Value observe(const EpisodeView& view, const Value& action,
+                        const TurnResult& result) const = 0;
+};
+
+}  // namespace hone

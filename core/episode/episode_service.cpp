@@ -1,0 +1,191 @@
+// step and what surrounds it: cancel, close, resume, leases, counters.
+#include "episode/episode_service.hpp"
+
+#include "base/assert.hpp"
+#include "base/crypto.hpp"
+
+namespace hone {
+namespace {
+
+using Started = EpisodeTable::Started;
+
+/// Reads the number of an episode; what is no name is as unknown as a name that is none.
+std::uint64_t read_episode(Fields& f) { return episode_number(f.text("episode", 64)); }
+
+void answer(const std::vector<Waiter>& waiters, const Result<std::string>& body) {
+  for (const Waiter& waiter : waiters) waiter.reply(body);
+}
+
+void abandon(EpisodeState& state, const Started& step, const Error& error) {
+  ++state.abandoned;
+  answer(state.table.abandon(step), error);
+}
+
+void finish(EpisodeState& state, const Started& step, TurnResult result) {
+  const CompletedTurn done =
+      complete_turn(*step.episode, *step.flight, std::move(result), state.now_s());
+  ++state.steps;
+  if (!done.facts.scored) ++state.unscored;
+  answer(state.table.end(step, done.facts, done.reply, done.ended, done.fingerprint), *done.reply);
+}
+
+/// The evaluator's word. What it cannot give in time, or was told not to give, leaves the turn
+/// open; what it could not give through a fault of ours closes the turn, unscored.
+void conclude(EpisodeState& state, const Started& step, Result<Verdict> verdict) {
+  if (state.table.settle(step)) {
+    return abandon(state, step, {Code::kCancelled, "the step was cancelled; its turn is open"});
+  }
+  if (verdict) return finish(state, step, {std::move(*verdict), {}, {}});
+  const Code code = verdict.error().code;
+  if (code == Code::kCancelled || code == Code::kDeadlineExceeded) {
+    return abandon(state, step, verdict.error());
+  }
+  finish(state, step, {std::nullopt, verdict.error().message, {}});
+}
+
+}  // namespace
+
+Episodes::Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
+                   std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards)
+    : options_(std::move(options)),
+      environments_(std::move(environments)),
+      tasks_(std::move(tasks)),
+      evaluator_(evaluator),
+      rewards_(std::move(rewards)),
+      state_(std::make_shared<EpisodeState>(options_.limits, options_.now_s)) {
+  HONE_ASSERT(!environments_.empty() && !options_.backends.empty());
+}
+
+void Episodes::step(const Caller& caller, const Value& request, double deadline_s,
+                    Progress progress, Reply reply) {
+  Fields f(request, "step");
+  const std::uint64_t id = read_episode(f);
+  auto flight = std::make_shared<Flight>();
+  flight->turn = f.integer("turn", 0, INT64_MAX);
+  const Value* action = f.map("action");
+  if (Status read = f.finish(); !read) return reply(read.error());
+  flight->action = *action;
+  flight->hash = sha256(to_msgpack(*action));
+  flight->seed = random_u64();
+  flight->deadline_s = deadline_s;
+
+  auto begun = state_->table.begin(caller, id, std::move(flight), {reply, std::move(progress)},
+                                   state_->refusing);
+  if (!begun) return reply(begun.error());
+  if (const auto* stored = std::get_if<EpisodeTable::Body>(&*begun)) {
+    ++state_->repeats;
+    return reply(**stored);
+  }
+  if (std::holds_alternative<EpisodeTable::Joined>(*begun)) {
+    ++state_->joins;
+    return;
+  }
+  start(std::get<Started>(*begun));
+}
+
+void Episodes::start(const Started& step) {
+  const Episode& episode = *step.episode;
+  const EpisodeView view = episode.view(episode.facts, state_->now_s());
+  Result<Prepared> prepared = episode.environment->prepare(view, step.flight->action);
+  if (!prepared) return abandon(*state_, step, prepared.error());
+  if (auto* verdict = std::get_if<Verdict>(&*prepared)) {
+    return conclude(*state_, step, std::move(*verdict));
+  }
+  auto& candidate = std::get<Candidate>(*prepared);
+  Submission submission;
+  submission.task = episode.task;
+  submission.backend = episode.backend;
+  submission.language = std::move(candidate.language);
+  submission.source = std::move(candidate.source);
+  submission.client = episode.client;
+  submission.episode = episode.name();
+  submission.group = episode.group;
+  submission.seed = step.flight->seed;
+  submission.deadline_s = step.flight->deadline_s;
+  const std::shared_ptr<EpisodeState> state = state_;
+  const Result<std::uint64_t> evaluation = evaluator_.submit(
+      std::move(submission),
+      [state, step](Stage stage) {
+        const Value body = Value::map({{"stage", stage_name(stage)}});
+        for (const Progress& watcher : state->table.watchers(step)) watcher(body);
+      },
+      [state, step](Result<Verdict> verdict) { conclude(*state, step, std::move(verdict)); });
+  if (!evaluation) return abandon(*state_, step, evaluation.error());
+  if (state_->table.submitted(step, *evaluation)) evaluator_.cancel(*evaluation);
+}
+
+Result<Value> Episodes::cancel(const Caller& caller, const Value& request) {
+  Fields f(request, "cancel");
+  const std::uint64_t id = read_episode(f);
+  const std::int64_t turn = f.integer("turn", 0, INT64_MAX);
+  HONE_TRY(f.finish());
+  HONE_ASSIGN(const auto marked, state_->table.cancel(caller, id, turn));
+  if (marked.first) evaluator_.cancel(*marked.first);
+  return Value::map({{"cancelled", marked.second}});
+}
+
+Result<Value> Episodes::close(const Caller& caller, const Value& request) {
+  Fields f(request, "close");
+  const std::uint64_t id = read_episode(f);
+  HONE_TRY(f.finish());
+  HONE_ASSIGN(const auto closed, state_->table.close(caller, id));
+  ++state_->closed;
+  if (closed.second) evaluator_.cancel(*closed.second);
+  return close_reply(closed.first);
+}
+
+Result<Value> Episodes::resume(const Caller& caller, const Value& request) {
+  Fields f(request, "resume");
+  const std::uint64_t id = read_episode(f);
+  const std::string token = f.text("token", 64);
+  HONE_TRY(f.finish());
+  HONE_ASSIGN(const EpisodeTable::Snapshot snapshot, state_->table.resume(caller, id, token));
+  return resume_reply(snapshot, options_.limits.lease_s, state_->now_s());
+}
+
+void Episodes::renew(const Caller& caller, const Value& episodes) {
+  if (!episodes.is_array()) return;
+  for (const Value& name : episodes.as_array()) {
+    if (name.is_string()) state_->table.renew(caller, episode_number(name.as_string()));
+  }
+}
+
+std::size_t Episodes::reap() {
+  const std::size_t reaped = state_->table.reap();
+  state_->reaped += reaped;
+  return reaped;
+}
+
+Value Episodes::stats() const {
+  const EpisodeTable::Counts counts = state_->table.counts();
+  const auto number = [](const std::atomic<std::uint64_t>& n) {
+    return Value(static_cast<std::int64_t>(n.load()));
+  };
+  return Value::map({{"episodes", Value::map({{"open", counts.open},
+                                              {"ended", counts.episodes - counts.open},
+                                              {"opened", number(state_->resets)},
+                                              {"closed", number(state_->closed)},
+                                              {"reaped", number(state_->reaped)},
+                                              {"clients", counts.clients},
+                                              {"history_bytes", counts.history_bytes}})},
+                     {"steps", Value::map({{"under_way", counts.steps},
+                                           {"done", number(state_->steps)},
+                                           {"unscored", number(state_->unscored)},
+                                           {"left_open", number(state_->abandoned)},
+                                           {"repeats", number(state_->repeats)},
+                                           {"joins", number(state_->joins)}})},
+                     {"evaluator", evaluator_.stats()}});
+}
+
+std::size_t Episodes::pending() const { return state_->table.counts().steps; }
+
+void Episodes::refuse_new_work() { state_->refusing = true; }
+
+std::unique_ptr<EpisodeService> make_episode_service(
+    EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
+    std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards) {
+  return std::make_unique<Episodes>(std::move(options), std::move(environments), std::move(tasks),
+                                    evaluator, std::move(rewards));
+}
+
+}  // namespace hone

@@ -1,0 +1,82 @@
+// The EpisodeService: reads requests, walks a step through environment, evaluator and reward,
+// counts.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "episode/episodes.hpp"
+#include "episode/replies.hpp"
+#include "episode/table.hpp"
+
+namespace hone {
+
+/// What evaluations that are still out need when they come back, even after the service is gone.
+struct EpisodeState {
+  EpisodeState(EpisodeLimits limits, std::function<double()> clock)
+      : now_s(clock), table(limits, std::move(clock)) {}
+
+  const std::function<double()> now_s;
+  EpisodeTable table;
+  std::atomic<std::uint64_t> resets{0}, steps{0}, repeats{0}, joins{0}, unscored{0}, abandoned{0},
+      reaped{0}, closed{0};
+  std::atomic<bool> refusing{false};
+};
+
+/// Rewards by name and configuration, shared by the episodes that use them and gone with the last.
+/// [any thread]
+class RewardCache {
+ public:
+  explicit RewardCache(OpenReward open) : open_(std::move(open)) {}
+  Result<std::shared_ptr<const Reward>> get(const std::string& name, const Value& config);
+
+ private:
+  const OpenReward open_;
+  Mutex mutex_;
+  std::map<std::pair<std::string, std::string>, std::weak_ptr<const Reward>> known_
+      HONE_GUARDED_BY(mutex_);
+};
+
+class Episodes final : public EpisodeService {
+ public:
+  Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
+           std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards);
+
+  Result<Value> describe(const Caller& caller, const Value& request) override;
+  void reset(const Caller& caller, const Value& request, Reply reply) override;
+  void step(const Caller& caller, const Value& request, double deadline_s, Progress progress,
+            Reply reply) override;
+  Result<Value> cancel(const Caller& caller, const Value& request) override;
+  Result<Value> close(const Caller& caller, const Value& request) override;
+  Result<Value> resume(const Caller& caller, const Value& request) override;
+  void renew(const Caller& caller, const Value& episodes) override;
+  std::size_t reap() override;
+  Value stats() const override;
+  Value capabilities() const override;
+  std::size_t pending() const override;
+  void refuse_new_work() override;
+
+ private:
+  Result<std::string> try_reset(const Caller& caller, const Value& request);
+  Result<EpisodeTable::Pinned> new_episode(Fields& f);
+  Result<std::shared_ptr<const Task>> choose_task(Fields& f, const std::string& backend,
+                                                  std::uint64_t seed) const;
+  Status read_options(Fields& f, Episode& episode);
+  void start(const EpisodeTable::Started& step);
+  const Environment& environment(const std::string& name) const;
+  std::vector<std::string> environment_names() const;
+
+  const EpisodeOptions options_;
+  const std::vector<std::unique_ptr<Environment>> environments_;
+  const std::shared_ptr<const Catalog> tasks_;
+  Evaluator& evaluator_;
+  RewardCache rewards_;
+  const std::shared_ptr<EpisodeState> state_;
+};
+
+}  // namespace hone

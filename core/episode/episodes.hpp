@@ -1,0 +1,46 @@
+// make_episode_service(): the EpisodeService over environments, tasks, an evaluator and rewards.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "episode/catalog.hpp"
+#include "episode/environment.hpp"
+#include "episode/service.hpp"
+#include "episode/table.hpp"
+#include "evaluate/evaluator.hpp"
+#include "plugin/reward.hpp"
+
+namespace hone {
+
+struct EpisodeOptions {
+  EpisodeLimits limits;
+  std::string split = "train";  ///< drawn from when a reset names neither task nor split
+  std::vector<std::string> backends{
+      "cpu"};                          ///< what the evaluator can run; the first is the default
+  std::string isolation = "none";      ///< as the launcher found it, for hello
+  std::string reward = "tritonforge";  ///< when a reset names none
+  Value reward_config = Value::map();  ///< of that default alone
+  std::function<double()> now_s = monotonic_s;
+};
+
+/// Opens a reward by plugin name and configuration: `registry.open_reward`, or a test's own.
+using OpenReward =
+    std::function<Result<std::unique_ptr<Reward>>(const std::string& name, const Value& config)>;
+
+/// At least one environment, the first is the default. The evaluator outlives the service's last
+/// call; its callbacks may come after the service is gone.
+///
+///   auto service = make_episode_service({}, std::move(environments), catalog, evaluator,
+///       [&](const std::string& name, const Value& config) { return registry.open_reward(name,
+///       config); });
+std::unique_ptr<EpisodeService> make_episode_service(
+    EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
+    std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards);
+
+}  // namespace hone

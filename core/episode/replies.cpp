@@ -1,0 +1,228 @@
+// Scoring through the reward plugin, and the maps of docs/protocol.md.
+#include "episode/replies.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+
+namespace hone {
+namespace {
+
+Value number_or_nil(const std::optional<double>& number) {
+  return number ? Value(*number) : Value();
+}
+
+/// A stored reply again as a map. It is our own and larger than what strangers may send.
+Value decode(const std::string& reply) {
+  Result<Value> value = from_msgpack(reply, {64, 1u << 20, 1u << 24, 1u << 30});
+  HONE_ASSERT(value.ok() && value->is_map());
+  return std::move(value).value();
+}
+
+/// A member of a stored reply; every reply has it.
+const Value& member(const Value& map, std::string_view key) {
+  const Value* found = map.find(key);
+  HONE_ASSERT(found != nullptr);
+  return *found;
+}
+
+Value turn_for_reward(std::size_t number, bool scored, Value verdict) {
+  return Value::map(
+      {{"turn", number}, {"scored", scored}, {"verdict", scored ? std::move(verdict) : Value()}});
+}
+
+/// The turns that are stored, as the reward's input wants them.
+Value turns_for_reward(std::span<const TurnFacts> facts, std::span<const StoredTurn> turns) {
+  Value list = Value::array();
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    Value verdict;
+    if (facts[i].scored) verdict = member(member(decode(*turns[i].reply), "info"), "verdict");
+    list.push(turn_for_reward(i + 1, facts[i].scored, std::move(verdict)));
+  }
+  return list;
+}
+
+Result<RewardReport> score(const Episode& episode, Value turns, bool ended) {
+  return episode.reward->score(
+      Value::map({{"task", task_for_client(*episode.task, episode.backend)},
+                  {"ended", ended},
+                  {"max_turns", episode.environment->turns_max(*episode.settings)},
+                  {"turns", std::move(turns)}}));
+}
+
+std::uint64_t fingerprint_of(const Verdict& verdict) {
+  if (!verdict.speedup || verdict.fingerprint.empty()) return 0;
+  const Sha256 digest = sha256(verdict.fingerprint);
+  std::uint64_t number = 0;
+  std::memcpy(&number, digest.data(), sizeof number);
+  return number == 0 ? 1 : number;
+}
+
+struct Scored {
+  RewardReport report;
+  Stop stop;
+  bool any = false;  ///< a turn was scored, so that there is a return
+};
+
+/// Whether the episode ends may depend on the reward, and the reward may be told whether it ended:
+/// so the question is asked before and after, and where the answer changed the reward is asked
+/// again.
+Result<Scored> score_and_stop(const Episode& episode, const EpisodeView& view, TurnResult& result) {
+  Value turns = turns_for_reward(episode.facts, episode.turns);
+  turns.push(turn_for_reward(episode.turns.size() + 1, result.verdict.has_value(),
+                             result.verdict ? verdict_to_value(*result.verdict) : Value()));
+  Scored scored;
+  scored.stop = episode.environment->stop(view, result);
+  HONE_ASSIGN(scored.report, score(episode, turns, scored.stop.ended()));
+  if (result.verdict) {
+    result.reward = scored.report.turns.back()->reward;
+    const Stop stop = episode.environment->stop(view, result);
+    if (stop.ended() != scored.stop.ended()) {
+      HONE_ASSIGN(scored.report, score(episode, std::move(turns), stop.ended()));
+      result.reward = scored.report.turns.back()->reward;
+    }
+    scored.stop = stop;
+  }
+  for (const std::optional<TurnReward>& turn : scored.report.turns) scored.any |= turn.has_value();
+  return scored;
+}
+
+Value returns_value(const RewardReport& report) {
+  Value returns = Value::array();
+  for (const std::optional<double>& one : report.returns) returns.push(number_or_nil(one));
+  return returns;
+}
+
+Value components_value(const std::optional<TurnReward>& turn) {
+  Value components = Value::map();
+  if (turn) {
+    for (const auto& [name, part] : turn->components) components.set(name, part);
+  }
+  return components;
+}
+
+/// What a fault leaves when the reward itself fails: nothing is known but that the turn is over.
+Scored unscored(const Episode& episode, const EpisodeView& view, TurnResult& result, Error error) {
+  log_error("episode " + episode.name(), error.message);
+  if (result.fault.empty()) result.fault = std::move(error.message);
+  result.verdict.reset();
+  result.reward.reset();
+  Scored scored;
+  scored.stop = episode.environment->stop(view, result);
+  scored.report.turns.resize(episode.turns.size() + 1);
+  scored.report.returns.resize(episode.turns.size() + 1);
+  return scored;
+}
+
+TurnFacts facts_of(const TurnResult& result) {
+  TurnFacts facts;
+  facts.scored = result.verdict.has_value();
+  if (result.verdict) facts.outcome = result.verdict->outcome;
+  if (result.verdict && result.verdict->speedup) facts.speedup = result.verdict->speedup->value;
+  if (result.reward) facts.reward = *result.reward;
+  return facts;
+}
+
+/// Speedups of different hardware, drivers or toolchains are never mixed within an episode.
+void refuse_other_fingerprint(const Episode& episode, TurnResult& result) {
+  if (!result.verdict) return;
+  const std::uint64_t found = fingerprint_of(*result.verdict);
+  if (found == 0 || episode.fingerprint == 0 || found == episode.fingerprint) return;
+  result.fault =
+      "what measures changed within the episode; now it is " + result.verdict->fingerprint;
+  result.verdict.reset();
+}
+
+}  // namespace
+
+CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnResult result,
+                            double now_s) {
+  refuse_other_fingerprint(episode, result);
+  const EpisodeView view = episode.view(episode.facts, now_s);
+  Result<Scored> attempt = score_and_stop(episode, view, result);
+  const Scored scored =
+      attempt ? std::move(*attempt) : unscored(episode, view, result, attempt.error());
+  const bool valid = result.verdict.has_value();
+  Value reply = Value::map(
+      {{"episode", episode.name()},
+       {"turn", flight.turn},
+       {"observation", episode.environment->observe(view, flight.action, result)},
+       {"reward", number_or_nil(result.reward)},
+       {"reward_valid", valid},
+       {"return_to_date", scored.any ? Value(scored.report.return_to_date) : Value()},
+       {"terminated", scored.stop.terminated},
+       {"truncated", scored.stop.truncated},
+       {"returns", scored.stop.ended() ? returns_value(scored.report) : Value()},
+       {"info",
+        Value::map({{"verdict", valid ? verdict_to_value(*result.verdict) : Value()},
+                    {"components", components_value(scored.report.turns.back())},
+                    {"stop_reason", scored.stop.ended() ? Value(scored.stop.reason) : Value()},
+                    {"fault", result.fault.empty() ? Value() : Value(result.fault)}})}});
+  auto bytes = std::make_shared<std::string>(to_msgpack(reply));
+  bytes->shrink_to_fit();
+  return {facts_of(result), std::move(bytes), scored.stop.ended(),
+          valid ? fingerprint_of(*result.verdict) : 0};
+}
+
+std::string reset_reply(const Episode& episode, double lease_s, const std::string& fingerprint) {
+  const EpisodeView view = episode.view({}, episode.started_s);
+  return to_msgpack(Value::map(
+      {{"episode", episode.name()},
+       {"token", episode.token_text()},
+       {"turn", 0},
+       {"lease_s", lease_s},
+       {"observation", episode.environment->first_observation(view)},
+       {"info", Value::map({{"seed", static_cast<std::int64_t>(episode.seed)},
+                            {"task", episode.task->dataset + "/" + episode.task->id},
+                            {"group", episode.group.empty() ? Value() : Value(episode.group)},
+                            {"fingerprint", fingerprint}})}}));
+}
+
+Value resume_reply(const EpisodeTable::Snapshot& snapshot, double lease_s, double now_s) {
+  const Episode& episode = *snapshot.episode;
+  const EpisodeView view = episode.view({}, now_s);
+  Value observation = episode.environment->first_observation(view);
+  Value messages = member(observation, "messages");
+  for (const StoredTurn& turn : snapshot.turns) {
+    const Value reply = decode(*turn.reply);
+    const Value& seen = member(reply, "observation");
+    for (const Value& message : member(seen, "messages").as_array()) messages.push(message);
+    for (const char* key : {"feedback", "turn", "turns_left", "history", "best_speedup"}) {
+      observation.set(key, member(seen, key));
+    }
+  }
+  observation.set("messages", std::move(messages));
+  return Value::map({{"episode", episode.name()},
+                     {"turn", snapshot.turns.size()},
+                     {"pending", snapshot.pending},
+                     {"ended", snapshot.ended},
+                     {"observation", std::move(observation)},
+                     {"lease_s", lease_s}});
+}
+
+Result<Value> close_reply(const EpisodeTable::Snapshot& snapshot) {
+  const Episode& episode = *snapshot.episode;
+  Value returns = Value::array();
+  Value to_date;
+  if (snapshot.ended) {
+    const Value last = decode(*snapshot.turns.back().reply);
+    returns = member(last, "returns");
+    to_date = member(last, "return_to_date");
+  } else if (!snapshot.turns.empty()) {
+    HONE_ASSIGN(const RewardReport report,
+                score(episode, turns_for_reward(snapshot.facts, snapshot.turns), true));
+    returns = returns_value(report);
+    for (const std::optional<double>& one : report.returns) {
+      if (one) to_date = report.return_to_date;
+    }
+  }
+  return Value::map({{"episode", episode.name()},
+                     {"turns", snapshot.turns.size()},
+                     {"returns", std::move(returns)},
+                     {"return_to_date", std::move(to_date)}});
+}
+
+}  // namespace hone

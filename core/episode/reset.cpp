@@ -1,0 +1,182 @@
+// describe and reset: from a request to an episode.
+#include "base/assert.hpp"
+#include "base/crypto.hpp"
+#include "base/nearest.hpp"
+#include "episode/episode_service.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kNameMax = 256;
+constexpr std::size_t kRewardsKept = 1024;
+
+Value texts(const std::vector<std::string>& list) {
+  Value array = Value::array();
+  for (const std::string& text : list) array.push(text);
+  return array;
+}
+
+Value task_line(const TaskSummary& task) {
+  return Value::map({{"id", task.full_id()},
+                     {"title", task.entry.title},
+                     {"split", task.entry.split},
+                     {"tags", texts(task.entry.tags)},
+                     {"backends", texts(task.entry.backends)}});
+}
+
+/// A client's keys are its own: the name is part of what is hashed, with its length so that none
+/// can run into the next.
+EpisodeTable::ResetKey reset_key(const Caller& caller, const std::string& key,
+                                 const Value& request) {
+  return {sha256(std::to_string(caller.client.size()) + ":" + caller.client + key),
+          sha256(to_msgpack(request))};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Reward>> RewardCache::get(const std::string& name,
+                                                       const Value& config) {
+  const std::pair key(name, to_msgpack(config));
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) {
+      if (std::shared_ptr<const Reward> reward = found->second.lock()) return reward;
+    }
+  }
+  HONE_ASSIGN(std::unique_ptr<Reward> opened, open_(name, config));
+  std::shared_ptr<const Reward> reward(std::move(opened));
+  MutexLock lock(mutex_);
+  if (known_.size() >= kRewardsKept) {
+    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+  }
+  if (known_.size() < kRewardsKept || known_.count(key) != 0) known_[key] = reward;
+  return reward;
+}
+
+Result<Value> Episodes::describe(const Caller&, const Value& request) {
+  Fields f(request, "describe");
+  const std::string name =
+      f.choice_or("environment", environments_.front()->name(), environment_names());
+  const std::string task_id = f.text_or("task", "", kNameMax);
+  const std::string split = f.text_or("split", "", kNameMax);
+  HONE_TRY(f.finish());
+  Value described = Value::map({{"environment", environment(name).describe()}});
+  if (!task_id.empty()) {
+    HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(task_id));
+    std::string backend = options_.backends.front();
+    for (const std::string& one : options_.backends) {
+      if (task->backends.count(backend) == 0) backend = one;
+    }
+    described.set("task", task_for_client(*task, backend));
+    return described;
+  }
+  HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split));
+  Value list = Value::array();
+  for (const TaskSummary* task : found) list.push(task_line(*task));
+  described.set("tasks", std::move(list));
+  return described;
+}
+
+void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
+  reply(try_reset(caller, request));
+}
+
+Result<std::string> Episodes::try_reset(const Caller& caller, const Value& request) {
+  Fields f(request, "reset");
+  const std::string key_text = f.text_or("key", "", kNameMax);
+  HONE_TRY(f.finish_loosely());
+  std::optional<EpisodeTable::ResetKey> key;
+  EpisodeTable::Pinned episode;
+  if (!key_text.empty()) {
+    key = reset_key(caller, key_text, request);
+    HONE_ASSIGN(episode, state_->table.find_reset(*key));
+  }
+  if (episode) {
+    ++state_->repeats;
+  } else {
+    if (state_->refusing) return unavailable("the server is shutting down");
+    HONE_ASSIGN(EpisodeTable::Pinned fresh, new_episode(f));
+    HONE_ASSIGN(episode, state_->table.insert(caller, std::move(fresh), key));
+    ++state_->resets;
+  }
+  return reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
+}
+
+Result<EpisodeTable::Pinned> Episodes::new_episode(Fields& f) {
+  auto episode = std::make_shared<Episode>();
+  episode->environment =
+      &environment(f.choice_or("environment", environments_.front()->name(), environment_names()));
+  // A drawn seed is non-negative as a given one may be any: it is said, and may be given again.
+  const auto drawn = static_cast<std::int64_t>(random_u64() >> 1);
+  episode->seed = static_cast<std::uint64_t>(f.integer_or("seed", drawn, INT64_MIN, INT64_MAX));
+  episode->group = f.text_or("group", "", kNameMax);
+  const Value* given = f.map_or_null("options");
+  const Value none = Value::map();
+  Fields g = f.inside("options", given != nullptr ? *given : none);
+  episode->backend = g.choice_or("backend", options_.backends.front(), options_.backends);
+  HONE_TRY(g.finish_loosely());
+  HONE_ASSIGN(episode->task, choose_task(f, episode->backend, episode->seed));
+  HONE_TRY(f.finish());
+  HONE_TRY(read_options(g, *episode));
+  episode->started_s = state_->now_s();
+  return episode;
+}
+
+Result<std::shared_ptr<const Task>> Episodes::choose_task(Fields& f, const std::string& backend,
+                                                          std::uint64_t seed) const {
+  std::string id = f.text_or("task", "", kNameMax);
+  const std::string split = f.text_or("split", "", kNameMax);
+  HONE_TRY(f.finish_loosely());
+  if (id.empty()) {
+    HONE_ASSIGN(id, tasks_->draw(seed, split.empty() ? options_.split : split, backend));
+  }
+  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks_->find(id));
+  if (!split.empty() && task->split != split) {
+    return invalid_argument("reset: split: the task '" + id + "' is in split '" + task->split +
+                            "', not in '" + split + "'");
+  }
+  if (task->backends.count(backend) == 0) {
+    std::vector<std::string> has;
+    for (const auto& [name, sources] : task->backends) has.push_back(name);
+    return invalid_argument("reset/options: backend: the task '" + id +
+                            "' has no sources for it: " + unknown_name("backend", backend, has));
+  }
+  return task;
+}
+
+Status Episodes::read_options(Fields& g, Episode& episode) {
+  const bool own_reward = g.has("reward");
+  const std::string reward = g.text_or("reward", options_.reward, kNameMax);
+  const Value* config = g.map_or_null("reward_config");
+  episode.settings = episode.environment->read_options(g, *episode.task, episode.backend);
+  HONE_TRY(g.finish());
+  HONE_ASSERT(episode.settings != nullptr);
+  const Value fallback = own_reward ? Value::map() : options_.reward_config;
+  auto opened = rewards_.get(reward, config != nullptr ? *config : fallback);
+  if (!opened) return opened.error().in("reset/options: reward");
+  episode.reward = std::move(*opened);
+  return {};
+}
+
+const Environment& Episodes::environment(const std::string& name) const {
+  for (const std::unique_ptr<Environment>& one : environments_) {
+    if (one->name() == name) return *one;
+  }
+  return *environments_.front();  // a name that is none is a mistake that the reader reports
+}
+
+std::vector<std::string> Episodes::environment_names() const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Environment>& one : environments_) names.push_back(one->name());
+  return names;
+}
+
+Value Episodes::capabilities() const {
+  return Value::map({{"environments", texts(environment_names())},
+                     {"backends", texts(options_.backends)},
+                     {"isolation", options_.isolation},
+                     {"fingerprint", evaluator_.fingerprint()},
+                     {"lease_s", options_.limits.lease_s}});
+}
+
+}  // namespace hone

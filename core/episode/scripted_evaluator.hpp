@@ -1,0 +1,53 @@
+// ScriptedEvaluator: an Evaluator that runs nothing and answers from a script, for tests and for
+// figures of the host.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/mutex.hpp"
+#include "evaluate/evaluator.hpp"
+
+namespace hone {
+
+/// Answers inside submit(), unless it holds: then answers wait for release() or cancel().
+///
+///   ScriptedEvaluator evaluator([](const Submission&) { return ScriptedEvaluator::correct(1.5);
+///   });
+class ScriptedEvaluator final : public Evaluator {
+ public:
+  using Script = std::function<Result<Verdict>(const Submission&)>;
+  explicit ScriptedEvaluator(Script script) : script_(std::move(script)) {}
+
+  /// A correct verdict with this speedup.
+  static Verdict correct(double speedup);
+
+  Result<std::uint64_t> submit(Submission submission, Progress progress, Done done) override;
+  void cancel(std::uint64_t id) override;
+  std::size_t pending() const override;
+  Value stats() const override;
+  std::string fingerprint() const override { return "scripted"; }
+
+  /// From now on submissions wait.
+  void hold();
+  /// Answers all that wait, and new ones at once again. Returns how many waited.
+  std::size_t release();
+  std::size_t submissions() const { return next_ - 1; }
+
+ private:
+  struct Held {
+    Submission submission;
+    Done done;
+  };
+
+  const Script script_;
+  std::atomic<std::uint64_t> next_{1};
+  mutable Mutex mutex_;
+  bool holding_ HONE_GUARDED_BY(mutex_) = false;
+  std::map<std::uint64_t, Held> held_ HONE_GUARDED_BY(mutex_);
+};
+
+}  // namespace hone

@@ -1,0 +1,349 @@
+// Ownership, order of turns, leases and quotas, under one lock.
+#include "episode/table.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace hone {
+namespace {
+
+Error unknown_episode() {
+  return not_found(
+      "no such episode: it was closed, its lease ran out, or it never was (or, to resume, the "
+      "token "
+      "is another)");
+}
+
+/// Why an ended episode ended, from its last reply.
+std::string stop_reason(const Episode& episode) {
+  const Result<Value> reply = from_msgpack(*episode.turns.back().reply);
+  const Value* info = reply ? reply->find("info") : nullptr;
+  const Value* reason = info != nullptr ? info->find("stop_reason") : nullptr;
+  return reason != nullptr && reason->is_string() ? " (" + reason->as_string() + ")" : "";
+}
+
+Error out_of_order(std::int64_t found, std::size_t done) {
+  return failed_precondition("found turn " + std::to_string(found) + ", expected " +
+                             std::to_string(done + 1));
+}
+
+constexpr Sha256 kNoKey{};
+constexpr std::size_t kWaitersMax = 64;
+
+}  // namespace
+
+std::string Episode::name() const {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(id));
+  return digits;
+}
+
+std::string Episode::token_text() const { return to_hex(token); }
+
+std::uint64_t episode_number(std::string_view name) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number, 16);
+  const bool whole = error == std::errc() && end == name.data() + name.size();
+  return whole && name.size() == 16 ? number : 0;
+}
+
+std::size_t EpisodeTable::KeyHash::operator()(const Sha256& key) const {
+  std::size_t head = 0;
+  std::memcpy(&head, key.data(), sizeof head);
+  return head;
+}
+
+EpisodeTable::EpisodeTable(EpisodeLimits limits, std::function<double()> now_s)
+    : limits_(limits), now_s_(std::move(now_s)) {}
+
+double EpisodeTable::lease_s(const Episode& episode) const {
+  return episode.ended ? limits_.ended_lease_s : limits_.lease_s;
+}
+
+void EpisodeTable::touch(Episode& episode) { episode.expires_s = now_s_() + lease_s(episode); }
+
+Result<EpisodeTable::Pinned> EpisodeTable::find_reset(const ResetKey& key) const {
+  MutexLock lock(mutex_);
+  return find_reset_locked(key);
+}
+
+Result<EpisodeTable::Pinned> EpisodeTable::find_reset_locked(const ResetKey& key) const {
+  const auto known = resets_.find(key.key);
+  if (known == resets_.end()) return Pinned();
+  if (known->second.body != key.body) {
+    return failed_precondition("the key was used by another reset, whose episode is still there");
+  }
+  return episodes_.at(known->second.id);
+}
+
+Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned episode,
+                                                  const std::optional<ResetKey>& key) {
+  MutexLock lock(mutex_);
+  if (key) {
+    HONE_ASSIGN(Pinned older, find_reset_locked(*key));
+    if (older) return older;
+  }
+  if (episodes_.size() >= limits_.episodes) {
+    return resource_exhausted("the server holds " + std::to_string(episodes_.size()) +
+                              " episodes, at most " + std::to_string(limits_.episodes) +
+                              " allowed");
+  }
+  const auto load = clients_.find(caller.client);
+  const std::size_t open = load == clients_.end() ? 0 : load->second.episodes_open;
+  if (open >= limits_.client_episodes) {
+    return resource_exhausted("client '" + caller.client + "' has " + std::to_string(open) +
+                              " open episodes, at most " + std::to_string(limits_.client_episodes) +
+                              " allowed");
+  }
+  do {
+    episode->id = random_u64();
+  } while (episode->id == 0 || episodes_.count(episode->id) != 0);
+  random_bytes(episode->token);
+  episode->connection = caller.connection;
+  episode->client = caller.client;
+  episode->load = &clients_[caller.client];
+  episode->load->name = caller.client;
+  ++episode->load->episodes_open;
+  ++episode->load->episodes;
+  ++open_;
+  touch(*episode);
+  if (key) {
+    episode->reset_key = key->key;
+    resets_[key->key] = {episode->id, key->body};
+  }
+  expiries_.push({episode->expires_s, episode->id});
+  episodes_[episode->id] = episode;
+  return episode;
+}
+
+Result<EpisodeTable::Pinned> EpisodeTable::owned(const Caller& caller, std::uint64_t id) {
+  const auto found = episodes_.find(id);
+  if (found == episodes_.end()) return unknown_episode();
+  if (found->second->connection != caller.connection) {
+    return failed_precondition("episode " + found->second->name() +
+                               " belongs to another connection; resume it with its token");
+  }
+  touch(*found->second);
+  return found->second;
+}
+
+Status EpisodeTable::check_order(const Episode& episode, const Flight& flight) const {
+  if (episode.flight != nullptr) {
+    if (episode.flight->turn == flight.turn) {
+      return failed_precondition("turn " + std::to_string(flight.turn) +
+                                 " is under way with another action");
+    }
+    return failed_precondition("found turn " + std::to_string(flight.turn) + " while turn " +
+                               std::to_string(episode.flight->turn) + " is under way");
+  }
+  if (episode.ended) {
+    return failed_precondition("the episode ended after turn " +
+                               std::to_string(episode.turns.size()) + stop_reason(episode));
+  }
+  if (flight.turn != static_cast<std::int64_t>(episode.turns.size()) + 1) {
+    return out_of_order(flight.turn, episode.turns.size());
+  }
+  return {};
+}
+
+Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint64_t id,
+                                                std::shared_ptr<Flight> flight, Waiter waiter,
+                                                bool refuse_new) {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(Pinned episode, owned(caller, id));
+  const std::size_t done = episode->turns.size();
+  if (flight->turn >= 1 && static_cast<std::size_t>(flight->turn) <= done) {
+    const StoredTurn& stored = episode->turns[static_cast<std::size_t>(flight->turn) - 1];
+    if (stored.action == flight->hash) return Begun(stored.reply);
+    return failed_precondition("turn " + std::to_string(flight->turn) +
+                               " was taken with another action");
+  }
+  Flight* under_way = episode->flight.get();
+  if (under_way != nullptr && under_way->turn == flight->turn && under_way->hash == flight->hash) {
+    if (under_way->cancelled) {
+      return failed_precondition("turn " + std::to_string(flight->turn) + " is being cancelled");
+    }
+    if (under_way->waiters.size() >= kWaitersMax) {
+      return resource_exhausted("turn " + std::to_string(flight->turn) + " is waited for by " +
+                                std::to_string(kWaitersMax) + " requests already");
+    }
+    under_way->waiters.push_back(std::move(waiter));
+    return Begun(Joined());
+  }
+  HONE_TRY(check_order(*episode, *flight));
+  if (refuse_new) return unavailable("the server is shutting down");
+  if (episode->load->steps >= limits_.client_steps) {
+    return resource_exhausted("client '" + episode->client + "' has " +
+                              std::to_string(episode->load->steps) + " steps under way, at most " +
+                              std::to_string(limits_.client_steps) + " allowed");
+  }
+  ++episode->load->steps;
+  ++steps_;
+  flight->waiters.push_back(std::move(waiter));
+  episode->flight = flight;
+  return Begun(Started{std::move(episode), std::move(flight)});
+}
+
+bool EpisodeTable::submitted(const Started& step, std::uint64_t evaluation) {
+  MutexLock lock(mutex_);
+  step.flight->evaluation = evaluation;
+  step.flight->submitted = true;
+  return step.flight->cancelled;
+}
+
+bool EpisodeTable::settle(const Started& step) {
+  MutexLock lock(mutex_);
+  step.flight->settled = true;
+  return step.flight->cancelled;
+}
+
+std::vector<EpisodeService::Progress> EpisodeTable::watchers(const Started& step) const {
+  MutexLock lock(mutex_);
+  std::vector<EpisodeService::Progress> found;
+  for (const Waiter& waiter : step.flight->waiters) {
+    if (waiter.progress) found.push_back(waiter.progress);
+  }
+  return found;
+}
+
+std::vector<Waiter> EpisodeTable::land(const Started& step) {
+  Episode& episode = *step.episode;
+  HONE_ASSERT(episode.flight == step.flight);
+  episode.flight.reset();
+  --episode.load->steps;
+  --steps_;
+  if (episodes_.count(episode.id) == 0) {
+    forget_if_idle(episode.load);  // closed meanwhile
+  } else {
+    touch(episode);
+  }
+  return std::move(step.flight->waiters);
+}
+
+std::vector<Waiter> EpisodeTable::end(const Started& step, TurnFacts facts, Body reply, bool ended,
+                                      std::uint64_t fingerprint) {
+  MutexLock lock(mutex_);
+  Episode& episode = *step.episode;
+  // Rationale: growing by one keeps short episodes small; they never have many turns.
+  episode.facts.reserve(episode.facts.size() + 1);
+  episode.turns.reserve(episode.turns.size() + 1);
+  episode.facts.push_back(facts);
+  history_bytes_ += episodes_.count(episode.id) != 0 ? reply->size() : 0;
+  episode.turns.push_back({step.flight->hash, step.flight->seed, std::move(reply)});
+  if (episode.fingerprint == 0) episode.fingerprint = fingerprint;
+  if (ended && episodes_.count(episode.id) != 0) {
+    episode.ended = true;
+    --episode.load->episodes_open;
+    --open_;
+    expiries_.push({now_s_() + limits_.ended_lease_s, episode.id});
+  }
+  return land(step);
+}
+
+std::vector<Waiter> EpisodeTable::abandon(const Started& step) {
+  MutexLock lock(mutex_);
+  return land(step);
+}
+
+Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const Caller& caller,
+                                                                           std::uint64_t id,
+                                                                           std::int64_t turn) {
+  MutexLock lock(mutex_);
+  const auto found = episodes_.find(id);
+  if (found == episodes_.end()) return unknown_episode();
+  Episode& episode = *found->second;
+  // Rationale: a cancel comes over the control endpoint, which is another connection of the same
+  // client.
+  if (episode.connection != caller.connection && episode.client != caller.client) {
+    return failed_precondition("episode " + episode.name() +
+                               " belongs to another connection; resume it with its token");
+  }
+  touch(episode);
+  std::optional<std::uint64_t> evaluation;
+  const bool under_way =
+      episode.flight != nullptr && episode.flight->turn == turn && !episode.flight->settled;
+  if (under_way) {
+    episode.flight->cancelled = true;
+    if (episode.flight->submitted) evaluation = episode.flight->evaluation;
+  }
+  return std::pair(evaluation, under_way);
+}
+
+Result<std::pair<EpisodeTable::Snapshot, std::optional<std::uint64_t>>> EpisodeTable::close(
+    const Caller& caller, std::uint64_t id) {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(Pinned episode, owned(caller, id));
+  std::optional<std::uint64_t> evaluation;
+  if (episode->flight != nullptr) {
+    episode->flight->cancelled = true;
+    if (episode->flight->submitted) evaluation = episode->flight->evaluation;
+  }
+  Snapshot snapshot{episode, episode->facts, episode->turns, episode->flight != nullptr,
+                    episode->ended};
+  erase(episode);
+  return std::pair(std::move(snapshot), evaluation);
+}
+
+Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::uint64_t id,
+                                                    std::string_view token) {
+  MutexLock lock(mutex_);
+  const auto found = episodes_.find(id);
+  if (found == episodes_.end()) return unknown_episode();
+  const Pinned& episode = found->second;
+  if (!equal_secrets(episode->token_text(), token)) return unknown_episode();
+  episode->connection = caller.connection;
+  touch(*episode);
+  return Snapshot{episode, episode->facts, episode->turns, episode->flight != nullptr,
+                  episode->ended};
+}
+
+void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
+  MutexLock lock(mutex_);
+  (void)owned(caller, id).ok();
+}
+
+void EpisodeTable::erase(const Pinned& episode) {
+  for (const StoredTurn& turn : episode->turns) history_bytes_ -= turn.reply->size();
+  if (!episode->ended) {
+    --episode->load->episodes_open;
+    --open_;
+  }
+  --episode->load->episodes;
+  if (episode->reset_key != kNoKey) resets_.erase(episode->reset_key);
+  forget_if_idle(episode->load);
+  episodes_.erase(episode->id);
+}
+
+void EpisodeTable::forget_if_idle(ClientLoad* load) {
+  if (load->episodes == 0 && load->steps == 0) clients_.erase(std::string(load->name));
+}
+
+std::size_t EpisodeTable::reap() {
+  MutexLock lock(mutex_);
+  const double now = now_s_();
+  std::size_t reaped = 0;
+  while (!expiries_.empty() && expiries_.top().at_s <= now) {
+    const std::uint64_t id = expiries_.top().id;
+    expiries_.pop();
+    const auto found = episodes_.find(id);
+    if (found == episodes_.end()) continue;
+    const Pinned episode = found->second;
+    if (episode->flight != nullptr) touch(*episode);
+    if (episode->expires_s > now) {
+      expiries_.push({episode->expires_s, id});
+      continue;
+    }
+    erase(episode);
+    ++reaped;
+  }
+  return reaped;
+}
+
+EpisodeTable::Counts EpisodeTable::counts() const {
+  MutexLock lock(mutex_);
+  return {episodes_.size(), open_, clients_.size(), steps_, history_bytes_};
+}
+
+}  // namespace hone

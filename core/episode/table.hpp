@@ -1,0 +1,143 @@
+// EpisodeTable: every open episode, who owns it, until when, and what is under way. One lock, never
+// held over a call out.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "episode/episode.hpp"
+
+namespace hone {
+
+struct EpisodeLimits {
+  double lease_s = 900;  ///< an episode that nobody names for so long is reaped
+  double ended_lease_s =
+      120;  ///< the same after its last turn: long enough to ask again for a lost reply
+  std::size_t episodes = 200'000;  ///< of all clients, ended ones that are still kept included
+  std::size_t client_episodes = 100'000;  ///< open, of one client
+  std::size_t client_steps = 1024;        ///< under way, of one client
+};
+
+/// Theory of operation. An episode is a lease: whoever names it renews it, and a heap of expiry
+/// times (which may lie behind the truth, and are then pushed again) finds the ones that ran out
+/// without a scan. A step takes three calls: begin() says whether it is a repeat, joins one under
+/// way or is new (then it makes the Flight); whatever takes time happens outside; end() or
+/// abandon() closes the flight and hands back whom to answer.
+///
+/// [any thread] All members.
+class EpisodeTable {
+ public:
+  /// `now_s`: monotonic seconds.
+  EpisodeTable(EpisodeLimits limits, std::function<double()> now_s);
+
+  using Body = std::shared_ptr<const std::string>;
+  using Pinned = std::shared_ptr<Episode>;
+  struct ResetKey {
+    Sha256 key{};   ///< of client and key
+    Sha256 body{};  ///< of the whole request
+  };
+  struct Joined {};  ///< the waiter waits for a step under way
+  struct Started {
+    Pinned episode;
+    std::shared_ptr<Flight> flight;
+  };
+  using Begun = std::variant<Body, Joined, Started>;
+  struct Snapshot {
+    Pinned episode;
+    std::vector<TurnFacts> facts;
+    std::vector<StoredTurn> turns;
+    bool pending = false;
+    bool ended = false;
+  };
+  struct Counts {
+    std::size_t episodes = 0, open = 0, clients = 0, steps = 0;
+    std::size_t history_bytes = 0;  ///< of all replies kept
+  };
+
+  /// The episode that this key made before; failed_precondition where the request was another one.
+  Result<Pinned> find_reset(const ResetKey& key) const;
+  /// Takes a new episode in and names it. Gives the older one if `key` made one meanwhile.
+  /// resource_exhausted over a quota.
+  Result<Pinned> insert(const Caller& caller, Pinned episode, const std::optional<ResetKey>& key);
+
+  /// Errors say which turn was found and which expected. `refuse_new`: repeats and joins alone are
+  /// let through.
+  Result<Begun> begin(const Caller& caller, std::uint64_t id, std::shared_ptr<Flight> flight,
+                      Waiter waiter, bool refuse_new);
+  /// The evaluator has it under this id. True: it was cancelled meanwhile, the caller cancels the
+  /// evaluation.
+  bool submitted(const Started& step, std::uint64_t evaluation);
+  /// Asked once, when the flight's result is there: whether a cancel (or close) came before it.
+  /// From now on a cancel is too late and says so.
+  bool settle(const Started& step);
+  std::vector<EpisodeService::Progress> watchers(const Started& step) const;
+  /// Records the turn. Whoever is returned gets the reply.
+  std::vector<Waiter> end(const Started& step, TurnFacts facts, Body reply, bool ended,
+                          std::uint64_t fingerprint);
+  /// Leaves the turn open. Whoever is returned gets the error.
+  std::vector<Waiter> abandon(const Started& step);
+
+  /// Marks the flight of this turn; the evaluator's id if there is one to cancel. Second: whether
+  /// anything was marked.
+  Result<std::pair<std::optional<std::uint64_t>, bool>> cancel(const Caller& caller,
+                                                               std::uint64_t id, std::int64_t turn);
+  /// Takes the episode out. The evaluator's id if a step was under way (which is then answered
+  /// cancelled).
+  Result<std::pair<Snapshot, std::optional<std::uint64_t>>> close(const Caller& caller,
+                                                                  std::uint64_t id);
+  /// Gives the episode to this connection.
+  Result<Snapshot> resume(const Caller& caller, std::uint64_t id, std::string_view token);
+  void renew(const Caller& caller, std::uint64_t id);
+  /// Ends what ran out; steps under way keep their episode. Returns how many went.
+  std::size_t reap();
+
+  Counts counts() const;
+  const EpisodeLimits& limits() const { return limits_; }
+
+ private:
+  struct Expiry {
+    double at_s;
+    std::uint64_t id;
+    bool operator>(const Expiry& other) const { return at_s > other.at_s; }
+  };
+  struct KeyHash {
+    std::size_t operator()(const Sha256& key) const;
+  };
+  struct ResetRecord {
+    std::uint64_t id;
+    Sha256 body;
+  };
+
+  double lease_s(const Episode& episode) const;
+  void touch(Episode& episode) HONE_REQUIRES(mutex_);
+  Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
+  Result<Pinned> find_reset_locked(const ResetKey& key) const HONE_REQUIRES(mutex_);
+  Status check_order(const Episode& episode, const Flight& flight) const HONE_REQUIRES(mutex_);
+  void erase(const Pinned& episode) HONE_REQUIRES(mutex_);
+  void forget_if_idle(ClientLoad* load) HONE_REQUIRES(mutex_);
+  std::vector<Waiter> land(const Started& step) HONE_REQUIRES(mutex_);
+
+  const EpisodeLimits limits_;
+  const std::function<double()> now_s_;
+  mutable Mutex mutex_;
+  std::unordered_map<std::uint64_t, Pinned> episodes_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, ClientLoad, std::less<>> clients_ HONE_GUARDED_BY(mutex_);
+  std::unordered_map<Sha256, ResetRecord, KeyHash> resets_ HONE_GUARDED_BY(mutex_);
+  std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_
+      HONE_GUARDED_BY(mutex_);
+  std::size_t open_ HONE_GUARDED_BY(mutex_) = 0;
+  std::size_t steps_ HONE_GUARDED_BY(mutex_) = 0;
+  std::size_t history_bytes_ HONE_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace hone

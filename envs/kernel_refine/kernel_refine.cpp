@@ -1,0 +1,265 @@
+// The state machine: options in, actions taken apart, stop rules, observations.
+#include "kernel_refine/kernel_refine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/crypto.hpp"
+#include "base/files.hpp"
+#include "base/nearest.hpp"
+#include "kernel_refine/compiler_words.hpp"
+#include "kernel_refine/extract.hpp"
+#include "kernel_refine/messages.hpp"
+#include "kernel_refine/settings.hpp"
+#include "kernel_refine/words.hpp"
+
+namespace hone {
+namespace kernel_refine {
+namespace {
+
+struct Action {
+  std::string text;  ///< code or a whole response
+  bool response = false;
+  std::string language;  ///< named by the action; else empty
+};
+
+Result<Action> read_action(const Value& action) {
+  Fields f(action, "step: action");
+  Action read;
+  read.response = f.has("response");
+  constexpr std::size_t kNoLimit = SIZE_MAX;  // sizes are an outcome, not an error
+  const std::string code = f.text_or("code", "", kNoLimit);
+  const std::string response = f.text_or("response", "", kNoLimit);
+  read.language = f.text_or("language", "", 64);
+  HONE_TRY(f.finish());
+  if (f.has("code") == f.has("response")) {
+    return invalid_argument("step: action: expected either 'code' or 'response', found " +
+                            std::string(read.response ? "both" : "neither"));
+  }
+  read.text = read.response ? response : code;
+  return read;
+}
+
+/// What is wrong with a source before any compiler sees it; empty: nothing.
+std::string refuse_source(const std::string& source, std::size_t bytes_max) {
+  if (source.size() > bytes_max) {
+    return "the source has " + std::to_string(source.size()) + " bytes, at most " +
+           std::to_string(bytes_max) + " are allowed";
+  }
+  const auto binary = std::find_if(source.begin(), source.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && (byte < '\t' || byte > '\r')) || byte == 0x7f;
+  });
+  const std::size_t control = static_cast<std::size_t>(binary - source.begin());
+  const std::size_t at = std::min(control, find_invalid_utf8(source));
+  if (at >= source.size()) return {};
+  char hex[8];
+  std::snprintf(hex, sizeof hex, "0x%02x",
+                static_cast<unsigned>(static_cast<unsigned char>(source[at])));
+  return "the source is not text: byte " + std::string(hex) + " at offset " + std::to_string(at);
+}
+
+Verdict refusal(Outcome outcome, std::string reason, const std::string& text) {
+  Verdict verdict;
+  verdict.outcome = outcome;
+  verdict.stage = "response";
+  verdict.reason = std::move(reason);
+  verdict.source_hash = sha256_hex(text);
+  return verdict;
+}
+
+double best_speedup(std::span<const TurnFacts> turns) {
+  double best = 0;
+  for (const TurnFacts& turn : turns) {
+    if (turn.scored && turn.outcome == Outcome::kCorrect && turn.speedup > best)
+      best = turn.speedup;
+  }
+  return best;
+}
+
+Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
+
+Value history_line(std::size_t turn, const TurnFacts& facts) {
+  return Value::map(
+      {{"turn", turn},
+       {"outcome", facts.scored ? Value(outcome_name(facts.outcome)) : Value("unscored")},
+       {"speedup", number_or_nil(facts.speedup)},
+       {"reward", number_or_nil(facts.reward)}});
+}
+
+Value message(const char* role, std::string content) {
+  return Value::map({{"role", role}, {"content", std::move(content)}});
+}
+
+class KernelRefine final : public Environment {
+ public:
+  KernelRefine(KernelRefineOptions options, Messages messages)
+      : options_(std::move(options)), messages_(std::move(messages)) {}
+
+  std::string name() const override { return "kernel_refine"; }
+  Value describe() const override;
+  std::shared_ptr<const Settings> read_options(Fields& options, const Task& task,
+                                               const std::string& backend) const override {
+    return read_settings(options, options_, task.backends.at(backend).languages);
+  }
+  std::int64_t turns_max(const Settings& settings) const override {
+    return static_cast<const RefineSettings&>(settings).max_turns;
+  }
+  Value first_observation(const EpisodeView& view) const override;
+  Result<Prepared> prepare(const EpisodeView& view, const Value& action) const override;
+  Stop stop(const EpisodeView& view, const TurnResult& result) const override {
+    return decide_stop(own(view), view.turns.size(), view.seconds_used, result);
+  }
+  Value observe(const EpisodeView& view, const Value& action,
+                const TurnResult& result) const override;
+
+ private:
+  static const RefineSettings& own(const EpisodeView& view) {
+    return static_cast<const RefineSettings&>(view.settings);
+  }
+  /// The one that the options name, or all that the task offers.
+  static std::vector<std::string> languages(const EpisodeView& view) {
+    if (!own(view).language.empty()) return {own(view).language};
+    return view.task.backends.at(view.backend).languages;
+  }
+  static Value seconds_left(const EpisodeView& view) {
+    const std::optional<double> most = own(view).seconds_max;
+    return most ? Value(std::max(0.0, *most - view.seconds_used)) : Value();
+  }
+  Prepared prepare_source(const EpisodeView& view, std::string source, std::string language) const;
+  std::string echo(const Value& action) const;
+
+  const KernelRefineOptions options_;
+  const Messages messages_;
+};
+
+Value KernelRefine::describe() const {
+  return Value::map(
+      {{"name", name()},
+       {"max_turns", options_.max_turns},
+       {"actions",
+        Value::array(
+            {Value::map({{"code", "str: a whole source file"},
+                         {"language", "str, optional: one of the task's"}}),
+             Value::map({{"response", "str: a model's whole answer; the code is taken from it"},
+                         {"language", "str, optional"}})})},
+       {"observation", Value::map({{"task", "map"},
+                                   {"messages", "list of {role, content}: new ones of this turn"},
+                                   {"feedback", "str"},
+                                   {"turn", "int"},
+                                   {"turns_left", "int"},
+                                   {"seconds_left", "float or nil"},
+                                   {"history", "list of {turn, outcome, speedup, reward}"},
+                                   {"best_speedup", "float or nil"}})},
+       {"options", describe_settings(options_)}});
+}
+
+Value KernelRefine::first_observation(const EpisodeView& view) const {
+  const std::vector<std::string> offered = languages(view);
+  return Value::map(
+      {{"task", task_for_client(view.task, view.backend)},
+       {"messages", Value::array({message("system", messages_.system(offered)),
+                                  message("user", messages_.task(view.task, offered, own(view)))})},
+       {"feedback", ""},
+       {"turn", 0},
+       {"turns_left", own(view).max_turns},
+       {"seconds_left", seconds_left(view)},
+       {"history", Value::array()},
+       {"best_speedup", Value()}});
+}
+
+Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string source,
+                                      std::string language) const {
+  const std::vector<std::string> offered = languages(view);
+  if (language.empty()) language = offered.front();
+  if (std::find(offered.begin(), offered.end(), language) == offered.end()) {
+    return refusal(Outcome::kRejected,
+                   unknown_name("language", valid_utf8(language), offered) + "; this task takes " +
+                       languages_text(offered),
+                   source);
+  }
+  std::string refused = refuse_source(source, options_.source_bytes_max);
+  if (!refused.empty()) return refusal(Outcome::kRejected, std::move(refused), source);
+  return Candidate{std::move(language), std::move(source)};
+}
+
+Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& value) const {
+  HONE_ASSIGN(Action action, read_action(value));
+  const std::string named = language_of_tag(action.language);
+  if (!action.response) {
+    if (action.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+      return Prepared(refusal(Outcome::kNoCode, "the code is empty", action.text));
+    }
+    return prepare_source(view, std::move(action.text), named);
+  }
+  if (action.text.size() > options_.response_bytes_max) {
+    return Prepared(refusal(Outcome::kRejected,
+                            "the response has " + std::to_string(action.text.size()) +
+                                " bytes, at most " + std::to_string(options_.response_bytes_max) +
+                                " are allowed",
+                            action.text));
+  }
+  Extracted extracted = extract_code(action.text, view.task.entry, languages(view));
+  if (!extracted.found) {
+    return Prepared(refusal(Outcome::kNoCode, std::move(extracted.reason), action.text));
+  }
+  return prepare_source(view, std::move(extracted.code),
+                        named.empty() ? extracted.language : named);
+}
+
+/// The submission as given; where it is longer than any that is taken, or no text, what can be kept
+/// and decoded of it.
+std::string KernelRefine::echo(const Value& action) const {
+  const Value* given = action.find("response");
+  const std::size_t most =
+      given != nullptr ? options_.response_bytes_max : options_.source_bytes_max;
+  if (given == nullptr) given = action.find("code");
+  return given != nullptr ? cut_middle(valid_utf8(given->as_string()), most) : "";
+}
+
+Value KernelRefine::observe(const EpisodeView& view, const Value& action,
+                            const TurnResult& result) const {
+  const std::vector<std::string> offered = languages(view);
+  const Stop stopped = stop(view, result);
+  const double best_before = best_speedup(view.turns);
+  const auto turn = static_cast<std::int64_t>(view.turns.size()) + 1;
+  const std::int64_t turns_left = stopped.ended() ? 0 : own(view).max_turns - turn;
+  std::string feedback = messages_.feedback(
+      {view.task, offered, own(view), result, turns_left, stopped.ended(), best_before});
+
+  TurnFacts now;
+  now.scored = result.verdict.has_value();
+  if (result.verdict) now.outcome = result.verdict->outcome;
+  if (result.verdict && result.verdict->speedup) now.speedup = result.verdict->speedup->value;
+  if (result.reward) now.reward = *result.reward;
+  Value history = Value::array();
+  for (std::size_t i = 0; i < view.turns.size(); ++i)
+    history.push(history_line(i + 1, view.turns[i]));
+  history.push(history_line(view.turns.size() + 1, now));
+  const double best = std::max(best_before, best_speedup(std::span(&now, 1)));
+
+  return Value::map(
+      {{"task", Value::map({{"id", view.task.id}})},
+       {"messages", Value::array({message("assistant", echo(action)), message("user", feedback)})},
+       {"feedback", std::move(feedback)},
+       {"turn", turn},
+       {"turns_left", turns_left},
+       {"seconds_left", seconds_left(view)},
+       {"history", std::move(history)},
+       {"best_speedup", best > 0 ? Value(best) : Value()}});
+}
+
+}  // namespace
+}  // namespace kernel_refine
+
+Result<std::unique_ptr<Environment>> make_kernel_refine(KernelRefineOptions options) {
+  if (options.templates.empty()) {
+    options.templates = install_root() / "share/templates/kernel_refine";
+  }
+  HONE_ASSIGN(kernel_refine::Messages messages, kernel_refine::Messages::load(options.templates));
+  return std::unique_ptr<Environment>(
+      std::make_unique<kernel_refine::KernelRefine>(std::move(options), std::move(messages)));
+}
+
+}  // namespace hone

@@ -1,0 +1,258 @@
+// Words for the templates, by outcome.
+#include "kernel_refine/messages.hpp"
+
+#include <algorithm>
+
+#include "kernel_refine/compiler_words.hpp"
+#include "kernel_refine/words.hpp"
+
+namespace hone::kernel_refine {
+namespace {
+
+constexpr std::size_t kBytesPerToken = 4;
+constexpr std::size_t kReasonMax = 400;
+constexpr std::size_t kDiagnosticsMin = 64;
+constexpr std::int64_t kMultiple = 8;
+
+const std::vector<std::string>& known_words() {
+  static const std::vector<std::string> kWords = {
+      "advice",      "alignment",     "arguments",    "baseline_time",  "best",
+      "cache",       "description",   "diagnostics",  "entry",          "fence",
+      "flags",       "hidden_shapes", "in_language",  "interval",       "languages",
+      "memory",      "mismatch",      "nans",         "reason",         "reason_sentence",
+      "run_seconds", "shape_hint",    "shown_shapes", "signal_meaning", "signature",
+      "speedup",     "stop_rule",     "target",       "threads",        "time",
+      "timed_shape", "title",         "tolerance",    "turns",          "turns_left"};
+  return kWords;
+}
+
+constexpr std::string_view kTemplates[] = {"system",
+                                           "task",
+                                           "no_code",
+                                           "rejected",
+                                           "build_failed",
+                                           "crashed",
+                                           "timed_out",
+                                           "out_of_memory",
+                                           "wrong",
+                                           "cheated",
+                                           "slow",
+                                           "fast",
+                                           "correct_unmeasured",
+                                           "unscored"};
+
+std::string alignment_text(const Task& task) {
+  return task.alignment == 0 ? "their element's size" : std::to_string(task.alignment) + " bytes";
+}
+
+std::string sentence(std::string reason) {
+  if (reason.empty()) return {};
+  if (reason[0] >= 'a' && reason[0] <= 'z') reason[0] = static_cast<char>(reason[0] - 'a' + 'A');
+  return reason + (reason.back() == '.' ? "" : ".");
+}
+
+std::string stop_rule_text(const RefineSettings& settings) {
+  if (!settings.stop_speedup) return {};
+  return " You are done when a correct kernel reaches " + speedup_text(*settings.stop_speedup) +
+         ".";
+}
+
+std::string turns_left_text(const Turn& turn) {
+  if (turn.ended) return {};
+  return turn.turns_left == 1 ? "One turn is left."
+                              : std::to_string(turn.turns_left) + " turns are left.";
+}
+
+std::string advice_text(const Speedup& speedup) {
+  if (speedup.value < 0.9) {
+    return "It is slower than the plain baseline: look for temporaries, extra passes over memory, "
+           "and work that the "
+           "compiler cannot vectorise.";
+  }
+  return "To gain more: pass over memory once, let the innermost loop run over contiguous elements "
+         "so that it "
+         "vectorises (`__restrict`, no branches in it), keep reused data in cache with blocks, and "
+         "use every core that "
+         "is granted.";
+}
+
+std::string flags_text(const std::vector<std::string>& flags) {
+  std::string text;
+  for (const std::string& flag : flags) text += (text.empty() ? "Flags: " : ", ") + flag;
+  return text;
+}
+
+std::string_view template_name(const Turn& turn) {
+  if (!turn.result.verdict) return "unscored";
+  const Verdict& verdict = *turn.result.verdict;
+  if (!verdict.correct()) return outcome_name(verdict.outcome);
+  if (!verdict.speedup) return "correct_unmeasured";
+  const std::optional<double> target = turn.settings.stop_speedup;
+  const bool fast = target ? verdict.speedup->value >= *target : verdict.speedup->low > 1;
+  return fast ? "fast" : "slow";
+}
+
+void add_task_words(Words& words, const Task& task, const std::vector<std::string>& languages) {
+  words["entry"] = task.entry;
+  words["signature"] = c_signature(task);
+  words["fence"] = languages.empty() ? "" : fence_tag(languages.front());
+  words["languages"] = languages_text(languages);
+  words["memory"] = megabytes(task.memory_mb);
+  words["run_seconds"] = number(task.run_seconds);
+  words["alignment"] = alignment_text(task);
+}
+
+void add_speedup_words(Words& words, const Turn& turn, const Speedup& speedup) {
+  words["speedup"] = speedup_text(speedup.value);
+  words["interval"] = "95 % interval " + number(speedup.low) + " to " + number(speedup.high);
+  words["time"] = microseconds(speedup.time_us);
+  words["baseline_time"] = microseconds(speedup.baseline_us);
+  words["advice"] = turn.ended ? "" : advice_text(speedup);
+  words["flags"] = flags_text(speedup.flags);
+  if (turn.settings.stop_speedup) {
+    words["target"] = "The target is " + speedup_text(*turn.settings.stop_speedup) + ".";
+  }
+  if (turn.best_speedup > speedup.value) {
+    words["best"] =
+        "Your best so far is " + speedup_text(turn.best_speedup) + ": go on from that version.";
+  }
+}
+
+void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
+  words["reason"] = cut_end(valid_utf8(verdict.reason), kReasonMax);
+  words["reason_sentence"] = sentence(words["reason"]);
+  words["signal_meaning"] = signal_meaning(verdict.signal);
+  words["shape_hint"] = shape_hint(words["reason"]);
+  if (verdict.mismatch) {
+    const Mismatch& mismatch = *verdict.mismatch;
+    words["mismatch"] = mismatch_text(mismatch);
+    // A hidden shape's count would say how large it was, as in mismatch_text().
+    if (mismatch.nans > 0) {
+      words["nans"] =
+          (mismatch.shape == "hidden" ? "Some" : std::to_string(mismatch.nans)) +
+          " of them are NaN where a number was expected: look for a division by zero, a logarithm "
+          "or root "
+          "of a negative number, infinity minus infinity, or elements that were never written.";
+    }
+    words["shape_hint"] = shape_hint(mismatch.shape);
+  }
+  if (verdict.speedup) add_speedup_words(words, turn, *verdict.speedup);
+}
+
+/// Compiler output stands in a fence, which it must not be able to close.
+std::string fenced(std::string text) {
+  for (std::size_t at = text.find("```"); at != std::string::npos; at = text.find("```", at)) {
+    text.replace(at, 3, "'''");
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Result<Messages> Messages::load(const std::filesystem::path& folder) {
+  Messages messages;
+  for (const std::string_view name : kTemplates) {
+    auto read = Template::load(folder / (std::string(name) + ".md"), known_words());
+    if (!read) return read.error().in("templates of kernel_refine");
+    messages.templates_.emplace(name, std::move(*read));
+  }
+  return messages;
+}
+
+std::string Messages::system(const std::vector<std::string>& languages) const {
+  return templates_.at("system").fill(
+      {{"languages", languages_text(languages)},
+       {"fence", languages.empty() ? "" : fence_tag(languages.front())}});
+}
+
+std::string Messages::task(const Task& task, const std::vector<std::string>& languages,
+                           const RefineSettings& settings) const {
+  Words words;
+  add_task_words(words, task, languages);
+  words["title"] = task.title;
+  words["description"] = task.description;
+  while (!words["description"].empty() && words["description"].back() == '\n') {
+    words["description"].pop_back();
+  }
+  words["in_language"] = " in " + languages_text(languages);
+  words["arguments"] = arguments_text(task);
+  words["shown_shapes"] = shapes_text(task.shown);
+  words["hidden_shapes"] = task.hidden.empty() ? "" : ", and others that are not shown";
+  words["timed_shape"] = shape_text(task.timed);
+  words["cache"] = task.cache_warm ? "with the inputs in cache" : "with the inputs not in cache";
+  words["tolerance"] = tolerance_text(task.tolerance);
+  words["threads"] = count(task.threads, "CPU core", "CPU cores");
+  words["turns"] = count(settings.max_turns, "turn", "turns");
+  words["stop_rule"] = stop_rule_text(settings);
+  return templates_.at("task").fill(words);
+}
+
+std::string Messages::feedback(const Turn& turn) const {
+  const std::size_t bytes_max =
+      static_cast<std::size_t>(turn.settings.feedback_tokens) * kBytesPerToken;
+  const Template& form = templates_.find(template_name(turn))->second;
+  Words words;
+  add_task_words(words, turn.task, turn.languages);
+  words["turns_left"] = turns_left_text(turn);
+  if (turn.result.verdict) add_verdict_words(words, turn, *turn.result.verdict);
+  if (turn.result.verdict && !turn.result.verdict->diagnostics.empty()) {
+    const std::size_t rest = form.fill(words).size();
+    const std::size_t room = std::max(bytes_max > rest ? bytes_max - rest : 0, kDiagnosticsMin);
+    words["diagnostics"] =
+        fenced(trim_compiler_words(valid_utf8(turn.result.verdict->diagnostics), room));
+  }
+  std::string text = form.fill(words);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return cut_end(text, bytes_max);
+}
+
+std::string signal_meaning(std::string_view signal) {
+  if (signal == "SIGSEGV" || signal == "SIGBUS") {
+    return "That is a read or write outside the arrays: check every index against the extents, "
+           "above all in loops "
+           "that take several elements at a time, and check the stack's size for large local "
+           "arrays.";
+  }
+  if (signal == "SIGFPE") return "That is an integer division by zero, or one that overflows.";
+  if (signal == "SIGILL" || signal == "SIGTRAP") {
+    return "That is an instruction that this CPU does not have, a trap, or the end of a function "
+           "that should have "
+           "returned a value.";
+  }
+  if (signal == "SIGABRT") {
+    return "That is abort(): a failed assertion, a C++ exception that left the function, or a heap "
+           "that was written "
+           "beyond its blocks.";
+  }
+  if (signal == "SIGSYS") {
+    return "That is a system call which the jail does not allow: a kernel needs no files, sockets, "
+           "processes or "
+           "signals.";
+  }
+  if (signal == "SIGXCPU") return "That is the limit on CPU time.";
+  return {};
+}
+
+std::string shape_hint(std::string_view text) {
+  for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 ||
+                         text[begin - 1] == '_')) {
+      --begin;
+    }
+    std::int64_t value = 0;
+    std::size_t end = at + 1;
+    while (end < text.size() && end < at + 16 && text[end] >= '0' && text[end] <= '9') {
+      value = value * 10 + (text[end++] - '0');
+    }
+    if (begin == at || end == at + 1 || value % kMultiple == 0) continue;
+    return "Note that " + std::string(text.substr(begin, end - begin)) + " is no multiple of " +
+           std::to_string(kMultiple) +
+           ": a vectorised, unrolled or blocked loop needs a remainder that handles the last "
+           "elements.";
+  }
+  return {};
+}
+
+}  // namespace hone::kernel_refine
