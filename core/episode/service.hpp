@@ -16,6 +16,9 @@ struct Caller {
   std::string
       connection;  ///< the connection now; episodes belong to one until they are resumed on another
   std::string client;  ///< the client's name, for quotas, fairness and logs
+  /// It came in by the control endpoint, where a client has another connection and an episode's
+  /// name, which is random, is enough to cancel its step and to renew it.
+  bool control = false;
 };
 
 /// [any thread] All members. Requests and replies are the bodies of docs/protocol.md; a reply's
