@@ -1,0 +1,22 @@
+// The plugin is loaded from the build folder, and YAML is read by core/config, as in the server.
+#include "datasets/open_tasks.hpp"
+
+#include "config/yaml.hpp"
+
+namespace hone {
+
+std::filesystem::path shipped_tasks() { return HONE_SOURCE_DIR "/envs/kernel_refine/tasks"; }
+
+Result<std::unique_ptr<Dataset>> open_tasks(const std::filesystem::path& folder) {
+  HONE_ASSIGN(const PluginLibrary library,
+              PluginLibrary::load(HONE_BUILD_DIR "/plugins/datasets/tasks.so"));
+  HostOptions options;
+  options.parse_yaml = [](std::string_view text, std::string_view name) -> Result<Value> {
+    HONE_ASSIGN(const YamlDocument document, parse_yaml(text, name));
+    return document.to_value();
+  };
+  return Dataset::open(library, "tasks", Value::map({{"path", folder.string()}}),
+                       std::make_shared<HostServices>("tasks", options));
+}
+
+}  // namespace hone
