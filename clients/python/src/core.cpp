@@ -1,0 +1,314 @@
+// hone._core: the C++ client for Python. Knows nothing of verbs; hone/*.py gives them their types.
+//
+// No thread of the client's ever takes the interpreter's lock: answers are collected in C++, and
+// Python waits for them (Ticket.wait) or is woken through a file descriptor (Completions). Every
+// wait lets other threads run and looks for signals, so that Ctrl-C works.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "hone/client.hpp"
+#include "hone/version.h"
+
+namespace py = pybind11;
+
+namespace {
+
+constexpr double kSignalCheckS = 0.1;
+constexpr int kDepthMax = 64;
+
+/// UnicodeEncodeError for what has no UTF-8.
+std::string from_text(const py::handle& text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data == nullptr) throw py::error_already_set();
+  return {data, static_cast<std::size_t>(size)};
+}
+
+hone::Value to_value(const py::handle& object, int depth = 0) {
+  if (depth > kDepthMax) throw py::value_error("nested deeper than 64");
+  if (object.is_none()) return hone::Value();
+  if (PyBool_Check(object.ptr())) return hone::Value(object.ptr() == Py_True);
+  if (PyFloat_Check(object.ptr())) return hone::Value(PyFloat_AS_DOUBLE(object.ptr()));
+  if (py::isinstance<py::str>(object)) return hone::Value(from_text(object));
+  if (py::isinstance<py::bytes>(object)) return hone::Value::bytes(object.cast<std::string>());
+  if (PyIndex_Check(object.ptr())) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+    if (!number) throw py::error_already_set();
+    const long long value = PyLong_AsLongLong(number.ptr());
+    if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return hone::Value(static_cast<std::int64_t>(value));
+  }
+  if (PyMapping_Check(object.ptr()) && py::hasattr(object, "items")) {
+    hone::Value map = hone::Value::map();
+    for (const py::handle item : object.attr("items")()) {
+      const auto pair = item.cast<py::tuple>();
+      if (!py::isinstance<py::str>(pair[0])) throw py::type_error("a map's keys must be str");
+      map.set(from_text(pair[0]), to_value(pair[1], depth + 1));
+    }
+    return map;
+  }
+  if (PySequence_Check(object.ptr())) {
+    hone::Value array = hone::Value::array();
+    for (const py::handle item : object) array.push(to_value(item, depth + 1));
+    return array;
+  }
+  if (PyNumber_Check(object.ptr())) {
+    const double value = PyFloat_AsDouble(object.ptr());
+    if (value == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return hone::Value(value);
+  }
+  throw py::type_error("cannot send a " +
+                       py::str(py::type::handle_of(object).attr("__name__")).cast<std::string>());
+}
+
+py::object to_text(const std::string& text) {
+  // What a compiler printed need not be UTF-8; a strange byte must not cost the whole reply.
+  PyObject* decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (decoded == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(decoded);
+}
+
+py::object to_python(const hone::Value& value) {
+  if (value.is_nil()) return py::none();
+  if (value.is_bool()) return py::bool_(value.as_bool());
+  if (value.is_int()) return py::int_(value.as_int());
+  if (value.is_float()) return py::float_(value.as_double());
+  if (value.is_string()) return to_text(value.as_string());
+  if (value.is_bytes()) return py::bytes(value.as_bytes());
+  if (value.is_array()) {
+    py::list list;
+    for (const auto& item : value.as_array()) list.append(to_python(item));
+    return list;
+  }
+  py::dict dict;
+  for (const auto& [key, item] : value.as_map()) dict[to_text(key)] = to_python(item);
+  return dict;
+}
+
+py::tuple to_python(const hone::Failure& failure) {
+  py::object after = py::none();
+  if (failure.retry_after_s) after = py::float_(*failure.retry_after_s);
+  return py::make_tuple(std::string(hone::code_name(failure.code)), failure.error_class,
+                        to_text(failure.message), failure.retryable, after);
+}
+
+void check_signals() {
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+/// Waits in slices with the lock released: `wait(seconds)` says whether it came. `seconds` < 0: no
+/// end.
+template <typename Wait>
+bool wait_interruptibly(double seconds, Wait wait) {
+  double waited = 0;
+  while (true) {
+    const double slice = seconds < 0 ? kSignalCheckS : std::min(kSignalCheckS, seconds - waited);
+    bool came = false;
+    {
+      py::gil_scoped_release release;
+      came = wait(std::max(0.0, slice));
+    }
+    if (came) return true;
+    check_signals();
+    waited += slice;
+    if (seconds >= 0 && waited >= seconds) return false;
+  }
+}
+
+/// The tags of answers that have come, with a descriptor that is readable while there are some.
+class Completions {
+ public:
+  Completions() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (fd_ < 0) throw std::runtime_error("eventfd failed");
+  }
+  ~Completions() { ::close(fd_); }
+  Completions(const Completions&) = delete;
+  Completions& operator=(const Completions&) = delete;
+
+  int fileno() const { return fd_; }
+
+  void add(std::int64_t tag) {
+    {
+      std::lock_guard lock(mutex_);
+      tags_.push_back(tag);
+    }
+    changed_.notify_all();
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(fd_, &one, sizeof one));
+  }
+
+  std::vector<std::int64_t> drain() {
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(fd_, &count, sizeof count));
+    std::lock_guard lock(mutex_);
+    return std::exchange(tags_, {});
+  }
+
+  bool wait(double seconds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                             [this] { return !tags_.empty(); });
+  }
+
+ private:
+  int fd_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::int64_t> tags_;
+};
+
+/// One request under way.
+class Ticket {
+ public:
+  explicit Ticket(hone::Pending pending) : pending_(std::move(pending)) {}
+
+  bool wait(double seconds, bool or_progress) {
+    return wait_interruptibly(seconds,
+                              [&](double slice) { return pending_.wait(slice, or_progress); });
+  }
+  bool done() const { return pending_.done(); }
+  void cancel() {
+    py::gil_scoped_release release;
+    pending_.cancel();
+  }
+  py::list progress() {
+    py::list list;
+    for (const auto& body : pending_.take_progress()) list.append(to_python(body));
+    return list;
+  }
+  /// (body, None) or (None, failure).
+  py::tuple result() {
+    wait(-1, false);
+    const hone::Reply reply = pending_.take();
+    if (reply.failure) return py::make_tuple(py::none(), to_python(*reply.failure));
+    return py::make_tuple(to_python(reply.body), py::none());
+  }
+
+ private:
+  hone::Pending pending_;
+};
+
+class Connection {
+ public:
+  Connection(const std::string& endpoint, const hone::ClientOptions& options) {
+    using Connected = hone::Result<std::unique_ptr<hone::Client>>;
+    auto promise = std::make_shared<std::promise<Connected>>();
+    std::future<Connected> future = promise->get_future();
+    // On a thread of its own, so that Ctrl-C need not wait for it; if nobody does, it ends by
+    // itself.
+    std::thread([promise, endpoint, options] {
+      promise->set_value(hone::Client::connect(endpoint, options));
+    }).detach();
+    wait_interruptibly(-1, [&](double slice) {
+      return future.wait_for(std::chrono::duration<double>(slice)) == std::future_status::ready;
+    });
+    Connected connected = future.get();
+    if (connected) {
+      client_ = std::move(connected).value();
+    } else {
+      error_ = connected.error();
+    }
+  }
+
+  ~Connection() { close(); }
+
+  py::object failure() const {
+    if (!error_) return py::none();
+    return to_python(hone::Failure{
+        error_->code, "infra", error_->message, hone::is_retryable(error_->code), {}});
+  }
+
+  py::object hello() const { return client() ? to_python(client()->hello()) : py::none(); }
+
+  Ticket submit(const std::string& verb, const py::dict& body, std::optional<double> timeout,
+                std::shared_ptr<Completions> completions, std::int64_t tag) {
+    const auto client = this->client();
+    if (client == nullptr) throw py::value_error("the client is closed");
+    hone::RequestOptions options;
+    options.timeout_s = timeout;
+    if (completions)
+      options.on_done = [completions = std::move(completions), tag] { completions->add(tag); };
+    hone::Value value = to_value(body);
+    py::gil_scoped_release release;
+    return Ticket(client->submit(verb, std::move(value), std::move(options)));
+  }
+
+  bool closed() const { return client() == nullptr; }
+
+  void close() {
+    std::shared_ptr<hone::Client> client;
+    {
+      std::lock_guard lock(mutex_);
+      client = std::move(client_);
+    }
+    py::gil_scoped_release release;
+    client.reset();
+  }
+
+ private:
+  std::shared_ptr<hone::Client> client() const {
+    std::lock_guard lock(mutex_);
+    return client_;
+  }
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<hone::Client> client_;
+  std::optional<hone::Error> error_;
+};
+
+std::unique_ptr<Connection> make_connection(const std::string& endpoint, std::string name,
+                                            double connect_timeout, double request_timeout,
+                                            bool retry_busy, std::string control) {
+  hone::ClientOptions options;
+  options.name = std::move(name);
+  options.connect_timeout_s = connect_timeout;
+  options.request_timeout_s = request_timeout;
+  options.retry_busy = retry_busy;
+  options.control_endpoint = std::move(control);
+  return std::make_unique<Connection>(endpoint, options);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The C++ client of hone.";
+  module.attr("__version__") = HONE_VERSION_STRING;
+
+  py::class_<Completions, std::shared_ptr<Completions>>(module, "Completions")
+      .def(py::init<>())
+      .def("fileno", &Completions::fileno)
+      .def("drain", &Completions::drain)
+      .def(
+          "wait",
+          [](Completions& self, double seconds) {
+            return wait_interruptibly(seconds, [&](double slice) { return self.wait(slice); });
+          },
+          py::arg("seconds"));
+
+  py::class_<Ticket>(module, "Ticket")
+      .def("wait", &Ticket::wait, py::arg("seconds") = -1.0, py::arg("or_progress") = false)
+      .def("done", &Ticket::done)
+      .def("cancel", &Ticket::cancel)
+      .def("progress", &Ticket::progress)
+      .def("result", &Ticket::result);
+
+  py::class_<Connection>(module, "Connection")
+      .def(py::init(&make_connection), py::arg("endpoint"), py::arg("name"),
+           py::arg("connect_timeout"), py::arg("request_timeout"), py::arg("retry_busy"),
+           py::arg("control"))
+      .def_property_readonly("failure", &Connection::failure)
+      .def_property_readonly("closed", &Connection::closed)
+      .def("hello", &Connection::hello)
+      .def("submit", &Connection::submit, py::arg("verb"), py::arg("body"),
+           py::arg("timeout") = std::nullopt, py::arg("completions") = nullptr, py::arg("tag") = 0)
+      .def("close", &Connection::close);
+}

@@ -1,0 +1,51 @@
+"""Client of hone, an RL environment server whose episodes refine compute kernels.
+
+    import hone
+
+    with hone.connect("tcp://127.0.0.1:5917") as client:
+        start = client.reset("add_relu")
+        result = client.step(start.episode, source)
+
+``hone.aio`` is for asyncio, ``hone.vector`` for many episodes at once, ``hone.gym`` for Gymnasium;
+each is imported on its own.
+"""
+
+from ._core import __version__
+from .client import Client, Episode, connect
+from .errors import (
+    Busy,
+    Cancelled,
+    DeadlineExceeded,
+    FailedPrecondition,
+    HoneError,
+    Internal,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    Unavailable,
+    Unimplemented,
+)
+from .types import Closed, EpisodeState, Reset, StepResult, Task
+
+__all__ = [
+    "Busy",
+    "Cancelled",
+    "Client",
+    "Closed",
+    "DeadlineExceeded",
+    "Episode",
+    "EpisodeState",
+    "FailedPrecondition",
+    "HoneError",
+    "Internal",
+    "InvalidArgument",
+    "NotFound",
+    "Reset",
+    "ResourceExhausted",
+    "StepResult",
+    "Task",
+    "Unavailable",
+    "Unimplemented",
+    "__version__",
+    "connect",
+]

@@ -1,0 +1,298 @@
+"""The blocking client. One connection, any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from . import _core
+from ._requests import (
+    DEFAULT_ENDPOINT,
+    describe_body,
+    open_connection,
+    reset_body,
+    step_body,
+    unwrap,
+)
+from .errors import FailedPrecondition
+from .types import (
+    Closed,
+    EpisodeState,
+    Reset,
+    StepResult,
+    Task,
+    decode_closed,
+    decode_step,
+    decode_tasks,
+)
+
+Progress = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Episode(EpisodeState):
+    """One episode on one connection; used by one thread at a time."""
+
+    client: Client = field(repr=False, kw_only=True)
+
+    def step(
+        self,
+        code: str | None = None,
+        *,
+        response: str | None = None,
+        language: str | None = None,
+        timeout: float | None = None,
+        on_progress: Progress | None = None,
+    ) -> StepResult:
+        """Like ``Client.step`` for this episode."""
+        return self.client.step(
+            self,
+            code,
+            response=response,
+            language=language,
+            timeout=timeout,
+            on_progress=on_progress,
+        )
+
+    def close(self) -> Closed:
+        """Like ``Client.close_episode`` for this episode."""
+        return self.client.close_episode(self)
+
+
+class Client:
+    """A connection to ``hone serve``; made by ``hone.connect``.
+
+    Lost connections are made anew by themselves: open episodes are resumed and unanswered requests
+    sent again. A full server is asked again until the request's timeout. Not for use across
+    ``os.fork``: connect in the child.
+    """
+
+    def __init__(self, connection: _core.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """The server's hello: version, limits, environments, backends, isolation, fingerprint."""
+        return self._connection.hello()
+
+    def describe(self, task: str | None = None, *, split: str | None = None) -> dict[str, Any]:
+        """Asks for the environment and its tasks, or for everything about one task.
+
+        Raises:
+            NotFound: No such task, or one that is held back.
+        """
+        return self.call("describe", describe_body(task, split))
+
+    def tasks(self, *, split: str | None = None) -> list[Task]:
+        """Lists the tasks that this server serves."""
+        return decode_tasks(self.describe(split=split))
+
+    def reset(
+        self,
+        task: str | None = None,
+        *,
+        split: str | None = None,
+        seed: int | None = None,
+        group: str | None = None,
+        environment: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> Reset[Episode]:
+        """Starts an episode.
+
+        Args:
+            task: ``"dataset/id"`` or ``"id"``; None draws one with the seed.
+            split: Where to draw from.
+            seed: Makes the draw repeatable.
+            group: Samples of one task that share a device model and one baseline.
+            environment: None for the server's default.
+            options: For example ``{"max_turns": 4, "reward": "kevin"}``; ``describe`` lists them.
+            timeout: Seconds, instead of the client's.
+
+        Raises:
+            NotFound: No such task.
+            InvalidArgument: An option is unknown or out of range.
+            Busy: The server holds as many episodes as it may.
+        """
+        body = reset_body(
+            task, split=split, seed=seed, group=group, environment=environment, options=options
+        )
+        return self.read_reset(self.call("reset", body, timeout=timeout))
+
+    def step(
+        self,
+        episode: Episode,
+        code: str | None = None,
+        *,
+        response: str | None = None,
+        language: str | None = None,
+        timeout: float | None = None,
+        on_progress: Progress | None = None,
+    ) -> StepResult:
+        """Submits a kernel and waits for its verdict.
+
+        Args:
+            episode: From ``reset`` or ``resume``.
+            code: Source of the kernel; or
+            response: a whole model response, from which the server takes the code.
+            language: Of the code; None for the task's own.
+            timeout: Seconds, instead of the client's. What runs then is ended by the server.
+            on_progress: Called in this thread with ``{"stage": ...}`` as the evaluation moves on.
+
+        Raises:
+            FailedPrecondition: The episode ended, or belongs to another connection.
+            DeadlineExceeded: No answer in time; the same step may be sent again.
+            Unavailable: The episode was lost with its server.
+        """
+        ticket = self.submit("step", step_body(episode, code, response, language), timeout=timeout)
+        try:
+            if on_progress is not None:
+                while not ticket.done():
+                    ticket.wait(-1.0, or_progress=True)
+                    for body in ticket.progress():
+                        on_progress(body)
+            ticket.wait()
+        except BaseException:
+            ticket.cancel()  # Ctrl-C, or on_progress raised: nobody will read the answer
+            raise
+        return self.read_step(episode, unwrap(ticket.result()))
+
+    def cancel(self, episode: Episode, turn: int | None = None) -> bool:
+        """Ends the evaluation of a turn (by default the next) on the control endpoint.
+
+        Returns:
+            Whether there was one. Its step then raises ``Cancelled``; the turn stays open.
+        """
+        turn = episode.turn + 1 if turn is None else turn
+        return bool(self.call("cancel", {"episode": episode.id, "turn": turn}).get("cancelled"))
+
+    def resume(self, episode_id: str, token: str) -> Reset[Episode]:
+        """Takes over an episode of another connection or process.
+
+        Raises:
+            NotFound: No such episode, or the wrong token.
+        """
+        body = self.call("resume", {"episode": episode_id, "token": token})
+        episode = Episode(
+            episode_id,
+            token,
+            turn=int(body.get("turn", 0)),
+            ended=bool(body.get("ended", False)),
+            client=self,
+        )
+        return Reset(episode, body.get("observation") or {}, {}, float(body.get("lease_s") or 0))
+
+    def close_episode(self, episode: Episode) -> Closed:
+        """Ends an episode before its time and frees its place."""
+        closed = decode_closed(self.call("close", {"episode": episode.id}))
+        episode.ended = True
+        return closed
+
+    def ping(self) -> dict[str, Any]:
+        """Asks for a sign of life: ``incarnation`` and ``time``. Leases are renewed without it."""
+        return self.call("ping", {})
+
+    def metrics(self) -> dict[str, Any]:
+        """The server's counters and histograms, from its control endpoint."""
+        found: dict[str, Any] = self.call("metrics", {"format": "map"}).get("metrics") or {}
+        return found
+
+    def health(self) -> dict[str, Any]:
+        """``{"status": "serving" | "draining", ...}``, from the control endpoint."""
+        return self.call("health", {})
+
+    def close(self) -> None:
+        """Closes the connection; what is under way raises ``Cancelled``. May be called twice."""
+        self._connection.close()
+
+    def submit(
+        self,
+        verb: str,
+        body: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        completions: _core.Completions | None = None,
+        tag: int = 0,
+    ) -> _core.Ticket:
+        """Sends any verb without waiting; what the other members are made of."""
+        if self._connection.closed:
+            raise FailedPrecondition("the client is closed", error_class="protocol")
+        return self._connection.submit(verb, dict(body), timeout, completions, tag)
+
+    def call(
+        self, verb: str, body: Mapping[str, Any], *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Sends any verb and waits for its body."""
+        ticket = self.submit(verb, body, timeout=timeout)
+        try:
+            ticket.wait()
+        except BaseException:
+            ticket.cancel()
+            raise
+        return unwrap(ticket.result())
+
+    def read_reset(self, body: Mapping[str, Any]) -> Reset[Episode]:
+        """Makes the handle from the body of a reset's result."""
+        episode = Episode(str(body["episode"]), str(body["token"]), client=self)
+        return Reset(
+            episode,
+            body.get("observation") or {},
+            body.get("info") or {},
+            float(body.get("lease_s") or 0),
+        )
+
+    @staticmethod
+    def read_step(episode: EpisodeState, body: Mapping[str, Any]) -> StepResult:
+        """Reads a step's result and moves its episode on."""
+        result = decode_step(body)
+        episode.turn = result.turn
+        episode.ended = result.ended
+        return result
+
+
+def connect(
+    endpoint: str = DEFAULT_ENDPOINT,
+    *,
+    timeout: float = 600.0,
+    connect_timeout: float = 10.0,
+    retry_busy: bool = True,
+    name: str | None = None,
+    control: str | None = None,
+) -> Client:
+    """Connects to ``hone serve``.
+
+    Args:
+        endpoint: ZeroMQ address of the server.
+        timeout: Seconds a request may take, queueing and retries included; 0 for no end.
+        connect_timeout: Seconds to wait for the server's hello.
+        retry_busy: Whether to ask a full server again; else ``Busy`` is raised at once.
+        name: How this client calls itself, ``"trainer/1.0"``.
+        control: Control endpoint, where it is not the one that hello names (behind a tunnel).
+
+    Raises:
+        Unavailable: Nobody answered in time.
+        InvalidArgument: The endpoint is malformed, or there is no version in common.
+    """
+    return Client(
+        open_connection(
+            endpoint,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            retry_busy=retry_busy,
+            name=name,
+            control=control,
+        )
+    )

@@ -1,0 +1,118 @@
+"""Exceptions of the client: one class per error code of the protocol."""
+
+from __future__ import annotations
+
+
+class HoneError(Exception):
+    """A request failed. The message says what was found and what was expected.
+
+    Attributes:
+        code: The protocol's name, such as ``"not_found"``.
+        error_class: ``"protocol"``, ``"task"``, ``"capacity"``, ``"timeout"``, ``"cancelled"``
+            or ``"infra"``.
+        retryable: Whether the same request may succeed later.
+        retry_after: Seconds after which the server wants to be asked again, or None.
+    """
+
+    code = "internal"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        error_class: str = "infra",
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+        self.error_class = error_class
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class InvalidArgument(HoneError, ValueError):  # noqa: N818 - named after the code, like its siblings
+    """The request must be changed."""
+
+    code = "invalid_argument"
+
+
+class NotFound(HoneError, LookupError):  # noqa: N818
+    """No such task, episode or environment."""
+
+    code = "not_found"
+
+
+class FailedPrecondition(HoneError):  # noqa: N818
+    """The episode is not in a state for this: it ended, or belongs to another."""
+
+    code = "failed_precondition"
+
+
+class ResourceExhausted(HoneError):  # noqa: N818
+    """A limit was reached."""
+
+    code = "resource_exhausted"
+
+
+class Busy(ResourceExhausted):
+    """The server's queues are full; ``retry_after`` says when to ask again."""
+
+
+class DeadlineExceeded(HoneError, TimeoutError):  # noqa: N818
+    """No answer within the timeout. The turn stays open: the same step may be sent again."""
+
+    code = "deadline_exceeded"
+
+
+class Cancelled(HoneError):  # noqa: N818
+    """The request was given up, or the client closed."""
+
+    code = "cancelled"
+
+
+class Unavailable(HoneError, ConnectionError):  # noqa: N818
+    """The server cannot be reached, is shutting down, or lost the episode."""
+
+    code = "unavailable"
+
+
+class Unimplemented(HoneError):  # noqa: N818
+    """This server does not do that."""
+
+    code = "unimplemented"
+
+
+class Internal(HoneError):  # noqa: N818
+    """A fault of the server."""
+
+    code = "internal"
+
+
+_CLASSES: dict[str, type[HoneError]] = {
+    cls.code: cls
+    for cls in (
+        InvalidArgument,
+        NotFound,
+        FailedPrecondition,
+        ResourceExhausted,
+        DeadlineExceeded,
+        Cancelled,
+        Unavailable,
+        Unimplemented,
+        Internal,
+    )
+}
+
+
+def from_failure(failure: tuple[str, str, str, bool, float | None]) -> HoneError:
+    """Makes the exception for (code, class, message, retryable, retry_after)."""
+    code, error_class, message, retryable, retry_after = failure
+    cls = _CLASSES.get(code, Internal)
+    if code == "resource_exhausted" and error_class == "capacity":
+        cls = Busy
+    return cls(
+        message, code=code, error_class=error_class, retryable=retryable, retry_after=retry_after
+    )

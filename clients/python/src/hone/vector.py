@@ -1,0 +1,195 @@
+"""Many episodes over one connection: reset all, step all, or take results as they come.
+
+Every request is under way at once; an episode that fails does not hold up the others.
+
+    with hone.connect() as client:
+        episodes = hone.vector.Episodes(client, 8)
+        starts = episodes.reset("add_relu", group="g1")
+        for done in episodes.as_completed([policy(s.observation) for s in starts]):
+            print(done.index, done.result or done.error)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _core
+from ._requests import reset_body, step_body, unwrap
+from .client import Client, Episode
+from .errors import FailedPrecondition, HoneError
+from .types import Reset, StepResult
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What became of one episode's step: a result, or the error it failed with.
+
+    Attributes:
+        index: Which episode, from 0.
+        result: None where the step failed.
+        error: None where it did not. The episode's turn stays open.
+    """
+
+    index: int
+    result: StepResult | None
+    error: HoneError | None
+
+
+class Episodes:
+    """A fixed number of places for episodes. Used by one thread at a time."""
+
+    def __init__(self, client: Client, count: int) -> None:
+        if count < 1:
+            raise ValueError(f"count: found {count}, expected at least 1")
+        self._client = client
+        self._count = count
+        self._episodes: list[Episode] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Episode:
+        return self._episodes[index]
+
+    def reset(
+        self,
+        task: str | Sequence[str | None] | None = None,
+        *,
+        split: str | None = None,
+        seed: int | Sequence[int] | None = None,
+        group: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> list[Reset[Episode]]:
+        """Starts an episode in every place, all at once.
+
+        Args:
+            task: One for all, or one per place.
+            split: Where to draw from, for places without a task.
+            seed: One per place; or one number, from which place i has ``seed + i``.
+            group: As in ``Client.reset``.
+            options: As in ``Client.reset``.
+
+        Returns:
+            One start per place, in their order.
+
+        Raises:
+            HoneError: The first that failed, once all have been answered; those that did start
+                are closed again.
+        """
+        tasks = [task] * self._count if task is None or isinstance(task, str) else list(task)
+        if seed is None or isinstance(seed, int):
+            seeds = [None if seed is None else seed + i for i in range(self._count)]
+        else:
+            seeds = list(seed)
+        if len(tasks) != self._count or len(seeds) != self._count:
+            raise ValueError(
+                f"found {len(tasks)} tasks and {len(seeds)} seeds, expected {self._count} of each"
+            )
+        bodies = [
+            reset_body(t, split=split, seed=s, group=group, environment=None, options=options)
+            for t, s in zip(tasks, seeds, strict=True)
+        ]
+        starts: dict[int, Reset[Episode]] = {}
+        error: HoneError | None = None
+        for index, ticket in self._answers("reset", dict(enumerate(bodies))):
+            try:
+                starts[index] = self._client.read_reset(unwrap(ticket.result()))
+            except HoneError as failed:
+                error = error or failed
+        if error is not None:
+            for start in starts.values():
+                self._client.close_episode(start.episode)
+            raise error
+        ordered = [starts[i] for i in range(self._count)]
+        self._episodes = [start.episode for start in ordered]
+        return ordered
+
+    def as_completed(
+        self,
+        actions: Sequence[str | None],
+        *,
+        responses: bool = False,
+        timeout: float | None = None,
+    ) -> Iterator[Completion]:
+        """Steps every episode that has an action and yields each result as it comes.
+
+        Args:
+            actions: One per place; None leaves that episode alone.
+            responses: Whether the actions are whole model responses instead of source.
+            timeout: Seconds per step, instead of the client's.
+
+        Raises:
+            FailedPrecondition: There was no reset.
+            ValueError: The number of actions is not the number of places.
+        """
+        if not self._episodes:
+            raise FailedPrecondition("reset comes before step", error_class="protocol")
+        if len(actions) != self._count:
+            raise ValueError(f"found {len(actions)} actions, expected {self._count}")
+        bodies = {
+            i: step_body(
+                self._episodes[i], None if responses else a, a if responses else None, None
+            )
+            for i, a in enumerate(actions)
+            if a is not None
+        }
+        for index, ticket in self._answers("step", bodies, timeout):
+            try:
+                result = self._client.read_step(self._episodes[index], unwrap(ticket.result()))
+            except HoneError as error:
+                yield Completion(index, None, error)
+            else:
+                yield Completion(index, result, None)
+
+    def step(
+        self,
+        actions: Sequence[str | None],
+        *,
+        responses: bool = False,
+        timeout: float | None = None,
+    ) -> list[StepResult | None]:
+        """Steps every episode that has an action and waits for all.
+
+        Returns:
+            One per place; None where there was no action.
+
+        Raises:
+            HoneError: The first that failed, once all have been answered. ``as_completed`` gives
+                the results of the others as well.
+        """
+        results: list[StepResult | None] = [None] * self._count
+        error: HoneError | None = None
+        for done in self.as_completed(actions, responses=responses, timeout=timeout):
+            results[done.index] = done.result
+            error = error or done.error
+        if error is not None:
+            raise error
+        return results
+
+    def close(self) -> None:
+        """Closes the episodes that are still open."""
+        for episode in self._episodes:
+            if not episode.ended:
+                episode.close()
+
+    def _answers(
+        self, verb: str, bodies: Mapping[int, Mapping[str, Any]], timeout: float | None = None
+    ) -> Iterator[tuple[int, _core.Ticket]]:
+        """Sends every body and yields tickets in the order in which their answers come."""
+        completions = _core.Completions()
+        tickets = {
+            index: self._client.submit(
+                verb, body, timeout=timeout, completions=completions, tag=index
+            )
+            for index, body in bodies.items()
+        }
+        try:
+            while tickets:
+                completions.wait(-1.0)
+                for index in completions.drain():
+                    yield index, tickets.pop(index)
+        finally:
+            for ticket in tickets.values():  # left early: nobody will read these answers
+                ticket.cancel()

@@ -1,0 +1,279 @@
+"""A server of hone/1 that follows a script: faults on demand, which a real server cannot be asked for.
+
+It judges a kernel by words in its source: `crash`, `wrong`, `slow`; `fault` is a fault of the machine.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import Counter
+from typing import Any
+
+import msgpack
+import zmq
+
+JUDGEMENTS = {"crash": ("crashed", 0.0), "wrong": ("wrong", 0.1), "slow": ("correct", 0.4)}
+
+
+class Refused(Exception):
+    def __init__(self, code: str, message: str, error_class: str = "protocol", retry_after_ms: int | None = None):
+        super().__init__(message)
+        self.body = {
+            "code": code,
+            "class": error_class,
+            "message": message,
+            "retryable": code in ("resource_exhausted", "unavailable", "deadline_exceeded"),
+            "retry_after_ms": retry_after_ms,
+            "reward_valid": False,
+        }
+
+
+class ScriptedServer:
+    """One thread, two ROUTERs. Script it through the attributes before or while it runs."""
+
+    def __init__(self, port: int | None = None, *, heartbeat_s: float = 0.2, lease_s: float = 60.0):
+        self.incarnation = secrets.token_hex(8)
+        self.busy_replies = 0  # so many resets and steps are refused with BUSY first
+        self.retry_after_ms = 20
+        self.hold_steps = threading.Event()  # while set, steps are accepted and not answered
+        self.mute = threading.Event()  # while set, nothing is answered at all
+        self.versions = ["hone/1"]
+        self.limits: dict[str, int] = {"frame_bytes": 1 << 20, "in_flight": 64}
+        self.seen: Counter[str] = Counter()
+        self.renewed: Counter[str] = Counter()
+        self.evaluations = 0
+        self.episodes: dict[str, dict[str, Any]] = {}
+        self._reset_replies: dict[str, dict[str, Any]] = {}
+        self._held: list[tuple[list[bytes], int, dict[str, Any]]] = []
+        self._welcome = {"heartbeat_s": heartbeat_s, "lease_s": lease_s}
+        self._context = zmq.Context()
+        self._main = self._context.socket(zmq.ROUTER)
+        self._control = self._context.socket(zmq.ROUTER)
+        for socket in (self._main, self._control):
+            socket.linger = 0
+        if port is None:
+            port = self._main.bind_to_random_port("tcp://127.0.0.1")
+        else:
+            self._main.bind(f"tcp://127.0.0.1:{port}")
+        self.port = port
+        self.endpoint = f"tcp://127.0.0.1:{port}"
+        self._control_port = self._control.bind_to_random_port("tcp://127.0.0.1")
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._thread.join()
+        self._main.close()
+        self._control.close()
+        self._context.term()
+
+    def wait_for(self, verb: str, count: int = 1) -> None:
+        """Returns once `count` requests of this verb have come."""
+        end = time.monotonic() + 20
+        while self.seen[verb] < count:
+            assert time.monotonic() < end, f"{verb}: found {self.seen[verb]}, expected {count}"
+            self._stopping.wait(0.005)
+
+    def _run(self) -> None:
+        poller = zmq.Poller()
+        poller.register(self._main, zmq.POLLIN)
+        poller.register(self._control, zmq.POLLIN)
+        while not self._stopping.is_set():
+            for socket, _ in poller.poll(10):
+                self._serve(socket, socket.recv_multipart())
+            if not self.hold_steps.is_set():
+                held, self._held = self._held, []
+                for identity, request_id, body in held:
+                    self._answer(self._main, identity, request_id, "step", lambda b=body, i=identity: self._step(i, b))
+
+    def _serve(self, socket: zmq.Socket[bytes], frames: list[bytes]) -> None:
+        identity, protocol, verb_bytes, header_bytes, body_bytes = frames[:5]
+        assert protocol == b"hone/1"
+        verb, header, body = verb_bytes.decode(), msgpack.unpackb(header_bytes), msgpack.unpackb(body_bytes)
+        request_id = header["id"]
+        self.seen[verb] += 1
+        if self.mute.is_set():
+            return
+        if verb == "step" and self.hold_steps.is_set():
+            self._reply(socket, identity, "accepted", request_id, verb, {})
+            self._reply(socket, identity, "progress", request_id, verb, {"stage": "building"})
+            self._held.append((identity, request_id, body))
+            return
+        self._answer(socket, identity, request_id, verb, lambda: getattr(self, f"_{verb}")(identity, body))
+
+    def _answer(self, socket: zmq.Socket[bytes], identity: bytes, request_id: int, verb: str, handler: Any) -> None:
+        try:
+            if verb in ("reset", "step") and self.busy_replies > 0:
+                self.busy_replies -= 1
+                raise Refused("resource_exhausted", "the queue is full: 64 of 64", "capacity", self.retry_after_ms)
+            if verb == "step":
+                self._reply(socket, identity, "accepted", request_id, verb, {})
+            result = handler()
+        except Refused as refusal:
+            self._reply(socket, identity, "error", request_id, verb, refusal.body)
+        else:
+            self._reply(socket, identity, "result", request_id, verb, result)
+
+    @staticmethod
+    def _reply(socket: zmq.Socket[bytes], identity: bytes, kind: str, request_id: int, verb: str, body: Any) -> None:
+        header = msgpack.packb({"id": request_id, "verb": verb, "a later version's key": 1})
+        socket.send_multipart([identity, b"hone/1", kind.encode(), header, msgpack.packb(body)])
+
+    def _hello(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        if not set(body["versions"]) & set(self.versions):
+            found, speaks = ", ".join(body["versions"]), ", ".join(self.versions)
+            raise Refused("invalid_argument", f"versions: found [{found}], this server speaks [{speaks}]")
+        return {
+            "version": "hone/1",
+            "server": "scripted 1.0",
+            "incarnation": self.incarnation,
+            "verbs": ["hello", "describe", "reset", "step", "cancel", "ping", "close", "resume", "metrics", "health"],
+            "control": f"tcp://127.0.0.1:{self._control_port}",
+            "limits": self.limits,
+            "environments": ["kernel_refine"],
+            "backends": ["cpu"],
+            "isolation": "none",
+            "fingerprint": "scripted",
+            **self._welcome,
+        }
+
+    def _describe(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        if body.get("task") not in (None, "add_relu", "tasks/add_relu"):
+            raise Refused("not_found", f"unknown task '{body['task']}'; did you mean 'tasks/add_relu'?", "task")
+        task = {"id": "tasks/add_relu", "title": "Add, then ReLU", "split": "train", "tags": ["cpu"], "backends": ["cpu"]}
+        if body.get("task"):
+            return {"task": task}
+        return {"environment": {"name": "kernel_refine", "max_turns": 4}, "tasks": [task]}
+
+    def _reset(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        self._describe(identity, {"task": body.get("task")})
+        if body["key"] in self._reset_replies:
+            return self._reset_replies[body["key"]]
+        episode = secrets.token_hex(4)
+        self.episodes[episode] = {
+            "owner": identity,
+            "token": secrets.token_hex(8),
+            "turn": 0,
+            "replies": {},
+            "max_turns": (body.get("options") or {}).get("max_turns", 4),
+            "rewards": [],
+        }
+        reply = {
+            "episode": episode,
+            "token": self.episodes[episode]["token"],
+            "turn": 0,
+            "lease_s": self._welcome["lease_s"],
+            "observation": self._observation(episode, "Write a kernel."),
+            "info": {"seed": body.get("seed", 0), "task": "tasks/add_relu", "group": body.get("group"), "fingerprint": "scripted"},
+        }
+        self._reset_replies[body["key"]] = reply
+        return reply
+
+    def _observation(self, episode: str, text: str) -> dict[str, Any]:
+        state = self.episodes[episode]
+        return {
+            "task": {"id": "tasks/add_relu"},
+            "messages": [{"role": "user", "content": text}],
+            "feedback": text if state["turn"] else "",
+            "turn": state["turn"],
+            "turns_left": state["max_turns"] - state["turn"],
+            "seconds_left": None,
+            "history": [],
+            "best_speedup": None,
+        }
+
+    def _owned(self, identity: bytes, episode: str) -> dict[str, Any]:
+        if episode not in self.episodes:
+            raise Refused("not_found", f"unknown episode {episode}", "task")
+        state = self.episodes[episode]
+        if state["owner"] != identity:
+            raise Refused("failed_precondition", f"episode {episode} belongs to another connection; resume it with its token")
+        return state
+
+    def _step(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        state = self._owned(identity, body["episode"])
+        turn, action = body["turn"], body["action"]
+        if turn in state["replies"]:
+            if state["replies"][turn][0] != action:
+                raise Refused("failed_precondition", f"turn {turn} was taken with another action", "task")
+            return state["replies"][turn][1]
+        if state["turn"] >= state["max_turns"]:
+            raise Refused("failed_precondition", f"the episode ended after turn {state['turn']} (turns used up)", "task")
+        if turn != state["turn"] + 1:
+            raise Refused("failed_precondition", f"found turn {turn}, expected {state['turn'] + 1}", "task")
+        self.evaluations += 1
+        source = action.get("code", action.get("response", ""))
+        fault = "fault" in source
+        outcome, reward = next((JUDGEMENTS[word] for word in JUDGEMENTS if word in source), ("correct", 1.3))
+        state["turn"] = turn
+        state["rewards"].append(None if fault else reward)
+        ended = turn >= state["max_turns"]
+        reply = {
+            "episode": body["episode"],
+            "turn": turn,
+            "observation": self._observation(body["episode"], f"Your kernel was judged: {outcome}."),
+            "reward": None if fault else reward,
+            "reward_valid": not fault,
+            "return_to_date": sum(r for r in state["rewards"] if r is not None),
+            "terminated": False,
+            "truncated": ended,
+            "returns": state["rewards"] if ended else None,
+            "info": {
+                "verdict": None if fault else {"outcome": outcome},
+                "components": {},
+                "stop_reason": "turns used up" if ended else None,
+                "fault": "the judge's process died" if fault else None,
+            },
+        }
+        state["replies"][turn] = (action, reply)
+        return reply
+
+    def _cancel(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        for held in list(self._held):
+            owner, request_id, step = held
+            if (step["episode"], step["turn"]) == (body["episode"], body["turn"]):
+                self._held.remove(held)
+                refusal = Refused("cancelled", f"turn {step['turn']} was cancelled", "cancelled")
+                self._reply(self._main, owner, "error", request_id, "step", refusal.body)
+                return {"cancelled": True}
+        return {"cancelled": False}
+
+    def _resume(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        state = self.episodes.get(body["episode"])
+        if state is None or state["token"] != body["token"]:
+            raise Refused("not_found", f"unknown episode {body['episode']}", "task")
+        state["owner"] = identity
+        # A held step of the lost connection goes on, and is answered to whoever asks again.
+        self._held = [h for h in self._held if h[2]["episode"] != body["episode"]]
+        return {
+            "episode": body["episode"],
+            "turn": state["turn"],
+            "pending": False,
+            "ended": state["turn"] >= state["max_turns"],
+            "observation": self._observation(body["episode"], "Resumed."),
+            "lease_s": self._welcome["lease_s"],
+        }
+
+    def _close(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        state = self._owned(identity, body["episode"])
+        del self.episodes[body["episode"]]
+        return {
+            "episode": body["episode"],
+            "turns": state["turn"],
+            "returns": state["rewards"],
+            "return_to_date": sum(r or 0 for r in state["rewards"]),
+        }
+
+    def _ping(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        self.renewed.update(body.get("episodes") or [])
+        return {"incarnation": self.incarnation, "time": "2026-11-21T00:00:00Z"}
+
+    def _health(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        return {"status": "serving"}
+
+    def _metrics(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        return {"metrics": {"steps_total": self.evaluations}}

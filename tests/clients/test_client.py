@@ -1,0 +1,283 @@
+"""The blocking client: verbs, errors, timeouts, threads, Ctrl-C, fork."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import hone
+import pytest
+from conftest import free_port
+from scripted import ScriptedServer
+
+
+def test_whole_episode(endpoint: str) -> None:
+    with hone.connect(endpoint) as client:
+        assert client.server["version"] == "hone/1"
+        assert any(task.id == "tasks/add_relu" for task in client.tasks())
+        start = client.reset("tasks/add_relu", seed=3, options={"max_turns": 2})
+        assert start.info["task"] == "tasks/add_relu"
+        assert start.info["seed"] == 3
+        assert start.observation["messages"][-1]["role"] == "user"
+        first = client.step(start.episode, response="no code here, it is wrong")
+        assert (first.turn, first.ended, first.returns) == (1, False, None)
+        assert first.reward_valid
+        last = start.episode.step(response="still no code, wrong")
+        assert last.truncated
+        assert start.episode.ended
+        assert last.returns is not None
+        assert len(last.returns) == 2
+        with pytest.raises(hone.FailedPrecondition, match="the episode ended after turn 2"):
+            start.episode.step(response="once more")
+
+
+def test_unknown_task(endpoint: str) -> None:
+    with hone.connect(endpoint) as client:
+        with pytest.raises(hone.NotFound, match="ad_relu") as caught:
+            client.reset("ad_relu")
+        assert caught.value.code == "not_found"
+        assert not caught.value.retryable
+
+
+def test_health_and_metrics_come_from_the_control_endpoint(endpoint: str) -> None:
+    with hone.connect(endpoint) as client:
+        assert client.health()["status"] == "serving"
+        assert client.metrics()
+        assert client.ping()["incarnation"] == client.server["incarnation"]
+
+
+def test_close_episode(endpoint: str) -> None:
+    with hone.connect(endpoint) as client:
+        episode = client.reset("add_relu").episode
+        closed = episode.close()
+        assert closed.turns == 0
+        assert closed.returns == []
+        assert episode.ended
+
+
+def test_resume_from_another_client(endpoint: str) -> None:
+    with hone.connect(endpoint) as first, hone.connect(endpoint) as second:
+        start = first.reset("add_relu", options={"max_turns": 3})
+        start.episode.step(response="no code, wrong")
+        with pytest.raises(hone.NotFound, match=start.episode.id):
+            second.resume(start.episode.id, "0" * 16)
+        taken = second.resume(start.episode.id, start.episode.token)
+        assert taken.episode.turn == 1
+        assert taken.episode.step(response="no code, wrong again").turn == 2
+        with pytest.raises(hone.FailedPrecondition, match="belongs to another connection"):
+            start.episode.step(response="mine?")
+
+
+def test_unscored_step(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        result = client.reset().episode.step("fault")
+        assert result.reward is None
+        assert not result.reward_valid
+        assert result.info["fault"] == "the judge's process died"
+
+
+def test_no_server() -> None:
+    with pytest.raises(hone.Unavailable, match="no hone server answered within 200 ms") as caught:
+        hone.connect(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.2)
+    assert isinstance(caught.value, ConnectionError)
+
+
+def test_bad_endpoint() -> None:
+    with pytest.raises(hone.InvalidArgument, match="endpoint 'http://x'"):
+        hone.connect("http://x")
+
+
+def test_no_version_in_common(scripted: ScriptedServer) -> None:
+    scripted.versions = ["hone/2"]
+    with pytest.raises(hone.InvalidArgument, match=r"found \[hone/1\], this server speaks \[hone/2\]"):
+        hone.connect(scripted.endpoint)
+
+
+def test_busy_is_asked_again(scripted: ScriptedServer) -> None:
+    scripted.busy_replies = 3
+    with hone.connect(scripted.endpoint) as client:
+        client.reset("add_relu")
+    assert scripted.seen["reset"] == 4
+
+
+def test_busy_is_raised_where_wanted(scripted: ScriptedServer) -> None:
+    scripted.busy_replies = 1
+    scripted.retry_after_ms = 1500
+    with hone.connect(scripted.endpoint, retry_busy=False) as client:
+        with pytest.raises(hone.Busy, match="the queue is full") as caught:
+            client.reset("add_relu")
+        assert caught.value.retryable
+        assert caught.value.retry_after == 1.5
+
+
+def test_busy_until_the_timeout(scripted: ScriptedServer) -> None:
+    scripted.busy_replies = 10**6
+    with hone.connect(scripted.endpoint) as client, pytest.raises(hone.Busy):
+        client.reset("add_relu", timeout=0.3)
+
+
+def test_slow_server_meets_the_timeout_and_the_step_may_be_sent_again(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+        with pytest.raises(hone.DeadlineExceeded, match="turn 1: no answer within 200 ms"):
+            episode.step("x", timeout=0.2)
+        scripted.hold_steps.clear()
+        assert episode.step("x").turn == 1
+        assert scripted.evaluations == 1
+
+
+def test_progress(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+        stages: list[str] = []
+
+        def on_progress(body: dict[str, str]) -> None:
+            stages.append(body["stage"])
+            scripted.hold_steps.clear()
+
+        assert episode.step("x", on_progress=on_progress).turn == 1
+        assert stages == ["building"]
+
+
+def test_cancel_from_another_thread(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        assert not client.cancel(episode)
+        scripted.hold_steps.set()
+        step = pool.submit(episode.step, "x")
+        scripted.wait_for("step")
+        assert client.cancel(episode)
+        with pytest.raises(hone.Cancelled, match="turn 1 was cancelled"):
+            step.result()
+        scripted.hold_steps.clear()
+        assert episode.step("y").turn == 1
+
+
+def test_one_connection_serves_many_threads(scripted: ScriptedServer) -> None:
+    def play(seed: int) -> list[float | None] | None:
+        episode = client.reset("add_relu", seed=seed, options={"max_turns": 3}).episode
+        return [episode.step(f"slow {turn}") for turn in range(3)][-1].returns
+
+    with hone.connect(scripted.endpoint) as client, ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(play, range(64))) == [[0.4, 0.4, 0.4]] * 64
+
+
+def test_more_requests_than_the_server_takes_at_once_wait_here(scripted: ScriptedServer) -> None:
+    scripted.limits = {"frame_bytes": 1 << 20, "in_flight": 2}
+    scripted.hold_steps.set()
+    with hone.connect(scripted.endpoint) as client, ThreadPoolExecutor(8) as pool:
+        episodes = [client.reset("add_relu").episode for _ in range(8)]
+        steps = [pool.submit(episode.step, "x") for episode in episodes]
+        scripted.wait_for("step", 2)
+        scripted.wait_for("ping", scripted.seen["ping"] + 2)
+        assert scripted.seen["step"] == 2
+        scripted.hold_steps.clear()
+        assert [step.result().turn for step in steps] == [1] * 8
+
+
+def test_oversize_source_is_refused_here(scripted: ScriptedServer) -> None:
+    scripted.limits = {"frame_bytes": 1000}
+    with hone.connect(scripted.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        with pytest.raises(hone.InvalidArgument, match="bytes, at most 1000 allowed"):
+            episode.step("x" * 1001)
+        assert episode.step("x" * 100).turn == 1
+
+
+def test_leases_are_renewed(scripted: ScriptedServer) -> None:
+    scripted._welcome["lease_s"] = 0.6
+    with hone.connect(scripted.endpoint) as client:
+        start = client.reset("add_relu")
+        closed = client.reset("add_relu")
+        closed.episode.close()
+        scripted.wait_for("ping", scripted.seen["ping"] + 4)
+        assert scripted.renewed[start.episode.id] >= 2
+        assert scripted.renewed[closed.episode.id] == 0
+
+
+def test_closing_the_client_ends_what_waits(scripted: ScriptedServer) -> None:
+    client = hone.connect(scripted.endpoint)
+    episode = client.reset("add_relu").episode
+    scripted.hold_steps.set()
+    with ThreadPoolExecutor() as pool:
+        step = pool.submit(episode.step, "x")
+        scripted.wait_for("step")
+        client.close()
+        with pytest.raises(hone.Cancelled, match="the client was closed"):
+            step.result()
+    client.close()
+    with pytest.raises(hone.FailedPrecondition, match="the client is closed"):
+        client.reset("add_relu")
+
+
+def test_keyboard_interrupt_ends_the_step_and_the_client_goes_on(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+
+        def interrupt() -> None:
+            scripted.wait_for("step")
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            episode.step("x")
+        thread.join()
+        scripted.wait_for("cancel")
+        scripted.hold_steps.clear()
+        assert episode.step("y").turn == 1
+
+
+def test_keyboard_interrupt_while_connecting() -> None:
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        hone.connect(f"tcp://127.0.0.1:{free_port()}", connect_timeout=60)
+    assert time.monotonic() - began < 30
+
+
+def test_a_client_does_not_cross_fork(scripted: ScriptedServer) -> None:
+    program = f"""
+import os, hone
+client = hone.connect({scripted.endpoint!r})
+pid = os.fork()
+if pid == 0:
+    try:
+        client.ping()
+    except hone.FailedPrecondition as error:
+        print(error, flush=True)
+    client.close()
+    os._exit(0)
+os.waitpid(pid, 0)
+print(client.ping()["time"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == [
+        "this client was made before fork(); connect again in the child",
+        "2026-11-21T00:00:00Z",
+    ], done.stderr
+
+
+def test_text_that_is_not_sendable() -> None:
+    server = ScriptedServer()
+    try:
+        with hone.connect(server.endpoint) as client:
+            episode = client.reset("add_relu").episode
+            with pytest.raises(UnicodeEncodeError):
+                episode.step("\ud800")
+            with pytest.raises(TypeError, match="cannot send a set"):
+                client.reset("add_relu", options={"x": {1}})
+            with pytest.raises(TypeError, match="step takes a kernel's source"):
+                episode.step()
+            assert episode.step("π ≈ 3").turn == 1
+    finally:
+        server.stop()

@@ -1,0 +1,104 @@
+"""The Gymnasium environment."""
+
+from __future__ import annotations
+
+import warnings
+
+import gymnasium
+import hone
+import pytest
+from gymnasium.utils.env_checker import check_env
+from scripted import ScriptedServer
+
+
+def make(endpoint: str, **given: object) -> gymnasium.Env[dict[str, object], str]:
+    return gymnasium.make("hone/KernelRefine-v0", endpoint=endpoint, task="add_relu", **given)
+
+
+def test_check_env(endpoint: str) -> None:
+    env = make(endpoint, render_mode="ansi")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # A Dict of text and counts is what this environment means; the check only knows images.
+        warnings.filterwarnings("ignore", message=".*observation space.*")
+        check_env(env.unwrapped)
+    env.close()
+
+
+def test_an_episode(endpoint: str) -> None:
+    env = make(endpoint, options={"max_turns": 2}, render_mode="ansi")
+    observation, info = env.reset(seed=5)
+    assert env.observation_space.contains(observation)
+    assert info["task"] == "tasks/add_relu"
+    assert info["seed"] == 5
+    ended = []
+    for _ in range(2):
+        observation, reward, terminated, truncated, info = env.step("wrong: there is no code in this")
+        assert env.observation_space.contains(observation)
+        assert isinstance(reward, float)
+        assert info["reward_valid"]
+        ended.append(terminated or truncated)
+    assert ended == [False, True]
+    assert str(observation["feedback"]) in str(env.render())
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.unwrapped.step("x")
+    env.close()
+    env.close()
+
+
+def test_unscored_step_is_a_finite_zero_and_says_so(scripted: ScriptedServer) -> None:
+    env = make(scripted.endpoint, action="code")
+    env.reset()
+    _, reward, _, _, info = env.step("fault")
+    assert reward == 0.0
+    assert info["reward_valid"] is False
+    assert info["fault"] == "the judge's process died"
+    env.close()
+
+
+def test_reset_options_override(scripted: ScriptedServer) -> None:
+    env = make(scripted.endpoint, options={"max_turns": 9})
+    observation, _ = env.reset(options={"max_turns": 3, "task": "tasks/add_relu"})
+    assert observation["turns_left"][0] == 3
+    with pytest.raises(hone.NotFound):
+        env.reset(options={"task": "none"})
+    env.close()
+
+
+def test_reset_closes_the_open_episode(scripted: ScriptedServer) -> None:
+    env = make(scripted.endpoint)
+    env.reset()
+    env.reset()
+    assert len(scripted.episodes) == 1
+    env.close()
+    assert scripted.episodes == {}
+
+
+def test_registered_nondeterministic() -> None:
+    assert gymnasium.spec("hone/KernelRefine-v0").nondeterministic
+
+
+def test_spaces_take_any_text(scripted: ScriptedServer) -> None:
+    env = make(scripted.endpoint)
+    assert "naïve π ≤ 4\n" in env.action_space
+    assert "" in env.action_space
+    assert "x" * 65_537 not in env.action_space
+    assert env.action_space.sample() in env.action_space
+    env.close()
+
+
+def test_vector_env_keeps_text_whole(scripted: ScriptedServer) -> None:
+    envs = gymnasium.make_vec(
+        "hone/KernelRefine-v0", num_envs=2, vectorization_mode="sync", endpoint=scripted.endpoint, task="add_relu"
+    )
+    observations, _ = envs.reset(seed=1)
+    assert observations["text"] == ("Write a kernel.",) * 2
+    _, rewards, _, _, info = envs.step(("slow", "fault"))
+    assert list(rewards) == [0.4, 0.0]
+    assert list(info["reward_valid"]) == [True, False]
+    envs.close()
+
+
+def test_bad_arguments(scripted: ScriptedServer) -> None:
+    with pytest.raises(ValueError, match="action: found 'both'"):
+        make(scripted.endpoint, action="both")

@@ -1,0 +1,129 @@
+"""Lost connections and lost servers: what goes on, and what is said where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import hone
+import pytest
+from proxy import CuttableProxy
+from scripted import ScriptedServer
+
+
+@pytest.fixture
+def proxy(scripted: ScriptedServer) -> Iterator[CuttableProxy]:
+    between = CuttableProxy(scripted.port)
+    yield between
+    between.close()
+
+
+def test_a_cut_mid_step_is_not_noticed(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    with hone.connect(proxy.endpoint) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+        step = pool.submit(episode.step, "slow")
+        scripted.wait_for("step")
+        proxy.cut()
+        scripted.wait_for("resume")
+        scripted.wait_for("step", 2)
+        scripted.hold_steps.clear()
+        assert step.result().reward == 0.4
+        assert scripted.evaluations == 1
+        assert scripted.seen["hello"] == 2
+
+
+def test_an_answer_lost_on_the_way_is_given_again(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    with hone.connect(proxy.endpoint) as client:
+        episode = client.reset("add_relu", options={"max_turns": 8}).episode
+        for turn in range(1, 9):
+            proxy.cut()
+            assert episode.step(f"slow {turn}").turn == turn
+        assert scripted.evaluations == 8
+
+
+def test_a_cut_mid_reset_makes_one_episode(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    with hone.connect(proxy.endpoint) as client, ThreadPoolExecutor() as pool:
+        scripted.mute.set()
+        reset = pool.submit(client.reset, "add_relu")
+        scripted.wait_for("reset")
+        scripted.mute.clear()
+        proxy.cut()
+        episode = reset.result().episode
+        assert len(scripted.episodes) == 1
+        assert scripted.seen["reset"] == 2
+        assert scripted.seen["resume"] == 1
+        assert episode.step("x").turn == 1
+
+
+def test_many_episodes_go_on_after_a_cut(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    with hone.connect(proxy.endpoint) as client:
+        episodes = [client.reset("add_relu").episode for _ in range(100)]
+        proxy.cut()
+        assert [e.step("x").turn for e in episodes] == [1] * 100
+        assert scripted.seen["resume"] == 100
+
+
+def test_a_half_open_connection_is_found_by_its_silence(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        scripted.mute.set()
+        step = pool.submit(episode.step, "x")
+        scripted.wait_for("hello", 2)
+        scripted.mute.clear()
+        assert step.result().turn == 1
+
+
+def test_a_connection_that_is_always_lost_is_given_up(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    with hone.connect(proxy.endpoint) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+        step = pool.submit(episode.step, "x")
+        for attempt in range(1, 6):
+            scripted.wait_for("step", attempt)
+            proxy.cut()
+        with pytest.raises(hone.Unavailable, match="was lost 5 times while it was under way"):
+            step.result()
+
+
+def test_server_restart_says_so() -> None:
+    first = ScriptedServer()
+    client = hone.connect(first.endpoint)
+    episode = client.reset("add_relu").episode
+    first.stop()
+    second = ScriptedServer(first.port)
+    try:
+        with pytest.raises(hone.Unavailable, match="the server was restarted") as caught:
+            episode.step("x")
+        assert first.incarnation in str(caught.value)
+        assert second.incarnation in str(caught.value)
+        assert not caught.value.retryable
+        assert client.reset("add_relu").episode.step("x").turn == 1
+    finally:
+        client.close()
+        second.stop()
+
+
+def test_server_gone_says_so(scripted: ScriptedServer) -> None:
+    client = hone.connect(scripted.endpoint)
+    scripted.hold_steps.set()
+    episode = client.reset("add_relu").episode
+    with ThreadPoolExecutor() as pool:
+        step = pool.submit(episode.step, "x", timeout=1.0)
+        scripted.wait_for("step")
+        scripted._stopping.set()
+        scripted._thread.join()
+        scripted._main.close()
+        with pytest.raises(hone.DeadlineExceeded, match="not connected to tcp://"):
+            step.result()
+    client.close()
+
+
+def test_an_episode_whose_lease_ran_out_while_away(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    with hone.connect(proxy.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        del scripted.episodes[episode.id]
+        proxy.cut()
+        scripted.wait_for("resume")
+        with pytest.raises(hone.Unavailable, match="while the connection was down the server let it go"):
+            episode.step("x")
