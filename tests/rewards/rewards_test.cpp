@@ -152,7 +152,8 @@ TEST_P(EveryReward, CanPayForTheLowEndOfTheInterval) {
 }
 
 TEST_P(EveryReward, HasComponentsThatAreFinite) {
-  for (const auto& [name, value] : score(GetParam(), {correct(2)}).turns[0]->components) {
+  const RewardReport report = score(GetParam(), {correct(2)});
+  for (const auto& [name, value] : report.turns.at(0)->components) {
     EXPECT_TRUE(std::isfinite(value)) << name;
   }
 }
