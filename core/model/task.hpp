@@ -60,7 +60,7 @@ struct Family {
 struct Tolerance {
   double rtol = 0, atol = 0, rms = 0;
   bool rms_per_row = false;
-  std::string reason;
+  std::string reason = {};
 };
 
 struct Source {

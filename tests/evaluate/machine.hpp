@@ -1,4 +1,5 @@
-// Machine: launcher, evaluator and built-in tasks of the build under test, for tests that judge real submissions.
+// Machine: launcher, evaluator and built-in tasks of the build under test, for tests that judge
+// real submissions.
 #pragma once
 
 #include <chrono>
@@ -33,8 +34,10 @@ inline EvaluatorOptions evaluator_options() {
 }
 
 /// The tasks that ship with hone, opened through the real plugin.
-inline Result<std::unique_ptr<Dataset>> builtin_tasks(const std::filesystem::path& folder = tasks_dir()) {
-  HONE_ASSIGN(const PluginLibrary library, PluginLibrary::load(build_dir() / "plugins/datasets/tasks.so"));
+inline Result<std::unique_ptr<Dataset>> builtin_tasks(
+    const std::filesystem::path& folder = tasks_dir()) {
+  HONE_ASSIGN(const PluginLibrary library,
+              PluginLibrary::load(build_dir() / "plugins/datasets/tasks.so"));
   HostOptions host;
   host.parse_yaml = [](std::string_view text, std::string_view name) -> Result<Value> {
     HONE_ASSIGN(const YamlDocument document, parse_yaml(text, name));
@@ -51,7 +54,8 @@ class Machine {
                                                 LauncherOptions launcher = {}) {
     auto machine = std::make_unique<Machine>();
     HONE_ASSIGN(machine->launcher_, Launcher::start(launcher));
-    HONE_ASSIGN(machine->evaluator_, make_evaluator(*machine->launcher_, std::move(options), "test machine"));
+    HONE_ASSIGN(machine->evaluator_,
+                make_evaluator(*machine->launcher_, std::move(options), "test machine"));
     HONE_ASSIGN(machine->tasks_, builtin_tasks());
     return machine;
   }
@@ -69,8 +73,8 @@ class Machine {
     return known;
   }
 
-  Result<Verdict> judge(std::shared_ptr<const Task> task, std::string source, std::uint64_t seed = 1,
-                        std::string language = "c++") {
+  Result<Verdict> judge(std::shared_ptr<const Task> task, std::string source,
+                        std::uint64_t seed = 1, std::string language = "c++") {
     Submission submission;
     submission.task = std::move(task);
     submission.source = std::move(source);
@@ -80,8 +84,9 @@ class Machine {
     submission.seed = seed;
     std::promise<Result<Verdict>> promise;
     auto future = promise.get_future();
-    auto id = evaluator_->submit(std::move(submission), [](Stage) {},
-                                 [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
+    auto id = evaluator_->submit(
+        std::move(submission), [](Stage) {},
+        [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
     if (!id) return id.error();
     return future.get();
   }

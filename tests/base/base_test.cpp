@@ -1,0 +1,100 @@
+// The ground floor: results, files, hashes and names.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/crypto.hpp"
+#include "base/files.hpp"
+#include "base/nearest.hpp"
+#include "base/result.hpp"
+
+namespace hone {
+namespace {
+
+Result<int> half(int n) {
+  if (n % 2 != 0)
+    return invalid_argument("found " + std::to_string(n) + ", expected an even number");
+  return n / 2;
+}
+
+Result<int> quarter(int n) {
+  HONE_ASSIGN(const int once, half(n));
+  return half(once);
+}
+
+TEST(Result, PassesErrorsOn) {
+  EXPECT_EQ(*quarter(8), 2);
+  ASSERT_FALSE(quarter(6));
+  EXPECT_EQ(quarter(6).error().message, "found 3, expected an even number");
+  EXPECT_EQ(quarter(6).error().in("quarter").message, "quarter: found 3, expected an even number");
+}
+
+TEST(Result, NamesCodesAsTheWireDoes) {
+  EXPECT_EQ(code_name(Code::kFailedPrecondition), "failed_precondition");
+  EXPECT_TRUE(is_retryable(Code::kUnavailable));
+  EXPECT_FALSE(is_retryable(Code::kInvalidArgument));
+}
+
+TEST(Crypto, HashesAndDraws) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(random_hex(16).size(), 32u);
+  EXPECT_NE(random_u64(), random_u64());
+  EXPECT_TRUE(equal_secrets("token", "token"));
+  EXPECT_FALSE(equal_secrets("token", "tokem"));
+  EXPECT_FALSE(equal_secrets("token", "token "));
+}
+
+class Files : public testing::Test {
+ protected:
+  Files() {
+    std::string name = (std::filesystem::temp_directory_path() / "hone-files-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, WritesWholeOrNotAtAll) {
+  ASSERT_TRUE(write_file(folder_ / "a", "one"));
+  ASSERT_TRUE(write_file(folder_ / "a", "two"));
+  EXPECT_EQ(*read_file(folder_ / "a"), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_FALSE(write_file(folder_ / "none/a", "x"));
+}
+
+TEST_F(Files, RefusesWhatIsNoFileOrTooLarge) {
+  EXPECT_EQ(read_file(folder_ / "none").error().code, Code::kNotFound);
+  EXPECT_EQ(read_file(folder_).error().message, folder_.string() + ": not a regular file");
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_file(folder_ / "pipe").error().message,
+            (folder_ / "pipe").string() + ": not a regular file");
+  ASSERT_TRUE(write_file(folder_ / "big", std::string(100, 'x')));
+  EXPECT_EQ(read_file(folder_ / "big", 99).error().message,
+            (folder_ / "big").string() + ": 100 bytes, at most 99 allowed");
+}
+
+TEST(MemoryFile, CannotBeChanged) {
+  auto fd = memory_file("test", "artifact");
+  ASSERT_TRUE(fd);
+  EXPECT_EQ(pwrite(fd->get(), "X", 1, 0), -1);
+  EXPECT_EQ(ftruncate(fd->get(), 1), -1);
+  char text[16] = {};
+  EXPECT_EQ(pread(fd->get(), text, sizeof text, 0), 8);
+  EXPECT_STREQ(text, "artifact");
+}
+
+TEST(Nearest, FindsTypingMistakesOnly) {
+  const std::vector<std::string> names{"turn", "reward", "episode"};
+  EXPECT_EQ(nearest("trun", names), "turn");
+  EXPECT_EQ(nearest("banana", names), "");
+  EXPECT_EQ(unknown_name("key", "rewrad", names), "unknown key 'rewrad'; did you mean 'reward'?");
+  EXPECT_EQ(unknown_name("key", "banana", names),
+            "unknown key 'banana'; valid: turn, reward, episode");
+}
+
+}  // namespace
+}  // namespace hone

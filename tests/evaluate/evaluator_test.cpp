@@ -1,0 +1,202 @@
+// The evaluator: limits, cancellation, deadlines, repetition, admission, and machines with less.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "evaluate/shared_machine.hpp"
+
+namespace hone {
+namespace {
+
+using test::machine;
+
+constexpr const char* kRight =
+    "#include <cstdint>\nextern \"C\" void add_relu(const float* x, const float* y, float* out, "
+    "int64_t n) {\n"
+    "for (int64_t i = 0; i < n; ++i) { float s = x[i] + y[i]; out[i] = s > 0 ? s : 0; } }\n";
+constexpr const char* kSpins =
+    "#include <cstdint>\nextern \"C\" void add_relu(const float*, const float*, float*, int64_t) "
+    "{\n"
+    "for (volatile int i = 0;; i = i + 1) {} }\n";
+
+Submission submission(const std::string& source) {
+  Submission s;
+  s.task = machine().task("add_relu");
+  s.language = "c++";
+  s.source = source;
+  s.client = "test";
+  s.episode = "e";
+  s.seed = 1;
+  return s;
+}
+
+TEST(Evaluator, RefusesWhatTheTaskDoesNotOffer) {
+  Submission s = submission(kRight);
+  s.language = "fortran";
+  EXPECT_EQ(machine().evaluator().submit(s, {}, {}).error().message,
+            "language 'fortran' is not one of the task's");
+  s.language = "c++";
+  s.backend = "cuda";
+  EXPECT_EQ(machine().evaluator().submit(s, {}, {}).error().message,
+            "task add_relu cannot be run on backend 'cuda'");
+}
+
+TEST(Evaluator, CancelEndsARunningSubmission) {
+  std::promise<Result<Verdict>> promise;
+  std::promise<void> checking;
+  std::atomic<bool> told{false};
+  auto future = promise.get_future();
+  auto id = machine().evaluator().submit(
+      submission(kSpins),
+      [&](Stage stage) {
+        if (stage == Stage::kChecking && !told.exchange(true)) checking.set_value();
+      },
+      [&](Result<Verdict> v) { promise.set_value(std::move(v)); });
+  ASSERT_TRUE(id);
+  checking.get_future().wait();
+  machine().evaluator().cancel(*id);
+  auto result = future.get();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kCancelled);
+  // The next one finds a device in order.
+  auto next = test::judge("add_relu", kRight);
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->outcome, Outcome::kCorrect);
+}
+
+TEST(Evaluator, DeadlineEndsARunningSubmission) {
+  Submission s = submission(kSpins);
+  s.deadline_s = 0.5;
+  std::promise<Result<Verdict>> promise;
+  auto future = promise.get_future();
+  ASSERT_TRUE(machine().evaluator().submit(
+      s, [](Stage) {}, [&](Result<Verdict> v) { promise.set_value(std::move(v)); }));
+  auto result = future.get();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(result.error().message, "the deadline has passed");
+}
+
+TEST(Evaluator, SameSeedSameVerdict) {
+  const std::string wrong =
+      "#include <cstdint>\nextern \"C\" void add_relu(const float* x, const float* y, float* out, "
+      "int64_t n) {\n"
+      "for (int64_t i = 0; i < n; ++i) out[i] = x[i] + y[i]; }\n";
+  auto first = test::judge("add_relu", wrong, 99), second = test::judge("add_relu", wrong, 99);
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->mismatch && second->mismatch);
+  EXPECT_EQ(first->reason, second->reason);
+  EXPECT_EQ(first->mismatch->got, second->mismatch->got);
+  EXPECT_EQ(first->mismatch->wrong, second->mismatch->wrong);
+}
+
+TEST(Evaluator, ManyAtOnceAllEnd) {
+  constexpr int kMany = 24;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int wrong = 0, done = 0;
+  for (int i = 0; i < kMany; ++i) {
+    Submission s =
+        submission(std::string("// ") + std::to_string(i % 6) + "\n#include <cstdint>\n" +
+                   "extern \"C\" void add_relu(const float*, const float*, float*, int64_t) {}\n");
+    s.episode = std::to_string(i);
+    ASSERT_TRUE(machine().evaluator().submit(
+        s, [](Stage) {},
+        [&](Result<Verdict> v) {
+          std::lock_guard lock(mutex);
+          ++done;
+          wrong += v && v->outcome == Outcome::kWrong;
+          changed.notify_all();
+        }));
+  }
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return done == kMany; });
+  EXPECT_EQ(wrong, kMany);
+}
+
+TEST(Admission, LazyAnswersFailAndTheReferencePasses) {
+  for (const char* id : {"add_relu", "sum", "softmax", "argmax"}) {
+    auto report = admit(machine().launcher(), test::quick_options(), machine().task(id), 7);
+    ASSERT_TRUE(report) << id << ": " << report.error().message;
+    EXPECT_TRUE(report->find("admitted")->as_bool()) << id << ": " << to_json(*report);
+  }
+}
+
+TEST(Admission, ALooseToleranceIsRefused) {
+  Task loose = *machine().task("softmax");
+  loose.id = "loose_softmax";
+  loose.tolerance.atol = 0.5;
+  auto report =
+      admit(machine().launcher(), test::quick_options(), std::make_shared<const Task>(loose), 7);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->find("admitted")->as_bool());
+}
+
+TEST(Toolchain, AMissingCompilerIsToldAtStart) {
+  EvaluatorOptions options = test::quick_options();
+  options.toolchains["c++"].compiler = "/usr/bin/no-such-compiler";
+  auto evaluator = make_evaluator(machine().launcher(), options, "test");
+  ASSERT_FALSE(evaluator);
+  EXPECT_EQ(evaluator.error().message,
+            "c++ compiler /usr/bin/no-such-compiler: start compiler /usr/bin/no-such-compiler: "
+            "No such file or directory");
+}
+
+TEST(Toolchain, ACompilerKilledForMemoryIsABuildFailure) {
+  EvaluatorOptions options = test::quick_options();
+  options.build_memory_mb = 300;
+  auto evaluator = make_evaluator(machine().launcher(), options, "test");
+  ASSERT_TRUE(evaluator) << evaluator.error().message;
+  std::promise<Result<Verdict>> promise;
+  auto future = promise.get_future();
+  ASSERT_TRUE((*evaluator)
+                  ->submit(
+                      submission("template <int n> struct A { static constexpr int v = A<n - 1>::v "
+                                 "+ A<n - 2>::v + n; int x[n + 1]; };\n"
+                                 "template <int n, int m> struct B { B<n - 1, m * 2> a; B<n - 1, m "
+                                 "* 2 + 1> b; };\n"
+                                 "template <int m> struct B<0, m> { int x[m % 7 + 1]; };\n"
+                                 "extern \"C\" int add_relu() { return sizeof(B<22, 1>); }\n"),
+                      [](Stage) {}, [&](Result<Verdict> v) { promise.set_value(std::move(v)); }));
+  auto result = future.get();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->outcome, Outcome::kBuildFailed);
+  EXPECT_EQ(result->reason, "the compiler was ended: it needed more than 300 MB");
+}
+
+/// Judges a right and a crashing submission on a machine that allows less.
+void expect_judges(const LauncherOptions& less) {
+  auto weak = test::Machine::start(test::quick_options(), less);
+  ASSERT_TRUE(weak) << weak.error().message;
+  auto right = (*weak)->judge((*weak)->task("add_relu"), kRight);
+  ASSERT_TRUE(right) << right.error().message;
+  EXPECT_EQ(right->outcome, Outcome::kCorrect) << right->reason;
+  auto crash = (*weak)->judge((*weak)->task("add_relu"),
+                              "extern \"C\" void add_relu() { __builtin_trap(); }");
+  ASSERT_TRUE(crash) << crash.error().message;
+  EXPECT_EQ(crash->signal, "SIGILL") << crash->reason;
+}
+
+TEST(MachinesWithLess, Ptrace) {
+  LauncherOptions less;
+  less.freezer = "ptrace";
+  expect_judges(less);
+}
+
+TEST(MachinesWithLess, NoNamespaces) {
+  LauncherOptions less;
+  less.maximum = IsolationLevel::kSeparated;
+  expect_judges(less);
+}
+
+TEST(MachinesWithLess, FilterOnly) {
+  LauncherOptions less;
+  less.maximum = IsolationLevel::kFiltered;
+  expect_judges(less);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,44 @@
+// The queue lets clients take turns, and episodes within a client.
+#include "evaluate/fair_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace hone {
+namespace {
+
+std::vector<std::string> drain(FairQueue<std::string>& queue) {
+  std::vector<std::string> order;
+  while (auto item = queue.pop()) order.push_back(*item);
+  return order;
+}
+
+TEST(FairQueue, AQuietClientNeverWaitsBehindABurst) {
+  FairQueue<std::string> queue;
+  for (int i = 0; i < 3; ++i) queue.push("busy", "e", "b" + std::to_string(i));
+  queue.push("quiet", "e", "q0");
+  EXPECT_EQ(drain(queue), (std::vector<std::string>{"b0", "q0", "b1", "b2"}));
+  EXPECT_EQ(queue.size(), 0u);
+}
+
+TEST(FairQueue, EpisodesOfAClientTakeTurnsAndKeepTheirOrder) {
+  FairQueue<std::string> queue;
+  for (const char* item : {"a0", "a1", "a2"}) queue.push("c", "a", item);
+  queue.push("c", "b", "b0");
+  EXPECT_EQ(drain(queue), (std::vector<std::string>{"a0", "b0", "a1", "a2"}));
+}
+
+TEST(FairQueue, TwoHundredAndFiftySixEpisodesAtOnceAllMove) {
+  FairQueue<std::string> queue;
+  for (int turn = 0; turn < 4; ++turn) {
+    for (int e = 0; e < 256; ++e) queue.push("c", std::to_string(e), std::to_string(e));
+  }
+  std::vector<std::string> order = drain(queue);
+  ASSERT_EQ(order.size(), 1024u);
+  for (int e = 0; e < 256; ++e) EXPECT_EQ(order[static_cast<std::size_t>(e)], std::to_string(e));
+}
+
+}  // namespace
+}  // namespace hone

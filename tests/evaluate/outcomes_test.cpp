@@ -1,0 +1,110 @@
+// Every way a submission can end, through real jails and a real judge, with the reason that its
+// author reads.
+#include <gtest/gtest.h>
+
+#include "evaluate/shared_machine.hpp"
+
+namespace hone {
+namespace {
+
+using test::judge;
+
+constexpr const char* kSignature =
+    "#include <cstdint>\n#include <cstddef>\n"
+    "extern \"C\" void add_relu(const float* x, const float* y, float* out, int64_t n) ";
+
+Verdict verdict_of(const std::string& body, const std::string& before = "") {
+  auto verdict = judge("add_relu", before + kSignature + "{" + body + "}");
+  EXPECT_TRUE(verdict) << verdict.error().message;
+  return verdict ? *verdict : Verdict();
+}
+
+constexpr const char* kRight =
+    "for (int64_t i = 0; i < n; ++i) { float s = x[i] + y[i]; out[i] = s > 0 ? s : 0; }";
+
+TEST(Outcome, Correct) {
+  const Verdict v = verdict_of(kRight);
+  EXPECT_EQ(v.outcome, Outcome::kCorrect) << v.reason;
+  ASSERT_TRUE(v.speedup);
+  EXPECT_GT(v.speedup->value, 0);
+  EXPECT_LE(v.speedup->low, v.speedup->value);
+  EXPECT_GE(v.speedup->high, v.speedup->value);
+  EXPECT_NE(v.fingerprint.find("g++"), std::string::npos);
+  EXPECT_EQ(v.source_hash.size(), 64u);
+}
+
+TEST(Outcome, WrongNamesTheWorstElement) {
+  const Verdict v = verdict_of("for (int64_t i = 0; i < n; ++i) out[i] = x[i] * y[i];");
+  EXPECT_EQ(v.outcome, Outcome::kWrong);
+  EXPECT_EQ(v.stage, "check");
+  ASSERT_TRUE(v.mismatch);
+  EXPECT_EQ(v.mismatch->tensor, "out");
+  EXPECT_GT(v.mismatch->wrong, 0);
+}
+
+TEST(Outcome, BuildFailedCarriesTheCompilersWords) {
+  const Verdict v = verdict_of("undeclared = 1;");
+  EXPECT_EQ(v.outcome, Outcome::kBuildFailed);
+  EXPECT_EQ(v.reason, "the compiler refused it");
+  EXPECT_NE(v.diagnostics.find("submission.cpp:3:"), std::string::npos) << v.diagnostics;
+  EXPECT_EQ(v.diagnostics.find("/tmp"), std::string::npos);
+}
+
+TEST(Outcome, MissingEntryIsTold) {
+  auto v = judge("add_relu", "extern \"C\" void other() {}");
+  ASSERT_TRUE(v);
+  EXPECT_EQ(v->outcome, Outcome::kBuildFailed);
+  EXPECT_NE(v->diagnostics.find("add_relu"), std::string::npos) << v->diagnostics;
+}
+
+TEST(Outcome, CrashedNamesTheSignal) {
+  const Verdict v = verdict_of("*(volatile int*)8 = 1;");
+  EXPECT_EQ(v.outcome, Outcome::kCrashed);
+  EXPECT_EQ(v.signal, "SIGSEGV");
+  EXPECT_EQ(v.reason.rfind("signal SIGSEGV in a check of ", 0), 0u) << v.reason;
+  EXPECT_EQ(verdict_of("__builtin_trap();").signal, "SIGILL");
+  EXPECT_EQ(verdict_of("abort();", "#include <cstdlib>\n").signal, "SIGABRT");
+}
+
+TEST(Outcome, ExitIsACrash) {
+  const Verdict v = verdict_of("exit(0);", "#include <cstdlib>\n");
+  EXPECT_EQ(v.outcome, Outcome::kCrashed);
+  EXPECT_NE(v.reason.find("exited with code 0"), std::string::npos) << v.reason;
+}
+
+TEST(Outcome, ExceptionIsACrashWithItsWords) {
+  const Verdict v = verdict_of("throw std::runtime_error(\"my words\");", "#include <stdexcept>\n");
+  EXPECT_EQ(v.outcome, Outcome::kCrashed);
+  EXPECT_NE(v.reason.find("uncaught exception"), std::string::npos) << v.reason;
+}
+
+TEST(Outcome, OverrunOfOneElementIsSeen) {
+  // Reading one element beyond: only a page that cannot be read tells.
+  const std::string read_over = std::string(kRight) + " volatile float f = x[n]; (void)f;";
+  const Verdict read = verdict_of(read_over);
+  EXPECT_EQ(read.outcome, Outcome::kCrashed);
+  EXPECT_EQ(read.signal, "SIGSEGV");
+  const Verdict before = verdict_of(std::string(kRight) + " out[-1] = 0;");
+  EXPECT_EQ(before.outcome, Outcome::kWrong);
+  EXPECT_EQ(before.reason.rfind("wrote outside of tensor ", 0), 0u) << before.reason;
+}
+
+TEST(Outcome, ChangedInputIsWrong) {
+  const Verdict v = verdict_of(std::string(kRight) + " const_cast<float*>(x)[0] = 0;");
+  EXPECT_EQ(v.outcome, Outcome::kWrong);
+  EXPECT_EQ(v.reason.rfind("changed the input tensor x", 0), 0u) << v.reason;
+}
+
+TEST(Outcome, LanguageC) {
+  auto v =
+      judge("add_relu",
+            "#include <stdint.h>\nvoid add_relu(const float* restrict x, const float* y, float* "
+            "out, int64_t n) {"
+            "for (int64_t i = 0; i < n; ++i) { float s = x[i] + y[i]; out[i] = s > 0 ? s : 0; } }",
+            1, "c");
+  ASSERT_TRUE(v) << v.error().message;
+  EXPECT_EQ(v->outcome, Outcome::kCorrect) << v->reason << v->diagnostics;
+}
+
+}  // namespace
+}  // namespace hone

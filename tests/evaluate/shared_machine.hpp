@@ -1,0 +1,36 @@
+// One machine for all tests of a program: starting one takes a second, and it must serve one
+// submission after another anyway.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "evaluate/machine.hpp"
+
+namespace hone::test {
+
+/// A quick measurement: outcomes are what these tests are about.
+inline EvaluatorOptions quick_options() {
+  EvaluatorOptions options = evaluator_options();
+  options.measure.pairs_min = 3;
+  options.measure.pairs_max = 3;
+  options.measure.singles = 1;
+  return options;
+}
+
+inline Machine& machine() {
+  static const std::unique_ptr<Machine> shared = [] {
+    auto started = Machine::start(quick_options());
+    if (!started) ADD_FAILURE() << started.error().message;
+    return started ? std::move(started).value() : nullptr;
+  }();
+  return *shared;
+}
+
+inline Result<Verdict> judge(const std::string& task, const std::string& source,
+                             std::uint64_t seed = 1, const std::string& language = "c++") {
+  return machine().judge(machine().task(task), source, seed, language);
+}
+
+}  // namespace hone::test

@@ -1,0 +1,81 @@
+// Inputs: the same seed the same bytes, other seeds others, and each family what it says.
+#include "judge/fill.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace hone {
+namespace {
+
+std::vector<float> fill(const char* kind, double a, double b, std::uint64_t seed = 1,
+                        std::size_t n = 100000) {
+  std::vector<float> values(n);
+  fill_tensor(values.data(), DType::kF32, n, {kind, a, b}, seed);
+  return values;
+}
+
+double mean(const std::vector<float>& v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
+
+TEST(Fill, FollowsFromItsSeed) {
+  for (const char* kind : {"normal", "uniform", "cancel", "scaled", "ties", "sparse"}) {
+    EXPECT_EQ(fill(kind, 0.5, 2, 7), fill(kind, 0.5, 2, 7)) << kind;
+    EXPECT_NE(fill(kind, 0.5, 2, 7), fill(kind, 0.5, 2, 8)) << kind;
+  }
+}
+
+TEST(Fill, KindsAreWhatTheySay) {
+  const auto normal = fill("normal", 3, 2);
+  EXPECT_NEAR(mean(normal), 3, 0.05);
+  double variance = 0;
+  for (const float x : normal) variance += (x - 3) * (x - 3) / static_cast<double>(normal.size());
+  EXPECT_NEAR(variance, 4, 0.1);
+  for (const float x : fill("uniform", -1, 1)) ASSERT_TRUE(x >= -1 && x < 1);
+  EXPECT_NEAR(mean(fill("cancel", 0, 1)), 0, 1e-4);
+  const auto ties = fill("ties", 5, 1);
+  EXPECT_EQ(std::set<float>(ties.begin(), ties.end()).size(), 5u);
+  const auto sparse = fill("sparse", 0.9, 1);
+  EXPECT_NEAR(static_cast<double>(std::count(sparse.begin(), sparse.end(), 0.0f)) / 100000, 0.9,
+              0.01);
+  EXPECT_EQ(fill("ramp", 1, 2)[10], 21);
+  EXPECT_EQ(fill("constant", 4, 0)[99], 4);
+}
+
+TEST(Fill, IntegersCoverTheirRangeAndNothingElse) {
+  std::vector<std::int8_t> bytes(100000);
+  fill_tensor(bytes.data(), DType::kI8, bytes.size(), {"integers", -3, 3}, 1);
+  EXPECT_EQ(std::set<std::int8_t>(bytes.begin(), bytes.end()),
+            (std::set<std::int8_t>{-3, -2, -1, 0, 1, 2, 3}));
+  fill_tensor(bytes.data(), DType::kI8, bytes.size(), {"normal", 0, 1000}, 1);
+  EXPECT_EQ(*std::max_element(bytes.begin(), bytes.end()), 127);
+  EXPECT_EQ(*std::min_element(bytes.begin(), bytes.end()), -128);
+}
+
+TEST(Fill, SeedsAreIndependent) {
+  EXPECT_NE(derive_seed(1, "a"), derive_seed(1, "b"));
+  EXPECT_NE(derive_seed(1, "a", 1), derive_seed(1, "a", 2));
+  EXPECT_EQ(derive_seed(1, "a", 1), derive_seed(1, "a", 1));
+}
+
+TEST(Fill, PatternsNoticeEveryByte) {
+  std::vector<char> arena(1000);
+  write_pattern(arena.data(), 3, 997, 42);
+  EXPECT_TRUE(pattern_stands(arena.data(), 3, 997, 42));
+  EXPECT_TRUE(pattern_stands(arena.data(), 500, 501, 42));
+  EXPECT_FALSE(pattern_stands(arena.data(), 3, 997, 43));
+  for (const std::size_t at : {std::size_t{3}, std::size_t{500}, std::size_t{996}}) {
+    arena[at] = static_cast<char>(arena[at] + 1);
+    EXPECT_FALSE(pattern_stands(arena.data(), 3, 997, 42)) << at;
+    arena[at] = static_cast<char>(arena[at] - 1);
+  }
+  EXPECT_EQ(arena[2], 0);
+  EXPECT_EQ(arena[997], 0);
+}
+
+}  // namespace
+}  // namespace hone

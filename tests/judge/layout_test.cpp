@@ -1,0 +1,101 @@
+// Where tensors lie: aligned between canaries, or against a guard page to the element.
+#include "judge/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include "judge/session.hpp"
+
+namespace hone {
+namespace {
+
+Task sample() {
+  Task task;
+  task.tensors = {{"x", Role::kIn, DType::kF32, {"n"}}, {"y", Role::kOut, DType::kF32, {"n"}}};
+  task.dims = {"n"};
+  task.timed = {{"n", 1000}};
+  task.shown = {{{"n", 8}}};
+  task.hidden = {{{{"n", {1, 99}}}}};
+  task.families = {{"normal", {}, {}},
+                   {"cancel", {}, {}},
+                   {"scaled", {}, {}},
+                   {"ties", {}, {}},
+                   {"sparse", {}, {}}};
+  return task;
+}
+
+TEST(Layout, CanariesStandOnBothSides) {
+  auto layout = lay_out(sample(), {{"n", 1001}}, 3, Placement::kCanaries, false);
+  ASSERT_TRUE(layout);
+  std::uint64_t last = 0;
+  for (const auto& call : layout->calls) {
+    for (const Region& r : call) {
+      EXPECT_EQ(r.begin, last);
+      EXPECT_EQ(r.payload % 64, 0u);
+      EXPECT_GE(r.payload - r.begin, 64u);
+      EXPECT_GE(r.end - r.payload - r.bytes, 64u);
+      last = r.end;
+    }
+  }
+  EXPECT_EQ(layout->total, last);
+  EXPECT_TRUE(layout->guards.empty());
+}
+
+TEST(Layout, GuardsStandRightBehindTheLastElement) {
+  Task task = sample();
+  for (const std::int64_t alignment : {0, 64}) {
+    task.alignment = alignment;
+    auto layout = lay_out(task, {{"n", 1001}}, 1, Placement::kGuards, false);
+    ASSERT_TRUE(layout);
+    ASSERT_EQ(layout->guards.size(), 2u);
+    const Region& r = layout->calls[0][0];
+    EXPECT_EQ(layout->guards[0].at, r.end);
+    EXPECT_EQ(r.end % 4096, 0u);
+    if (alignment == 0) {
+      EXPECT_EQ(r.payload + r.bytes, r.end);
+    } else {
+      EXPECT_EQ(r.payload % 64, 0u);
+    }
+  }
+}
+
+TEST(Layout, ExactFormHasDoublesForOutputs) {
+  auto layout = lay_out(sample(), {{"n", 10}}, 1, Placement::kCanaries, true);
+  EXPECT_EQ(layout->calls[0][0].bytes, 40u);
+  EXPECT_EQ(layout->calls[0][1].bytes, 80u);
+}
+
+TEST(Trials, CoverShapesAndFamilies) {
+  const Task task = sample();
+  const auto trials = plan_trials(task, 5);
+  std::set<std::size_t> families;
+  for (const Trial& trial : trials) families.insert(trial.family);
+  EXPECT_EQ(families.size(), 5u);
+  EXPECT_EQ(trials[0].dims.at("n"), 8);
+  EXPECT_TRUE(trials[1].hidden);
+  EXPECT_EQ(shape_text(trials[1]), "a hidden shape");
+  EXPECT_EQ(shape_text(trials[2]), "n=1000");
+  EXPECT_EQ(trials[2].placement, Placement::kCanaries);
+}
+
+TEST(Trials, HiddenShapesAreDrawnAnew) {
+  const Task task = sample();
+  std::set<std::int64_t> drawn;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const std::int64_t n = plan_trials(task, seed)[1].dims.at("n");
+    EXPECT_TRUE(n >= 1 && n <= 99);
+    EXPECT_EQ(n, plan_trials(task, seed)[1].dims.at("n"));
+    drawn.insert(n);
+  }
+  EXPECT_GT(drawn.size(), 20u);
+}
+
+TEST(RoundCalls, FillARoundButNotTheMemory) {
+  const Task task = sample();
+  MeasureSettings settings;
+  EXPECT_EQ(round_calls(task, settings, 1e-3), 4u);
+  EXPECT_EQ(round_calls(task, settings, 1.0), 1u);
+  EXPECT_EQ(round_calls(task, settings, 0), kCallsMax);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,95 @@
+// MessagePack and JSON: what goes in comes out, and what strangers send is refused for its reason.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "model/value.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+namespace {
+
+std::string refusal(std::string_view bytes, CodecLimits limits = {}) {
+  auto value = from_msgpack(bytes, limits);
+  return value ? "accepted" : value.error().message;
+}
+
+TEST(MessagePack, RoundTrip) {
+  const Value value = Value::map({{"nil", nullptr},
+                                  {"bool", true},
+                                  {"small", 7},
+                                  {"large", std::numeric_limits<std::int64_t>::max()},
+                                  {"negative", std::numeric_limits<std::int64_t>::min()},
+                                  {"float", 0.1},
+                                  {"text", "häß\0lich"},
+                                  {"bytes", Value::bytes(std::string("\0\xff", 2))},
+                                  {"list", Value::array({1, "two", Value::map()})}});
+  auto back = from_msgpack(to_msgpack(value));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, value);
+}
+
+TEST(MessagePack, RefusesBombs) {
+  // Five bytes that announce 2^28 elements; msgpack-c alone would allocate gigabytes.
+  EXPECT_EQ(refusal(std::string("\xdd\x10\x00\x00\x00", 5)),
+            "messagepack: array of 268435456 items, at most 65536 allowed");
+  EXPECT_EQ(refusal(std::string(40, '\x91') + "\xc0"), "messagepack: nested deeper than 32");
+  CodecLimits few;
+  few.values_max = 100;
+  EXPECT_EQ(refusal(to_msgpack(Value(Value::Array(200))), few),
+            "messagepack: more than 100 values");
+  EXPECT_EQ(refusal(std::string("\xdb\x7f\xff\xff\xff", 5)), "messagepack: cut off at byte 5");
+}
+
+TEST(MessagePack, RefusesWhatTheSchemaCannotHold) {
+  EXPECT_EQ(refusal(std::string("\xd4\x01\x02", 3)), "messagepack: an extension type");
+  EXPECT_EQ(refusal(std::string("\x81\x01\x02", 3)), "messagepack: a map key that is int");
+  EXPECT_EQ(refusal(std::string("\x82\xa1k\x01\xa1k\x02", 7)), "messagepack: the key 'k' twice");
+  EXPECT_EQ(refusal(std::string("\xcf\xff\xff\xff\xff\xff\xff\xff\xff", 9)),
+            "messagepack: an integer beyond int64");
+  EXPECT_EQ(refusal(std::string("\x01\x02", 2)), "messagepack: 1 bytes after the value");
+  EXPECT_EQ(refusal(""), "messagepack: cut off at byte 0");
+}
+
+TEST(MessagePack, LargeMapsHaveEachKeyOnce) {
+  Value map = Value::map();
+  for (int i = 0; i < 100; ++i) map.as_map().emplace_back("k" + std::to_string(i % 99), i);
+  EXPECT_EQ(refusal(to_msgpack(map)), "messagepack: a key twice");
+}
+
+TEST(MessagePack, RandomBytesNeverCrash) {
+  std::mt19937 random(20261121);
+  for (int i = 0; i < 20000; ++i) {
+    std::string bytes(random() % 64, '\0');
+    for (char& c : bytes) c = static_cast<char>(random());
+    static_cast<void>(from_msgpack(bytes).ok());
+  }
+}
+
+TEST(Json, RoundTripAndPlace) {
+  const Value value = Value::map({{"a", Value::array({1, 2.5, "x", nullptr, true})}});
+  EXPECT_EQ(to_json(value), R"({"a":[1,2.5,"x",null,true]})");
+  EXPECT_EQ(*from_json(to_json(value)), value);
+  EXPECT_EQ(to_json(Value(std::nan(""))), "null");
+  EXPECT_EQ(to_json(Value::bytes("hone")), R"({"$bytes":"aG9uZQ=="})");
+  EXPECT_FALSE(from_json("{"));
+}
+
+TEST(Verdict, RoundTrip) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kWrong;
+  verdict.reason = "output y is wrong";
+  verdict.mismatch = Mismatch{"y", "n=3", "normal", {1, 2}, 1.5, std::nullopt, 1e-6, 3, 9, 1};
+  verdict.speedup = Speedup{1.5, 1.4, 1.6, 10, 15, 7, 4, {"noisy"}};
+  verdict.stage_ms["build"] = 12.5;
+  auto back = verdict_from_value(verdict_to_value(verdict));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(verdict_to_value(*back), verdict_to_value(verdict));
+  EXPECT_EQ(verdict_from_value(Value::map({{"outcome", "great"}})).error().message,
+            "no outcome is called 'great'");
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,55 @@
+// Strict reading of maps: every mistake names its place, what was found and what is allowed.
+#include "model/fields.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+TEST(Fields, ReadsWhatIsThere) {
+  const Value map = Value::map({{"turn", 2}, {"name", "x"}, {"share", 0.5}, {"on", true}});
+  Fields f(map, "step");
+  EXPECT_EQ(f.integer("turn", 0, 10), 2);
+  EXPECT_EQ(f.text("name"), "x");
+  EXPECT_EQ(f.number("share", 0, 1), 0.5);
+  EXPECT_TRUE(f.flag("on"));
+  EXPECT_EQ(f.integer_or("absent", 7, 0, 10), 7);
+  EXPECT_TRUE(f.finish());
+}
+
+TEST(Fields, NamesEachMistake) {
+  const Value map = Value::map({{"turn", 20}, {"name", 1}, {"kind", "sun"}, {"trun", 1}});
+  const auto first = [&](auto read) {
+    Fields f(map, "step");
+    read(f);
+    return f.finish().error().message;
+  };
+  EXPECT_EQ(first([](Fields& f) { f.integer("turn", 0, 10); }),
+            "step: turn: found 20, expected 0 to 10");
+  EXPECT_EQ(first([](Fields& f) { f.text("name"); }), "step: name: expected text, found int");
+  EXPECT_EQ(first([](Fields& f) {
+              f.choice("kind", {"sum", "forward"});
+            }),
+            "step: kind: unknown value 'sun'; did you mean 'sum'?");
+  EXPECT_EQ(first([](Fields& f) { f.flag("off"); }), "step: off: missing");
+  EXPECT_EQ(first([](Fields& f) {
+              f.integer("turn", 0, 100);
+              f.value("name");
+              f.value("kind");
+            }),
+            "step: unknown key 'trun'; did you mean 'turn'?");
+  EXPECT_EQ(Fields(Value(3), "step").finish().error().message, "step: expected a map, found int");
+}
+
+TEST(Fields, AsksWhereSomethingStands) {
+  const Value map = Value::map({{"limits", Value::map({{"threads", "two"}})}});
+  Fields f(map, "task",
+           [](std::string_view pointer) { return "task.yaml:" + std::to_string(pointer.size()); });
+  Fields inner = f.inside("limits", *f.map("limits"));
+  inner.integer("threads", 1, 8);
+  EXPECT_EQ(inner.finish().error().message,
+            "task.yaml:15: threads: expected an integer, found string");
+}
+
+}  // namespace
+}  // namespace hone
