@@ -14,7 +14,12 @@ from typing import Any
 import msgpack
 import zmq
 
-JUDGEMENTS = {"crash": ("crashed", 0.0), "wrong": ("wrong", 0.1), "slow": ("correct", 0.4)}
+JUDGEMENTS = {
+    "crash": ("crashed", 0.0),
+    "wrong": ("wrong", 0.1),
+    "slow": ("correct", 0.4),
+    "temporary": ("correct", 0.4),
+}
 
 
 class Refused(Exception):
@@ -144,15 +149,22 @@ class ScriptedServer:
     def _describe(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         if body.get("task") not in (None, "add_relu", "tasks/add_relu"):
             raise Refused("not_found", f"unknown task '{body['task']}'; did you mean 'tasks/add_relu'?", "task")
-        task = {"id": "tasks/add_relu", "title": "Add, then ReLU", "split": "train", "tags": ["cpu"], "backends": ["cpu"]}
+        task = {
+            "id": "tasks/add_relu",
+            "title": "Add, then ReLU",
+            "split": "train",
+            "tags": ["cpu"],
+            "backends": ["cpu"],
+        }
         if body.get("task"):
             return {"task": task}
         return {"environment": {"name": "kernel_refine", "max_turns": 4}, "tasks": [task]}
 
     def _reset(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         self._describe(identity, {"task": body.get("task")})
-        if body["key"] in self._reset_replies:
-            return self._reset_replies[body["key"]]
+        key = body.get("key", secrets.token_hex(8))
+        if key in self._reset_replies:
+            return self._reset_replies[key]
         episode = secrets.token_hex(4)
         self.episodes[episode] = {
             "owner": identity,
@@ -168,9 +180,14 @@ class ScriptedServer:
             "turn": 0,
             "lease_s": self._welcome["lease_s"],
             "observation": self._observation(episode, "Write a kernel."),
-            "info": {"seed": body.get("seed", 0), "task": "tasks/add_relu", "group": body.get("group"), "fingerprint": "scripted"},
+            "info": {
+                "seed": body.get("seed", 0),
+                "task": "tasks/add_relu",
+                "group": body.get("group"),
+                "fingerprint": "scripted",
+            },
         }
-        self._reset_replies[body["key"]] = reply
+        self._reset_replies[key] = reply
         return reply
 
     def _observation(self, episode: str, text: str) -> dict[str, Any]:
@@ -191,7 +208,9 @@ class ScriptedServer:
             raise Refused("not_found", f"unknown episode {episode}", "task")
         state = self.episodes[episode]
         if state["owner"] != identity:
-            raise Refused("failed_precondition", f"episode {episode} belongs to another connection; resume it with its token")
+            raise Refused(
+                "failed_precondition", f"episode {episode} belongs to another connection; resume it with its token"
+            )
         return state
 
     def _step(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
@@ -202,7 +221,9 @@ class ScriptedServer:
                 raise Refused("failed_precondition", f"turn {turn} was taken with another action", "task")
             return state["replies"][turn][1]
         if state["turn"] >= state["max_turns"]:
-            raise Refused("failed_precondition", f"the episode ended after turn {state['turn']} (turns used up)", "task")
+            raise Refused(
+                "failed_precondition", f"the episode ended after turn {state['turn']} (turns used up)", "task"
+            )
         if turn != state["turn"] + 1:
             raise Refused("failed_precondition", f"found turn {turn}, expected {state['turn'] + 1}", "task")
         self.evaluations += 1

@@ -7,6 +7,7 @@ import asyncio
 import hone
 import hone.aio
 import pytest
+
 from scripted import ScriptedServer
 
 

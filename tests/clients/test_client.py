@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import hone
 import pytest
+
 from conftest import free_port
 from scripted import ScriptedServer
 

@@ -6,8 +6,10 @@ import warnings
 
 import gymnasium
 import hone
+import hone.gym
 import pytest
 from gymnasium.utils.env_checker import check_env
+
 from scripted import ScriptedServer
 
 

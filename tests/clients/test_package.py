@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import hone
 import pytest
+
 from conftest import ROOT
 
 PYTHON_CLIENT = ROOT / "clients" / "python"
@@ -40,9 +42,11 @@ def test_mypy_strict() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_ruff() -> None:
-    assert (check := run("-m", "ruff", "check", ".")).returncode == 0, check.stdout
-    assert (form := run("-m", "ruff", "format", "--check", ".")).returncode == 0, form.stdout
+@pytest.mark.parametrize("folder", [PYTHON_CLIENT, ROOT / "tests/clients"], ids=["client", "tests"])
+def test_ruff(folder: Path) -> None:
+    for command in (["check"], ["format", "--check"]):
+        done = run("-m", "ruff", *command, str(folder))
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

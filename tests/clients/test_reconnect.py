@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import hone
 import pytest
+
 from proxy import CuttableProxy
 from scripted import ScriptedServer
 

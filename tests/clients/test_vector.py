@@ -5,6 +5,7 @@ from __future__ import annotations
 import hone
 import hone.vector
 import pytest
+
 from scripted import ScriptedServer
 
 

@@ -4,6 +4,8 @@ import sys
 
 import gymnasium
 
+import hone.gym  # registers hone/KernelRefine-v0
+
 
 def policy(text: str) -> str:
     """Stands for your model: a prompt in, a response with a fenced block out."""
@@ -14,9 +16,7 @@ def main() -> None:
     """Plays one episode of two turns."""
     endpoint = sys.argv[1] if len(sys.argv) > 1 else "tcp://127.0.0.1:5917"
     task = sys.argv[2] if len(sys.argv) > 2 else "add_relu"
-    env = gymnasium.make(
-        "hone/KernelRefine-v0", endpoint=endpoint, task=task, options={"max_turns": 2}
-    )
+    env = gymnasium.make(hone.gym.ENV_ID, endpoint=endpoint, task=task, options={"max_turns": 2})
     observation, info = env.reset(seed=7)
     print("task:", info["task"])
     ended = False

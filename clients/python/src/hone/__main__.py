@@ -12,5 +12,5 @@ Then, in Python:  import hone
                       result = client.step(start.episode, source_of_a_kernel)
                       print(result.reward, result.observation["feedback"])
 
-asyncio: hone.aio  many episodes: hone.vector  gymnasium.make("hone/KernelRefine-v0"): hone.gym"""
+asyncio: hone.aio  many episodes: hone.vector  Gymnasium: hone.gym"""
 )

@@ -17,14 +17,16 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import register, registry
 from numpy.typing import NDArray
 
-from ._gym_plugin import register
 from ._requests import DEFAULT_ENDPOINT
 from .client import Client, Episode, connect
 from .types import StepResult
 
 Observation = dict[str, Any]
+
+ENV_ID = "hone/KernelRefine-v0"
 
 SOURCE_CHARACTERS_MAX = 65_536
 TEXT_CHARACTERS_MAX = 1 << 24
@@ -223,4 +225,5 @@ def _count(value: int | None) -> NDArray[np.int64]:
     return np.array([max(0, value or 0)], dtype=np.int64)
 
 
-register()
+if ENV_ID not in registry:
+    register(id=ENV_ID, entry_point="hone.gym:KernelRefineEnv", nondeterministic=True)
