@@ -97,16 +97,6 @@ Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
   return {};
 }
 
-/// One user, ourselves, under the same number.
-Status map_user(uid_t user, gid_t group) {
-  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // the launcher's 0 would make our own /proc files root's
-  (void)write_kernel_file("/proc/self/setgroups", "deny");
-  const std::string one = std::to_string(user) + " " + std::to_string(user) + " 1";
-  const std::string all = std::to_string(group) + " " + std::to_string(group) + " 1";
-  HONE_TRY(write_kernel_file("/proc/self/uid_map", one));
-  return write_kernel_file("/proc/self/gid_map", all);
-}
-
 Status enter_root(const JailPlan& plan) {
   const SpawnRequest& request = *plan.request;
   PrivateRoot root;
@@ -176,7 +166,7 @@ Status set_up(const JailPlan& plan, ChildEnds& ends, bool in_cgroup) {
   ::setsid();
   reset_signals();
   ::umask(022);  // the private root's own folders can be entered by the jail's user
-  if (plan.user_namespace) HONE_TRY(map_user(::getuid(), ::getgid()));
+  if (plan.user_namespace) HONE_TRY(map_own_user(::getuid(), ::getgid()));
   if (plan.cgroup != nullptr) HONE_TRY(plan.cgroup->enter(in_cgroup));
   if (plan.request->jail != Jail::kJudge) {
     (void)write_kernel_file("/proc/self/oom_score_adj", "1000");  // rather us than the host

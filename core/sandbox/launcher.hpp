@@ -24,7 +24,7 @@ enum class Jail {
 };
 
 struct ProcessLimits {
-  std::int64_t memory_bytes = 0;   ///< 0: no limit. cgroup where there is one, and address space for candidates
+  std::int64_t memory_bytes = 0;   ///< 0: no limit. By cgroup where there is one, else by polling
   double cpu_seconds = 0;          ///< RLIMIT_CPU; 0: no limit
   std::int64_t file_bytes = 64 << 20;  ///< RLIMIT_FSIZE, and the size of the writable folder
   int processes = 64;              ///< threads and processes
@@ -73,7 +73,7 @@ class Process {
 struct LauncherOptions {
   IsolationLevel minimum = IsolationLevel::kFiltered;  ///< refuse to start below
   IsolationLevel maximum = IsolationLevel::kPrivate;   ///< use less than the machine allows (tests)
-  std::string freezer = "auto";                        ///< "auto", "cgroup", "ptrace"
+  std::string freezer = "auto";                        ///< "auto", "cgroup"; "ptrace": as without cgroup v2
   std::filesystem::path workdir;                       ///< scratch for builders; on a tmpfs of its own where possible
   int slots = 64;                                      ///< processes at a time
   std::uint32_t first_uid = 61000;                     ///< users of the slots, when root

@@ -63,6 +63,7 @@ std::vector<std::string> PacketReader::texts() {
   const std::int64_t count = number();
   std::vector<std::string> values;
   for (std::int64_t i = 0; ok_ && i < count; ++i) values.push_back(text());
+  if (!ok_) values.clear();
   return values;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+
+#include "sandbox/cgroup.hpp"
 
 namespace hone {
 namespace {
@@ -170,6 +173,15 @@ Status enter_private_root(const PrivateRoot& root) {
   }
   if (!set_read_only_tree("/proc", false)) HONE_TRY(remount_read_only("/proc"));
   return remount_read_only("/");
+}
+
+Status map_own_user(uid_t user, gid_t group) {
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // the launcher's 0 would make our own /proc files root's
+  (void)write_kernel_file("/proc/self/setgroups", "deny");
+  const std::string one = std::to_string(user) + " " + std::to_string(user) + " 1";
+  HONE_TRY(write_kernel_file("/proc/self/uid_map", one));
+  const std::string group_one = std::to_string(group) + " " + std::to_string(group) + " 1";
+  return write_kernel_file("/proc/self/gid_map", group_one);
 }
 
 std::vector<std::string> library_folders() {

@@ -27,6 +27,9 @@ struct PrivateRoot {
 /// has CAP_SYS_ADMIN there, and one thread. After an error the process is in no state to go on.
 Status enter_private_root(const PrivateRoot& root);
 
+/// In a new user namespace: maps the one user that we were outside, under the same number.
+Status map_own_user(uid_t user, gid_t group);
+
 /// What any dynamically linked program needs: the loader, its cache and the libraries.
 std::vector<std::string> library_folders();
 /// And what compilers need.

@@ -50,10 +50,10 @@ Status try_user_change() {
 /// As somebody who is not root: a user namespace that maps just him.
 Status make_user_namespace() {
   if (::geteuid() == 0) HONE_TRY(try_user_change());
-  const std::string user = std::to_string(::geteuid());
-  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
   HONE_TRY(errno_status(::unshare(CLONE_NEWUSER) == 0, "unshare"));
-  return write_kernel_file("/proc/self/uid_map", user + " " + user + " 1");
+  return map_own_user(user, group);
 }
 
 /// The namespaces below are tried inside a user namespace unless we are root.

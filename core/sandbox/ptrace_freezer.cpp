@@ -21,7 +21,9 @@ namespace {
 
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 
-enum class Run { kRunning, kStopped, kGone };
+/// kLingering: the first thread, ended before the others. It is reported, and must be waited for,
+/// after them.
+enum class Run { kRunning, kStopped, kLingering, kGone };
 
 class PtraceFreezer final : public Freezer {
  public:
@@ -30,8 +32,18 @@ class PtraceFreezer final : public Freezer {
   /// Lets the process go on untraced if that can be had quickly; else the kernel kills it with us
   /// (EXITKILL).
   ~PtraceFreezer() override {
-    if (!freeze(0.1)) return;
-    for (const auto& [tid, run] : threads_) ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
+    (void)freeze(0.1);
+    // One without its first thread cannot be let go whole, and no candidate that works ends that.
+    if (lingers()) ::kill(pid_, SIGKILL);
+    const std::int64_t deadline = monotonic_ns() + 100'000'000;
+    while (!threads_.empty() && monotonic_ns() < deadline) {
+      for (auto& [tid, run] : threads_) {
+        if (run == Run::kStopped && ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr) == 0)
+          run = Run::kGone;
+      }
+      notice_deaths();  // a killed process is its parent's to reap only after we have taken its
+                        // threads
+    }
   }
 
   /// Threads that are made while we look are found by looking again, until nothing new turns up.
@@ -42,16 +54,13 @@ class PtraceFreezer final : public Freezer {
       found_new = false;
       for (const pid_t tid : tids) {
         if (threads_.contains(tid)) continue;
-        if (::ptrace(PTRACE_SEIZE, tid, nullptr, kOptions) == 0) {
-          threads_[tid] = Run::kRunning;
-          found_new = true;
-        } else if (errno == EPERM && !is_traced(tid)) {
-          return system_error("seize thread " + std::to_string(tid), EPERM);
-        }  // ESRCH: ended meanwhile. Traced already: its parent, seized before, has just made it
-        else if (errno == EPERM) {
-          threads_[tid] = Run::kRunning;
-          found_new = true;
+        if (::ptrace(PTRACE_SEIZE, tid, nullptr, kOptions) != 0) {
+          // ESRCH, or a zombie: ended meanwhile. Traced already: born to a thread that is.
+          if (errno == ESRCH || is_dead(tid)) continue;
+          if (!is_traced(tid)) return system_error("seize thread " + std::to_string(tid), EPERM);
         }
+        threads_[tid] = Run::kRunning;
+        found_new = true;
       }
     }
     if (threads_.empty()) return not_found("ptrace: no thread is left");
@@ -60,6 +69,7 @@ class PtraceFreezer final : public Freezer {
 
   Status freeze(double timeout_s) override {
     const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+    notice_deaths();
     freezing_ = true;
     for (auto& [tid, run] : threads_) interrupt(tid, run);
     for (std::uint32_t round = 1;; ++round) {
@@ -67,11 +77,12 @@ class PtraceFreezer final : public Freezer {
       // Threads found on the way are appended; the map keeps iterators valid.
       for (auto& [tid, run] : threads_) {
         if (run == Run::kRunning) step(tid, run);
-        if (run == Run::kRunning && round % 256 == 0 && is_dead(tid)) run = Run::kGone;
+        if (run == Run::kRunning && round % 256 == 0) look_whether_dead(tid, run);
         all = all && run != Run::kRunning;
       }
       forget_dead();
-      if (all && threads_.empty()) return not_found("freeze: nothing is left");
+      if (all && threads_.size() == (lingers() ? 1 : 0))
+        return not_found("freeze: nothing is left");
       if (all) return {};
       if (monotonic_ns() > deadline) {
         (void)thaw();
@@ -91,6 +102,7 @@ class PtraceFreezer final : public Freezer {
   }
 
   void service() override {
+    notice_deaths();
     if (freezing_) return;
     for (auto& [tid, run] : threads_) step(tid, run);
     forget_dead();
@@ -126,9 +138,17 @@ class PtraceFreezer final : public Freezer {
     return stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
   }
 
+  void look_whether_dead(pid_t tid, Run& run) const {
+    if (is_dead(tid)) run = tid == pid_ ? Run::kLingering : Run::kGone;
+  }
+  bool lingers() const {
+    const auto leader = threads_.find(pid_);
+    return leader != threads_.end() && leader->second == Run::kLingering;
+  }
+
   void interrupt(pid_t tid, Run& run) {
     if (run != Run::kRunning) return;
-    if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0 && is_dead(tid)) run = Run::kGone;
+    if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) look_whether_dead(tid, run);
   }
 
   /// Takes one report of the thread, if there is one, and answers it.
@@ -158,6 +178,17 @@ class PtraceFreezer final : public Freezer {
     }
     if (freezing_) ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     if (::ptrace(PTRACE_CONT, tid, nullptr, pass_on) != 0) run = Run::kGone;
+  }
+
+  /// Stopped threads can only be killed; a lingering one is reported when it is the last.
+  void notice_deaths() {
+    for (auto& [tid, run] : threads_) {
+      if (run != Run::kStopped && run != Run::kLingering) continue;
+      int status = 0;
+      const pid_t waited = ::waitpid(tid, &status, __WALL | WNOHANG);
+      if (waited < 0 || (waited > 0 && !WIFSTOPPED(status))) run = Run::kGone;
+    }
+    forget_dead();
   }
 
   void forget_dead() {

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <vector>
 
@@ -28,6 +30,19 @@ void end_descendants() {
     }
     ::usleep(200);
   }
+}
+
+bool has_processes(uid_t user) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string path = entry.path().string();
+    if (path.find_first_not_of("0123456789", 6) != std::string::npos) continue;
+    const std::string status = read_kernel_file(path + "/status");
+    const std::size_t line = status.find("\nUid:\t");
+    if (line == std::string::npos || status.find("\nState:\tZ") != std::string::npos) continue;
+    if (std::strtoul(status.c_str() + line + 6, nullptr, 10) == user) return true;
+  }
+  return false;
 }
 
 void on_launcher_death(int /*signal*/) {
@@ -79,15 +94,15 @@ std::vector<pid_t> unknown_children(const std::vector<pid_t>& known) {
 bool kill_all_of_user(uid_t user) {
   const pid_t pid = ::fork();
   if (pid == 0) {
-    const bool is_user = ::syscall(SYS_setresgid, user, user, user) == 0 &&
-                         ::syscall(SYS_setresuid, user, user, user) == 0;
-    const bool none_left = is_user && ::kill(-1, SIGKILL) != 0 && errno == ESRCH;
-    ::_exit(none_left ? 0 : 1);
+    if (::syscall(SYS_setresgid, user, user, user) == 0 &&
+        ::syscall(SYS_setresuid, user, user, user) == 0) {
+      ::kill(-1, SIGKILL);  // its result says nothing: 0 also when every signal was refused
+    }
+    ::_exit(0);
   }
-  int status = 1;
-  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  return status != 0;
+  return pid < 0 || has_processes(user);
 }
 
 }  // namespace hone

@@ -48,6 +48,10 @@ Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoot
       ready_(decide(options, capabilities)),
       name_(std::to_string(::getpid()) + "-" + random_hex(3) + "-"),
       slot_taken_(static_cast<std::size_t>(std::max(options.slots, 1))) {
+  if (ready_.freezer != "cgroup") {  // then we do as on a machine without cgroup v2
+    roots_.v2.clear();
+    roots_.v2_memory = roots_.v2_pids = false;
+  }
   std::error_code ignored;
   if (options_.workdir.empty()) {
     options_.workdir = std::filesystem::temp_directory_path(ignored);

@@ -32,6 +32,8 @@
 #include <thread>
 #include <vector>
 
+#include "counting_acts.hpp"
+
 namespace hone {
 namespace {
 
@@ -47,7 +49,10 @@ long fork_once() {
 /// Children that leave the session and make more, for ever.
 long fork_bomb() {
   for (;;) {
-    if (::fork() == 0) ::setsid();
+    if (::fork() == 0) {
+      ::setsid();
+      (void)!::write(3, "b", 1);  // a sign of life, to whoever started us
+    }
   }
 }
 
@@ -57,6 +62,21 @@ long leave_daemon() {
   ::setsid();
   if (::fork() != 0) ::_exit(0);
   for (;;) ::pause();
+}
+
+long leave_daemon_and_wait() {
+  leave_daemon();
+  for (;;) ::pause();
+}
+
+/// Shows which descriptors there are besides the standard ones.
+long write_to_third() {
+  std::printf("descriptors");
+  for (int fd = 3; fd < 1024; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) std::printf(" %d", fd);
+  }
+  std::printf("\n");
+  return ::write(3, "3", 1);
 }
 
 long eat_memory() {
@@ -126,6 +146,15 @@ long fill_folder() {
     if (::write(fd, block.data(), block.size()) < 0) return -1;
   }
   return 0;
+}
+
+/// Leaves a secret in the working folder, says through descriptor 3 where that is, and stays.
+long announce_folder() {
+  const int fd = ::open("secret", O_WRONLY | O_CREAT, 0644);
+  char folder[4096];
+  if (fd < 0 || ::getcwd(folder, sizeof folder) == nullptr) return -1;
+  if (::write(3, folder, std::strlen(folder)) < 0) return -1;
+  for (;;) ::pause();
 }
 
 long list_processes() {
@@ -267,6 +296,7 @@ std::map<std::string, Act> process_acts() {
       {"fork", [](S) { return fork_once(); }},
       {"fork-bomb", [](S) { return fork_bomb(); }},
       {"daemon", [](S) { return leave_daemon(); }},
+      {"daemon-and-wait", [](S) { return leave_daemon_and_wait(); }},
       {"thread", [](S) { return one_thread(); }},
       {"thread-bomb", [](S) { return thread_bomb(); }},
       {"kill-all", [](S) { return static_cast<long>(::kill(-1, SIGKILL)); }},
@@ -298,6 +328,8 @@ std::map<std::string, Act> file_acts() {
       {"descriptors", [](S) { return exhaust_descriptors(); }},
       {"close", [](S) { return close_everything(); }},
       {"fill", [](S) { return fill_folder(); }},
+      {"announce-folder", [](S) { return announce_folder(); }},
+      {"write-3", [](S) { return write_to_third(); }},
       {"load", [](S) { return load_library(); }},
       {"read", [](S path) { return open_for(path, O_RDONLY); }},
       {"write", [](S path) { return open_for(path, O_WRONLY); }},
@@ -321,6 +353,7 @@ int perform(const std::string& act, const std::string& detail) {
   acts.merge(kernel_acts());
   acts.merge(process_acts());
   acts.merge(file_acts());
+  acts.merge(counting_acts());
   const auto found = acts.find(act);
   if (found == acts.end()) return 3;
   const long result = found->second(detail);

@@ -1,0 +1,110 @@
+// Packets and messages: round trips, bounds, descriptors.
+#include "sandbox/packet.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <limits>
+
+#include "sandbox/messages.hpp"
+
+namespace hone {
+namespace {
+
+struct Pair {
+  Pair() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    a.reset(ends[0]);
+    b.reset(ends[1]);
+  }
+  UniqueFd a, b;
+};
+
+TEST(Packet, ReadsWhatWasWritten) {
+  PacketWriter writer;
+  writer.number(-5).real(0.25).text("x\0y").texts({"", "two"});
+  const std::string bytes = writer.take();
+  PacketReader reader(bytes);
+  EXPECT_EQ(reader.number(), -5);
+  EXPECT_EQ(reader.real(), 0.25);
+  EXPECT_EQ(reader.text(), "x\0y");
+  EXPECT_EQ(reader.texts(), (std::vector<std::string>{"", "two"}));
+  EXPECT_TRUE(reader.done());
+}
+
+TEST(Packet, AnyCutIsNoticed) {
+  PacketWriter writer;
+  put(writer, SpawnRequest{});
+  const std::string bytes = writer.take();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    PacketReader reader(std::string_view(bytes).substr(0, size));
+    (void)get_request(reader);
+    EXPECT_FALSE(reader.done()) << size;
+  }
+}
+
+TEST(Packet, ALengthThatLiesReadsAsNothing) {
+  for (const std::int64_t size :
+       {std::int64_t{-1}, std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::min()}) {
+    PacketWriter writer;
+    writer.number(size);
+    const std::string bytes = writer.take();
+    PacketReader text(bytes), texts(bytes);
+    EXPECT_EQ(text.text(), "");
+    EXPECT_FALSE(text.ok());
+    EXPECT_TRUE(texts.texts().empty());
+  }
+}
+
+TEST(Packet, CarriesDescriptors) {
+  const Pair pair;
+  const int fds[] = {0, 1};
+  ASSERT_TRUE(send_packet(pair.a.get(), "hello", fds));
+  const auto packet = receive_packet(pair.b.get());
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->bytes, "hello");
+  EXPECT_EQ(packet->fds.size(), 2u);
+  EXPECT_FALSE(packet->end);
+}
+
+TEST(Packet, TooLargeIsRefused) {
+  const Pair pair;
+  const Status sent = send_packet(pair.a.get(), std::string(kPacketBytesMax + 1, 'x'), {});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().message,
+            "packet of 131073 bytes and 0 descriptors, at most 131072 and 200 allowed");
+}
+
+TEST(Packet, EndAndFullAreSaid) {
+  Pair pair;
+  ASSERT_TRUE(send_packet(pair.a.get(), std::string(kPacketBytesMax, 'x'), {}));
+  pair.a.reset();
+  EXPECT_EQ(receive_packet(pair.b.get())->bytes.size(), kPacketBytesMax);
+  EXPECT_TRUE(receive_packet(pair.b.get())->end);
+  EXPECT_EQ(send_packet(pair.b.get(), "x", {}).error().code, Code::kUnavailable);
+}
+
+TEST(Messages, RoundTrip) {
+  SpawnRequest request;
+  request.jail = Jail::kBuilder;
+  request.label = "b";
+  request.program = "/bin/true";
+  request.arguments = {"1", "2"};
+  request.cpus = {0, 3};
+  request.limits = {1, 2.5, 3, 4};
+  request.readable = {"/x"};
+  PacketWriter writer;
+  put(writer, request);
+  const std::string bytes = writer.take();
+  PacketReader reader(bytes);
+  const SpawnRequest back = get_request(reader);
+  EXPECT_TRUE(reader.done());
+  PacketWriter again;
+  put(again, back);
+  EXPECT_EQ(again.take(), bytes);
+}
+
+}  // namespace
+}  // namespace hone
