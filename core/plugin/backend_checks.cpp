@@ -8,7 +8,7 @@ namespace {
 
 Result<std::unique_ptr<Backend>> load(const CheckSubject& subject) {
   HONE_ASSIGN(const PluginLibrary library, PluginLibrary::load(subject.path));
-  return Backend::open(library, std::make_shared<HostServices>(library.name(), HostOptions{}));
+  return Backend::open(library, std::make_shared<HostServices>(library.name(), subject.host));
 }
 
 Result<CheckResult> table(const CheckSubject& subject) {
@@ -31,10 +31,8 @@ Result<CheckResult> garbage_config(const CheckSubject& subject) {
     const auto written = call_for_bytes("describe", [&](hone_sink* out, hone_error* error) {
       return backend->factory()->describe(borrow(garbage), out, error);
     });
-    if (written) {
-      return internal_error("describe: expected garbage to be refused: " +
-                            std::to_string(garbage.size()) + " bytes were taken");
-    }
+    // A draft says of no parameters, so that one which reads none keeps the rules.
+    if (written) return CheckResult{CheckOutcome::kWarning, "took garbage as its configuration"};
   }
   return passed();
 }
@@ -52,7 +50,8 @@ const std::vector<Check>& backend_checks() {
   static const std::vector<Check> checks{
       {"backend.table", "has a table of exactly the host's draft", table},
       {"backend.describe", "describes itself, well typed and the same twice", describe},
-      {"backend.garbage_config", "refuses a configuration that is garbage", garbage_config},
+      {"backend.garbage_config", "does not fall over a configuration that is garbage",
+       garbage_config},
       {"backend.release_null", "takes null handles to release and close", release_null},
   };
   return checks;

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "model/value.hpp"
 #include "plugin/check_process.hpp"
+#include "plugin/host_services.hpp"
 #include "plugin/plugin_library.hpp"
 
 namespace hone {
@@ -15,7 +16,8 @@ namespace hone {
 /// What a check works on.
 struct CheckSubject {
   std::filesystem::path path;
-  Value config;  ///< a map
+  Value config;      ///< a map
+  HostOptions host;  ///< what plugins get from a real host
 };
 
 /// A check returns a failed Status for a broken promise, or its result where that is more than

@@ -27,7 +27,7 @@ Result<Loaded> load(const CheckSubject& subject) {
   HONE_ASSIGN(const hone_dataset_factory* table, dataset_factory(library));
   HONE_ASSIGN(Value described,
               check_description(Dataset::describe(library), Dataset::describe(library)));
-  auto host = std::make_shared<HostServices>(library.name(), HostOptions{});
+  auto host = std::make_shared<HostServices>(library.name(), subject.host);
   return Loaded{std::move(library), table, std::move(host), std::move(described)};
 }
 

@@ -33,7 +33,7 @@ struct Loaded {
 Result<Loaded> load(const CheckSubject& subject) {
   HONE_ASSIGN(PluginLibrary library, PluginLibrary::load(subject.path));
   HONE_ASSIGN(const hone_reward_factory* table, reward_factory(library));
-  auto host = std::make_shared<HostServices>(library.name(), HostOptions{});
+  auto host = std::make_shared<HostServices>(library.name(), subject.host);
   return Loaded{std::move(library), table, std::move(host)};
 }
 

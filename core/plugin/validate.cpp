@@ -122,7 +122,8 @@ Result<ValidationReport> validate_plugin(const std::filesystem::path& path,
   return report;
 }
 
-int run_validation_check(const std::filesystem::path& path, std::string_view check_id) {
+int run_validation_check(const std::filesystem::path& path, std::string_view check_id,
+                         HostOptions host) {
   const Check* check = find_check(check_id);
   if (check == nullptr) {
     report_check({CheckOutcome::kFailed, "no check is called '" + std::string(check_id) + "'"});
@@ -130,7 +131,7 @@ int run_validation_check(const std::filesystem::path& path, std::string_view che
   }
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  CheckSubject subject{path, Value::map()};
+  CheckSubject subject{path, Value::map(), std::move(host)};
   auto config = parse_config(check_config_json());
   if (!config) {
     report_check({CheckOutcome::kFailed, config.error().message});

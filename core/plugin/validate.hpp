@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "plugin/check_process.hpp"
+#include "plugin/host_services.hpp"
 
 namespace hone {
 
@@ -36,7 +37,9 @@ Result<ValidationReport> validate_plugin(const std::filesystem::path& path,
                                          const CheckProcessOptions& options = {});
 
 /// The process' side: runs one check in this process and reports it. The exit status: 0 when the
-/// check was run (whatever came of it), 2 for an unknown id.
-int run_validation_check(const std::filesystem::path& path, std::string_view check_id);
+/// check was run (whatever came of it), 2 for an unknown id. `host` is what the plugin is given,
+/// the YAML parser above all: without one, a dataset that reads YAML cannot be opened.
+int run_validation_check(const std::filesystem::path& path, std::string_view check_id,
+                         HostOptions host = {});
 
 }  // namespace hone

@@ -1,9 +1,15 @@
 // The process in which validate_test's checks run: `validate --check ID PATH`, as hone has it.
 #include <cstring>
 
+#include "config/yaml.hpp"
 #include "plugin/validate.hpp"
 
 int main(int count, char** arguments) {
   if (count != 5 || std::strcmp(arguments[2], "--check") != 0) return 2;
-  return hone::run_validation_check(arguments[4], arguments[3]);
+  hone::HostOptions host;
+  host.parse_yaml = [](std::string_view text, std::string_view name) -> hone::Result<hone::Value> {
+    HONE_ASSIGN(const hone::YamlDocument document, hone::parse_yaml(text, name));
+    return document.to_value();
+  };
+  return hone::run_validation_check(arguments[4], arguments[3], host);
 }

@@ -58,6 +58,26 @@ TEST(Validate, PassesTheGoodFixtures) {
   EXPECT_EQ(result(dataset, "dataset.get"), "passed: 1 tasks");
 }
 
+TEST(Validate, PassesTheShippedDatasetAndItsTasks) {
+  const std::filesystem::path plugins = std::filesystem::path(HONE_BUILD_DIR) / "plugins";
+  CheckProcessOptions options;
+  const ValidationReport bare = validate(plugins / "datasets/tasks.so", options);
+  EXPECT_TRUE(bare.ok());
+  EXPECT_EQ(result(bare, "dataset.get"), "skipped: needs a configuration with: path");
+  options.config_json =
+      to_json(Value::map({{"path", std::string(HONE_SOURCE_DIR) + "/envs/kernel_refine/tasks"}}));
+  expect_all_passed(validate(plugins / "datasets/tasks.so", options));
+}
+
+TEST(Validate, PassesTheShippedBackend) {
+  const ValidationReport report =
+      validate(std::filesystem::path(HONE_BUILD_DIR) / "plugins/backends/cpu.so");
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(result(report, "backend.table"), "passed");
+  EXPECT_EQ(result(report, "backend.describe"), "passed");
+  EXPECT_EQ(result(report, "backend.release_null"), "passed");
+}
+
 TEST(Validate, GivesItsConfigurationToThePlugin) {
   CheckProcessOptions options;
   options.config_json = R"({"broken": true})";
