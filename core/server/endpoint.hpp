@@ -1,0 +1,19 @@
+// Where a server may listen: loopback and private ipc sockets, until CURVE guards the rest.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// Checks an endpoint and makes its place ready: removes the socket file of a server that is gone.
+/// Gives the endpoint as it is bound. invalid_argument: malformed, or reachable from other
+/// machines; failed_precondition: the folder of an ipc socket is open to others, or its file is
+/// something else; unavailable: a server listens there.
+Result<std::string> prepare_endpoint(const std::string& endpoint);
+
+/// After bind: only this user may connect to an ipc socket. Does nothing for tcp.
+Status seal_endpoint(const std::string& endpoint);
+
+}  // namespace hone

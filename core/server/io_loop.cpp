@@ -1,0 +1,192 @@
+// The I/O thread's loop: who is read when, and what happens at what time.
+#include "server/io_loop.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+#include "server/endpoint.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+// Rationale: the control socket and the queue are looked at between batches, so a batch bounds how
+// long they wait.
+constexpr std::size_t kBatch = 64;
+constexpr std::int64_t kRetryNs = 5'000'000;  // for connections that do not read
+
+Result<std::string> listen_on(Socket& socket, const std::string& wanted) {
+  HONE_ASSIGN(const std::string place, prepare_endpoint(wanted));
+  HONE_ASSIGN(std::string bound, socket.bind(place));
+  HONE_TRY(seal_endpoint(bound));
+  return bound;
+}
+
+}  // namespace
+
+IoLoop::IoLoop(ServerOptions options, EpisodeService& service, std::shared_ptr<EventQueue> events)
+    : options_(std::move(options)),
+      service_(service),
+      incarnation_(random_hex(8)),
+      started_ns_(monotonic_ns()),
+      events_(std::move(events)),
+      workers_(options_.workers, options_.queue_max) {}
+
+Result<std::unique_ptr<IoLoop>> IoLoop::open(ServerOptions options, EpisodeService& service,
+                                             SocketContext& context) {
+  HONE_ASSERT(options.workers > 0 && options.queue_max > 0 && options.hwm > 0);
+  HONE_ASSIGN(auto events, EventQueue::create());
+  std::unique_ptr<IoLoop> loop(new IoLoop(std::move(options), service, std::move(events)));
+  HONE_TRY(loop->listen(context));
+  return loop;
+}
+
+Status IoLoop::listen(SocketContext& context) {
+  const SocketOptions socket_options{
+      .frame_bytes_max = options_.limits.frame_bytes_max,
+      .hwm = options_.hwm,
+      .linger_ms = static_cast<int>(options_.linger_s * 1000),
+      .heartbeat_s = options_.heartbeat_s,
+  };
+  Socket main = Socket::router(context, socket_options);
+  HONE_ASSIGN(endpoint_, listen_on(main, options_.endpoint));
+  main_ = std::make_unique<Peers>(Door::kMain, std::move(main), options_, incarnation_ + "-m",
+                                  metrics_);
+  if (options_.control_endpoint.empty()) return {};
+  Socket control = Socket::router(context, socket_options);
+  HONE_ASSIGN(control_endpoint_, listen_on(control, options_.control_endpoint));
+  control_ = std::make_unique<Peers>(Door::kControl, std::move(control), options_,
+                                     incarnation_ + "-c", metrics_);
+  return {};
+}
+
+void IoLoop::drain(std::int64_t limit_ns) {
+  drain_limit_ns_.store(std::max<std::int64_t>(limit_ns, 1), std::memory_order_release);
+  events_->wake();
+}
+
+void IoLoop::run() {
+  events_->adopt();
+  std::vector<Socket*> sockets{&main_->socket()};
+  if (control_) sockets.push_back(&control_->socket());
+  std::int64_t now_ns = monotonic_ns();
+  bool idle = true;
+  for (;;) {
+    if (idle) wait_readable(sockets, events_->fd(), wait_ms(now_ns));
+    take_events();
+    std::size_t messages = control_ ? read(*control_, kBatch) : 0;
+    messages += read(*main_, kBatch);
+    idle = messages == 0;
+    now_ns = monotonic_ns();
+    main_->flush(now_ns);
+    if (control_) control_->flush(now_ns);
+    keep_time(now_ns);
+    if (!draining_ && drain_limit_ns_.load(std::memory_order_acquire) != 0) start_draining();
+    if (draining_ && drained(now_ns, idle)) break;
+  }
+  flush_at_end();
+  events_->close();
+  main_.reset();
+  control_.reset();
+}
+
+std::size_t IoLoop::read(Peers& peers, std::size_t messages_max) {
+  const wire::Limits& limits = options_.limits;
+  std::string routing_id;
+  wire::Incoming message;
+  for (std::size_t n = 0; n < messages_max; ++n) {
+    if (!peers.socket().receive(routing_id, message, limits.frames_max, limits.message_bytes_max)) {
+      return n;
+    }
+    metrics_.received(message.bytes);
+    handle(peers, routing_id, std::move(message));
+    take_events();
+  }
+  return messages_max;
+}
+
+void IoLoop::take_events() {
+  events_->take(taken_);
+  for (Event& event : taken_) handle_event(std::move(event));
+  taken_.clear();
+}
+
+long IoLoop::wait_ms(std::int64_t now_ns) const {
+  std::int64_t until_ns = reap_at_ns_;
+  if (!overdue_.empty()) until_ns = std::min(until_ns, overdue_.begin()->first.first);
+  const bool waiting = main_->has_waiting() || (control_ && control_->has_waiting());
+  // A service that still works on something of which nobody is told any more does not wake this
+  // thread: look often.
+  if (waiting || draining_) until_ns = std::min(until_ns, now_ns + kRetryNs);
+  if (until_ns <= now_ns) return 0;
+  return static_cast<long>((until_ns - now_ns + 999'999) / 1'000'000);
+}
+
+void IoLoop::keep_time(std::int64_t now_ns) {
+  end_overdue(now_ns);
+  if (now_ns < reap_at_ns_) return;
+  reap_at_ns_ = now_ns + static_cast<std::int64_t>(options_.reap_interval_s * kSecondNs);
+  main_->expire(now_ns);
+  if (control_) control_->expire(now_ns);
+  if (reaping_.exchange(true)) return;
+  const bool taken = workers_.submit([this] {
+    reaped_ += service_.reap();
+    reaping_ = false;
+  });
+  if (!taken) reaping_ = false;
+}
+
+/// Rationale: the sockets stay bound. ZeroMQ's unbind would also end the connections that came in
+/// by it, with the replies they wait for; new connections are refused one floor up.
+void IoLoop::start_draining() {
+  draining_ = true;
+  draining_since_ns_ = monotonic_ns();
+  log_info("server", "shutting down: " + std::to_string(in_flight_) + " requests are under way");
+  service_.refuse_new_work();
+}
+
+bool IoLoop::drained(std::int64_t now_ns, bool idle) {
+  const bool waiting = main_->has_waiting() || (control_ && control_->has_waiting());
+  if (idle && in_flight_ == 0 && !waiting && service_.pending() == 0) return true;
+  if (now_ns < drain_limit_ns_.load(std::memory_order_acquire)) return false;
+  cut_short();
+  return true;
+}
+
+/// The time is up: whoever still waits is told so.
+void IoLoop::cut_short() {
+  const std::size_t open = in_flight_;
+  if (open > 0 || service_.pending() > 0) clean_ = false;
+  if (open > 0) log_warning("server", std::to_string(open) + " requests are cut short");
+  const auto end_all = [this](const std::shared_ptr<Peer>& peer) {
+    const auto requests = peer->in_flight;
+    for (const auto& [id, request] : requests) {
+      finish(peer, id, request.serial,
+             unavailable("the server shut down before this was done; a turn under way stays open"));
+    }
+  };
+  main_->each(end_all);
+  if (control_) control_->each(end_all);
+}
+
+/// Gives slow readers `linger_s` to take what waits for them here; ZeroMQ does the same for what it
+/// holds.
+void IoLoop::flush_at_end() {
+  const std::int64_t until_ns =
+      monotonic_ns() + static_cast<std::int64_t>(options_.linger_s * kSecondNs);
+  const auto waiting = [this] {
+    return main_->has_waiting() || (control_ && control_->has_waiting());
+  };
+  while (waiting() && monotonic_ns() < until_ns) {
+    wait_readable({}, events_->fd(), kRetryNs / 1'000'000);
+    take_events();
+    main_->flush(monotonic_ns());
+    if (control_) control_->flush(monotonic_ns());
+  }
+  if (waiting()) clean_ = false;
+}
+
+}  // namespace hone

@@ -1,0 +1,113 @@
+// IoLoop: the server's I/O thread. Reads, dispatches, sends, and keeps the time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "episode/service.hpp"
+#include "server/event_queue.hpp"
+#include "server/metrics.hpp"
+#include "server/options.hpp"
+#include "server/peers.hpp"
+#include "server/socket.hpp"
+#include "server/worker_pool.hpp"
+
+namespace hone {
+
+/// Everything but drain() belongs to the thread that calls run().
+class IoLoop {
+ public:
+  static Result<std::unique_ptr<IoLoop>> open(ServerOptions options, EpisodeService& service,
+                                              SocketContext& context);
+
+  /// Until drain() was asked for and is done. Closes the sockets at its end.
+  void run();
+  /// [any thread] Asks for the end; the limit is in monotonic nanoseconds.
+  void drain(std::int64_t limit_ns);
+
+  const std::string& endpoint() const { return endpoint_; }
+  const std::string& control_endpoint() const { return control_endpoint_; }
+  const std::string& incarnation() const { return incarnation_; }
+  bool clean() const { return clean_; }  ///< after run(): nothing had to be cut short
+
+ private:
+  /// A request on its way through the dispatcher.
+  struct Call {
+    std::shared_ptr<Peer> peer;
+    std::int64_t id = 0;
+    std::uint64_t serial = 0;
+    Verb verb = Verb::kUnknown;
+    std::int64_t deadline_ns = 0;  // 0: none
+    Value body;
+  };
+  struct Overdue {
+    std::weak_ptr<Peer> peer;
+    std::int64_t id = 0;
+  };
+
+  IoLoop(ServerOptions options, EpisodeService& service, std::shared_ptr<EventQueue> events);
+  Status listen(SocketContext& context);
+
+  // io_loop.cpp: messages and time
+  std::size_t read(Peers& peers, std::size_t messages_max);
+  void take_events();
+  long wait_ms(std::int64_t now_ns) const;
+  void keep_time(std::int64_t now_ns);
+  void start_draining();
+  bool drained(std::int64_t now_ns, bool idle);
+  void cut_short();
+  void flush_at_end();
+
+  // dispatch.cpp: requests and their ends
+  void handle(Peers& peers, const std::string& routing_id, wire::Incoming message);
+  void admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Request request);
+  void serve(Call call);
+  void serve_step(Call call);
+  void serve_by_worker(Call call);
+  Result<Value> serve_here(const Call& call);
+  Result<Value> hello(const Call& call);
+  Result<Value> ping(const Call& call);
+  Result<Value> metrics(const Call& call);
+  Result<Value> health(const Call& call);
+  void handle_event(Event event);
+  void finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uint64_t serial,
+              Result<std::string> body);
+  void refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, std::string verb,
+              const Error& error);
+  EpisodeService::Reply reply_to(const Call& call) const;
+  EpisodeService::Progress progress_of(const Call& call) const;
+  void end_overdue(std::int64_t now_ns);
+  std::int64_t retry_after_ms() const;
+  Gauges gauges() const;
+  Peers& peers_of(const Peer& peer) { return peer.door == Door::kMain ? *main_ : *control_; }
+
+  const ServerOptions options_;
+  EpisodeService& service_;
+  const std::string incarnation_;
+  const std::int64_t started_ns_;
+  std::string endpoint_, control_endpoint_;
+  Metrics metrics_;
+  std::unique_ptr<Peers> main_, control_;  // control_: null when there is none
+  const std::shared_ptr<EventQueue> events_;
+  std::vector<Event> taken_;
+  std::uint64_t serials_ = 0;
+  std::size_t in_flight_ = 0;
+  // By when and serial; a request that ends leaves it.
+  std::map<std::pair<std::int64_t, std::uint64_t>, Overdue> overdue_;
+  std::int64_t reap_at_ns_ = 0;
+  std::atomic<bool> reaping_{false};
+  std::atomic<std::uint64_t> reaped_{0};
+
+  std::atomic<std::int64_t> drain_limit_ns_{0};  // 0: not asked for
+  bool draining_ = false;
+  std::int64_t draining_since_ns_ = 0;
+  bool clean_ = true;
+  WorkerPool workers_;  // last: its jobs use what is above
+};
+
+}  // namespace hone

@@ -1,0 +1,178 @@
+// Metrics and their two forms.
+#include "server/metrics.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "wire/message.hpp"
+
+namespace hone {
+namespace {
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", v);
+  return text;
+}
+
+void line(std::string& out, const std::string& name, const std::string& labels, double v) {
+  out += name + (labels.empty() ? "" : "{" + labels + "}") + " " + number(v) + "\n";
+}
+
+void head(std::string& out, const std::string& name, const char* type) {
+  out += "# TYPE " + name + " " + type + "\n";
+}
+
+/// A path of map keys as a metric name.
+std::string metric_name(std::string_view path) {
+  std::string name;
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    name += plain ? c : '_';
+  }
+  return name;
+}
+
+void flatten(std::string& out, const std::string& path, const Value& value) {
+  if (value.is_map()) {
+    for (const auto& [key, member] : value.as_map()) flatten(out, path + "_" + key, member);
+  } else if (value.is_number() && std::isfinite(value.as_double())) {
+    line(out, metric_name(path), "", value.as_double());
+  } else if (value.is_bool()) {
+    line(out, metric_name(path), "", value.as_bool() ? 1 : 0);
+  }
+}
+
+std::array<std::pair<const char*, double>, 5> gauge_list(const Gauges& gauges) {
+  return {{{"connections", static_cast<double>(gauges.connections)},
+           {"in_flight", static_cast<double>(gauges.in_flight)},
+           {"queue", static_cast<double>(gauges.queue)},
+           {"outbox_bytes", static_cast<double>(gauges.outbox_bytes)},
+           {"uptime_s", gauges.uptime_s}}};
+}
+
+}  // namespace
+
+double Histogram::upper_s(std::size_t bucket) {
+  static constexpr double kSteps[] = {1, 2, 5};
+  // Bucket 0 is 5e-5, then 1e-4, 2e-4, 5e-4, …
+  const std::size_t n = bucket + 2;
+  return 1e-5 * kSteps[n % 3] * std::pow(10.0, static_cast<double>(n / 3));
+}
+
+void Histogram::add(double seconds) {
+  std::size_t bucket = 0;
+  while (bucket < kBuckets && seconds > upper_s(bucket)) ++bucket;
+  ++counts_[bucket];
+  ++count_;
+  sum_s_ += seconds;
+}
+
+std::uint64_t Histogram::cumulative(std::size_t bucket) const {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i <= bucket && i < counts_.size(); ++i) total += counts_[i];
+  return total;
+}
+
+double Histogram::quantile_s(double q) const {
+  if (count_ == 0) return 0;
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count_)));
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    if (cumulative(bucket) >= wanted) return upper_s(bucket);
+  }
+  return upper_s(kBuckets - 1);
+}
+
+void Metrics::answered(Verb verb, Code code, double seconds) {
+  ++requests_[{verb, code}];
+  if (code != Code::kOk) ++errors_[std::string(wire::error_class(code))];
+  seconds_[static_cast<std::size_t>(verb)].add(seconds);
+}
+
+Metrics::Named Metrics::counters() const {
+  return {{{"messages_received", messages_in_},
+           {"messages_sent", messages_out_},
+           {"bytes_received", bytes_in_},
+           {"bytes_sent", bytes_out_},
+           {"malformed", malformed},
+           {"busy", busy},
+           {"connections_seen", connections},
+           {"connections_stalled", stalled},
+           {"replies_dropped", replies_dropped},
+           {"late_ends", late},
+           {"deadlines_enforced", deadlines},
+           {"episodes_reaped", reaped}}};
+}
+
+Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
+  Value value = Value::map();
+  for (const auto& [name, v] : gauge_list(gauges)) value.set(name, v);
+  for (const auto& [name, count] : counters()) value.set(name, static_cast<std::int64_t>(count));
+  Value requests = Value::map();
+  for (const auto& [key, count] : requests_) {
+    const std::string verb(verb_name(key.first));
+    Value codes = requests.find(verb) != nullptr ? *requests.find(verb) : Value::map();
+    codes.set(code_name(key.second), static_cast<std::int64_t>(count));
+    requests.set(verb, std::move(codes));
+  }
+  value.set("requests", std::move(requests));
+  Value errors = Value::map();
+  for (const auto& [name, count] : errors_) errors.set(name, static_cast<std::int64_t>(count));
+  value.set("errors", std::move(errors));
+  Value seconds = Value::map();
+  for (std::size_t i = 0; i < kVerbCount; ++i) {
+    const Histogram& histogram = seconds_[i];
+    if (histogram.count() == 0) continue;
+    seconds.set(verb_name(static_cast<Verb>(i)),
+                Value::map({{"count", static_cast<std::int64_t>(histogram.count())},
+                            {"sum", histogram.sum_s()},
+                            {"p50_at_most", histogram.quantile_s(0.5)},
+                            {"p99_at_most", histogram.quantile_s(0.99)}}));
+  }
+  value.set("request_seconds", std::move(seconds));
+  value.set("service", service);
+  return value;
+}
+
+std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service) const {
+  std::string out;
+  for (const auto& [name, v] : gauge_list(gauges)) {
+    head(out, "hone_" + std::string(name), "gauge");
+    line(out, "hone_" + std::string(name), "", v);
+  }
+  for (const auto& [name, count] : counters()) {
+    const std::string full = "hone_" + std::string(name) + "_total";
+    head(out, full, "counter");
+    line(out, full, "", static_cast<double>(count));
+  }
+  head(out, "hone_requests_total", "counter");
+  for (const auto& [key, count] : requests_) {
+    line(out, "hone_requests_total",
+         "verb=\"" + std::string(verb_name(key.first)) + "\",code=\"" +
+             std::string(code_name(key.second)) + "\"",
+         static_cast<double>(count));
+  }
+  head(out, "hone_errors_total", "counter");
+  for (const auto& [name, count] : errors_) {
+    line(out, "hone_errors_total", "class=\"" + name + "\"", static_cast<double>(count));
+  }
+  head(out, "hone_request_seconds", "histogram");
+  for (std::size_t i = 0; i < kVerbCount; ++i) {
+    const Histogram& histogram = seconds_[i];
+    if (histogram.count() == 0) continue;
+    const std::string verb = "verb=\"" + std::string(verb_name(static_cast<Verb>(i))) + "\"";
+    for (std::size_t bucket = 0; bucket < Histogram::kBuckets; ++bucket) {
+      line(out, "hone_request_seconds_bucket",
+           verb + ",le=\"" + number(Histogram::upper_s(bucket)) + "\"",
+           static_cast<double>(histogram.cumulative(bucket)));
+    }
+    const auto count = static_cast<double>(histogram.count());
+    line(out, "hone_request_seconds_bucket", verb + ",le=\"+Inf\"", count);
+    line(out, "hone_request_seconds_sum", verb, histogram.sum_s());
+    line(out, "hone_request_seconds_count", verb, count);
+  }
+  flatten(out, "hone_service", service);
+  return out;
+}
+
+}  // namespace hone

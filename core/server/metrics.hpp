@@ -1,0 +1,73 @@
+// Metrics: counters and histograms of the server, as a map and as Prometheus text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+#include "server/verbs.hpp"
+
+namespace hone {
+
+/// Counts of durations in buckets 50 µs, 100 µs, 200 µs, 500 µs, … 500 s.
+class Histogram {
+ public:
+  static constexpr std::size_t kBuckets = 22;
+  static double upper_s(std::size_t bucket);  ///< inclusive upper bound, seconds
+
+  void add(double seconds);
+  std::uint64_t count() const { return count_; }
+  double sum_s() const { return sum_s_; }
+  /// How many were at most upper_s(bucket).
+  std::uint64_t cumulative(std::size_t bucket) const;
+  /// Upper bound of the bucket in which the quantile lies; 0 when there is none.
+  double quantile_s(double q) const;
+
+ private:
+  std::array<std::uint64_t, kBuckets + 1> counts_{};
+  std::uint64_t count_ = 0;
+  double sum_s_ = 0;
+};
+
+/// What is true now, taken when somebody asks.
+struct Gauges {
+  std::size_t connections = 0, in_flight = 0, queue = 0, outbox_bytes = 0;
+  double uptime_s = 0;
+};
+
+/// The I/O thread's own: one thread, no locks.
+class Metrics {
+ public:
+  void received(std::size_t bytes) { ++messages_in_, bytes_in_ += bytes; }
+  void sent(std::size_t bytes) { ++messages_out_, bytes_out_ += bytes; }
+  /// A request that got its reply.
+  void answered(Verb verb, Code code, double seconds);
+
+  std::uint64_t malformed = 0;        ///< messages refused before their verb
+  std::uint64_t busy = 0;             ///< refused because a queue or quota was full
+  std::uint64_t connections = 0;      ///< ever seen
+  std::uint64_t stalled = 0;          ///< connections given up because they did not read
+  std::uint64_t replies_dropped = 0;  ///< to connections that left or were given up
+  std::uint64_t late = 0;             ///< ends that came after the server had answered
+  std::uint64_t deadlines = 0;        ///< requests the server itself ended at their deadline
+  std::uint64_t reaped = 0;           ///< episodes whose lease ran out
+
+  Value to_value(const Gauges& gauges, const Value& service) const;
+  /// Prometheus text format 0.0.4. Numbers of the service become hone_service_<path>.
+  std::string to_prometheus(const Gauges& gauges, const Value& service) const;
+
+ private:
+  using Named = std::array<std::pair<const char*, std::uint64_t>, 12>;
+  Named counters() const;
+
+  std::uint64_t messages_in_ = 0, messages_out_ = 0, bytes_in_ = 0, bytes_out_ = 0;
+  std::map<std::pair<Verb, Code>, std::uint64_t> requests_;
+  std::map<std::string, std::uint64_t, std::less<>> errors_;  // by class
+  std::array<Histogram, kVerbCount> seconds_;
+};
+
+}  // namespace hone

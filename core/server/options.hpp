@@ -1,0 +1,37 @@
+// What a server can be told. The configuration fills it in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "wire/message.hpp"
+
+namespace hone {
+
+struct ServerOptions {
+  std::string endpoint = "tcp://127.0.0.1:5917";
+  std::string control_endpoint =
+      "tcp://127.0.0.1:5918";  ///< empty: none; the main one then serves its verbs
+
+  wire::Limits limits;
+  std::size_t source_bytes_max = 1u << 20;  ///< published in hello; the environment enforces it
+  std::size_t episodes_max = 100000;        ///< published in hello; the service enforces it
+  std::size_t in_flight_max = 4096;         ///< requests of one connection without their reply
+  std::size_t queue_max = 1024;             ///< describes and resets waiting for a worker
+  std::size_t workers = 2;  ///< threads for describe and reset, which may load from disk
+  std::size_t connections_max = 4096;
+
+  std::size_t outbox_bytes_max = 32u << 20;  ///< replies kept for a connection that does not read
+  double stalled_s_max = 60;                 ///< how long it may not read
+  int hwm = 256;                             ///< messages in ZeroMQ's own queue per connection
+
+  double heartbeat_s = 10;
+  double deadline_grace_s =
+      0.5;  ///< how long after its deadline a request is answered by the server itself
+  double reap_interval_s = 1;
+  double linger_s = 2;                ///< at the end, for replies that are under way
+  std::int64_t retry_after_ms = 200;  ///< in BUSY, when nothing waits; longer with the queue
+};
+
+}  // namespace hone

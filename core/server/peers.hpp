@@ -1,0 +1,87 @@
+// Peers: the connections of one ROUTER socket, what each has in flight and what waits to be read by
+// it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "episode/service.hpp"
+#include "server/metrics.hpp"
+#include "server/options.hpp"
+#include "server/socket.hpp"
+#include "server/verbs.hpp"
+
+namespace hone {
+
+/// A request without its reply.
+struct InFlight {
+  Verb verb = Verb::kUnknown;
+  std::uint64_t serial = 0;
+  std::int64_t started_ns = 0;
+  std::int64_t overdue_ns = 0;  ///< when the server itself ends it; 0: never
+  bool accepted = false;        ///< `accepted` was sent
+};
+
+/// One connection. The I/O thread's own; others may hold a pointer but not look.
+struct Peer {
+  Door door = Door::kMain;
+  std::string routing_id;
+  Caller caller;
+  std::unordered_map<std::int64_t, InFlight> in_flight;
+
+  std::deque<wire::Frames> outbox;
+  std::size_t outbox_bytes = 0;
+  std::int64_t stalled_since_ns = 0;
+  bool dropped = false;       ///< it did not read, and replies to it were lost
+  bool gone = false;          ///< it is no longer connected
+  std::int64_t since_ns = 0;  ///< its first message
+  std::int64_t heard_ns = 0;  ///< its last
+};
+
+/// Not thread-safe: the I/O thread's own.
+class Peers {
+ public:
+  Peers(Door door, Socket socket, const ServerOptions& options, std::string name_prefix,
+        Metrics& metrics);
+
+  /// The connection with this routing id; nullptr when there are too many and none of them is idle.
+  std::shared_ptr<Peer> get(const std::string& routing_id, std::int64_t now_ns);
+
+  /// Sends, or keeps it until the peer reads. Over the limits the peer is given up: what waits for
+  /// it is dropped, and it is told so when it asks again.
+  void send(const std::shared_ptr<Peer>& peer, wire::Frames frames);
+  /// Sends without keeping: for what nobody misses.
+  void send_or_forget(Peer& peer, wire::Frames frames);
+  /// Tries again for those that did not read.
+  void flush(std::int64_t now_ns);
+  /// Forgets connections that left or were silent for very long.
+  void expire(std::int64_t now_ns);
+
+  Socket& socket() { return socket_; }
+  std::size_t size() const { return peers_.size(); }
+  bool has_waiting() const { return !waiting_.empty(); }
+  std::size_t waiting_bytes() const { return waiting_bytes_; }
+  void each(const std::function<void(const std::shared_ptr<Peer>&)>& visit);
+
+ private:
+  void give_up(Peer& peer);
+  void drop_outbox(Peer& peer);
+  bool make_room();
+
+  Door door_;
+  Socket socket_;
+  const ServerOptions& options_;
+  std::string name_prefix_;
+  Metrics& metrics_;
+  std::unordered_map<std::string, std::shared_ptr<Peer>> peers_;
+  std::vector<std::shared_ptr<Peer>> waiting_;  // those with an outbox
+  std::size_t waiting_bytes_ = 0;
+};
+
+}  // namespace hone

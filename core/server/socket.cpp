@@ -1,0 +1,195 @@
+// The one file of the server that includes ZeroMQ.
+//
+// Rationale: ROUTER_MANDATORY and DONTWAIT together. Without the first a reply to a peer that left
+// vanishes without a word; without the second one peer that does not read stops the socket for
+// everybody.
+#include "server/socket.hpp"
+
+#include <array>
+#include <chrono>
+#include <zmq.hpp>
+
+#include "base/assert.hpp"
+
+namespace hone {
+
+struct SocketContext::Impl {
+  zmq::context_t context{1};
+};
+
+SocketContext::SocketContext() : impl_(std::make_unique<Impl>()) {}
+SocketContext::~SocketContext() = default;
+
+struct Socket::Impl {
+  zmq::socket_t socket;
+};
+
+namespace {
+
+// Frames from here on are handed to ZeroMQ as they are; smaller ones are cheaper to copy.
+constexpr std::size_t kZeroCopyBytes = 16u << 10;
+
+void set_common(zmq::socket_t& socket, const SocketOptions& options) {
+  HONE_ASSERT(options.hwm > 0);
+  socket.set(zmq::sockopt::sndhwm, options.hwm);
+  socket.set(zmq::sockopt::rcvhwm, options.hwm);
+  socket.set(zmq::sockopt::linger, options.linger_ms);
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.frame_bytes_max));
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
+  if (options.heartbeat_s > 0) {
+    const int beat_ms = static_cast<int>(options.heartbeat_s * 1000);
+    socket.set(zmq::sockopt::heartbeat_ivl, beat_ms);
+    socket.set(zmq::sockopt::heartbeat_timeout, 3 * beat_ms);
+    socket.set(zmq::sockopt::heartbeat_ttl, 3 * beat_ms);
+  }
+}
+
+zmq::message_t to_message(std::string& frame) {
+  if (frame.size() < kZeroCopyBytes) return zmq::message_t(frame.data(), frame.size());
+  auto* owned = new std::string(std::move(frame));
+  return zmq::message_t(
+      owned->data(), owned->size(),
+      [](void*, void* hint) { delete static_cast<std::string*>(hint); }, owned);
+}
+
+/// Sends frames[first…] after a first part that was accepted: ZeroMQ then takes the rest of the
+/// message too.
+void send_rest(zmq::socket_t& socket, wire::Frames& frames) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+    static_cast<void>(socket.send(to_message(frames[i]), more | zmq::send_flags::dontwait));
+  }
+}
+
+}  // namespace
+
+Socket::Socket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Socket::Socket(Socket&&) noexcept = default;
+Socket& Socket::operator=(Socket&&) noexcept = default;
+Socket::~Socket() = default;
+
+Socket Socket::router(SocketContext& context, const SocketOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::router);
+  set_common(impl->socket, options);
+  impl->socket.set(zmq::sockopt::router_mandatory, true);
+  return Socket(std::move(impl));
+}
+
+Socket Socket::dealer(SocketContext& context, const SocketOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::dealer);
+  set_common(impl->socket, options);
+  if (!options.routing_id.empty()) impl->socket.set(zmq::sockopt::routing_id, options.routing_id);
+  return Socket(std::move(impl));
+}
+
+Result<std::string> Socket::bind(const std::string& endpoint) {
+  try {
+    // Only where it is asked for: with it, 127.0.0.1 is listened on and reported as
+    // [::ffff:127.0.0.1].
+    impl_->socket.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
+    impl_->socket.bind(endpoint);
+    return impl_->socket.get(zmq::sockopt::last_endpoint);
+  } catch (const zmq::error_t& error) {
+    const bool malformed = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
+    return Error{malformed ? Code::kInvalidArgument : Code::kUnavailable,
+                 "listen on " + endpoint + ": " + error.what()};
+  }
+}
+
+Status Socket::connect(const std::string& endpoint) {
+  try {
+    impl_->socket.set(zmq::sockopt::ipv6, true);
+    impl_->socket.connect(endpoint);
+    return {};
+  } catch (const zmq::error_t& error) {
+    return invalid_argument("connect to " + endpoint + ": " + error.what());
+  }
+}
+
+bool Socket::receive(std::string& peer, wire::Incoming& message, std::size_t frames_max,
+                     std::size_t bytes_max) {
+  message.frames.clear();
+  message.frame_count = 0;
+  message.bytes = 0;
+  try {
+    zmq::message_t part;
+    if (!impl_->socket.recv(part, zmq::recv_flags::dontwait)) return false;
+    peer.assign(part.data<char>(), part.size());
+    while (part.more()) {
+      if (!impl_->socket.recv(part)) return false;
+      ++message.frame_count;
+      message.bytes += part.size();
+      if (message.frame_count <= frames_max && message.bytes <= bytes_max) {
+        message.frames.emplace_back(part.data<char>(), part.size());
+      }
+    }
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;  // EINTR: the caller's loop asks again
+  }
+}
+
+Socket::Sent Socket::send(const std::string& peer, wire::Frames& frames) {
+  try {
+    const auto flags = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
+    if (!impl_->socket.send(zmq::buffer(peer), flags)) return Sent::kFull;
+    send_rest(impl_->socket, frames);
+    return Sent::kYes;
+  } catch (const zmq::error_t& error) {
+    return error.num() == EINTR ? Sent::kFull : Sent::kGone;
+  }
+}
+
+Socket::Sent Socket::send(const wire::Frames& frames) {
+  try {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      if (!impl_->socket.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) {
+        return Sent::kFull;
+      }
+    }
+    return Sent::kYes;
+  } catch (const zmq::error_t&) {
+    return Sent::kGone;
+  }
+}
+
+bool Socket::receive(wire::Frames& frames, long timeout_ms) {
+  frames.clear();
+  try {
+    zmq::message_t part;
+    if (timeout_ms >= 0) {
+      zmq::pollitem_t item{impl_->socket.handle(), 0, ZMQ_POLLIN, 0};
+      if (zmq::poll(&item, 1, std::chrono::milliseconds(timeout_ms)) == 0) return false;
+    }
+    do {
+      if (!impl_->socket.recv(part)) return false;
+      frames.emplace_back(part.data<char>(), part.size());
+    } while (part.more());
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+void wait_readable(const std::vector<Socket*>& sockets, int fd, long timeout_ms) {
+  std::array<zmq::pollitem_t, 4> items{};
+  HONE_ASSERT(sockets.size() < items.size());
+  std::size_t count = 0;
+  items[count++] = {nullptr, fd, ZMQ_POLLIN, 0};
+  for (Socket* socket : sockets) {
+    items[count++] = {socket->impl().socket.handle(), 0, ZMQ_POLLIN, 0};
+  }
+  try {
+    zmq::poll(items.data(), count, std::chrono::milliseconds(timeout_ms));
+  } catch (const zmq::error_t&) {
+    // Interrupted by a signal: the caller's loop looks again.
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,125 @@
+// The bodies that belong to the protocol itself: errors and hello.
+#include <algorithm>
+
+#include "hone/version.h"
+#include "model/fields.hpp"
+#include "wire/message.hpp"
+
+namespace hone::wire {
+namespace {
+
+constexpr std::size_t kClientBytesMax = 128;
+constexpr std::size_t kVersionsMax = 16;
+// A message may quote what the caller sent; it is not an echo of megabytes.
+constexpr std::size_t kMessageBytesMax = 4096;
+
+Value texts(const std::vector<std::string>& items) {
+  Value list = Value::array();
+  for (const std::string& item : items) list.push(item);
+  return list;
+}
+
+}  // namespace
+
+std::string_view error_class(Code code) {
+  switch (code) {
+    case Code::kInvalidArgument:
+    case Code::kUnimplemented:
+      return "protocol";
+    case Code::kNotFound:
+    case Code::kFailedPrecondition:
+      return "task";
+    case Code::kResourceExhausted:
+      return "capacity";
+    case Code::kDeadlineExceeded:
+      return "timeout";
+    case Code::kCancelled:
+      return "cancelled";
+    case Code::kOk:
+    case Code::kUnavailable:
+    case Code::kInternal:
+      return "infra";
+  }
+  return "infra";
+}
+
+ErrorBody error_body(const Error& error, std::int64_t retry_after_ms) {
+  ErrorBody body;
+  body.code = error.code;
+  body.error_class = error_class(error.code);
+  body.message = error.message.substr(0, kMessageBytesMax);
+  body.retryable = is_retryable(error.code);
+  if (error.code == Code::kResourceExhausted) body.retry_after_ms = retry_after_ms;
+  return body;
+}
+
+Value to_value(const ErrorBody& body) {
+  return Value::map(
+      {{"code", code_name(body.code)},
+       {"class", body.error_class},
+       {"message", body.message},
+       {"retryable", body.retryable},
+       {"retry_after_ms", body.retry_after_ms ? Value(*body.retry_after_ms) : Value()},
+       {"reward_valid", false}});
+}
+
+Result<ErrorBody> error_body_from_value(const Value& value) {
+  Fields fields(value, "error");
+  ErrorBody body;
+  const std::string code = fields.text("code");
+  body.error_class = fields.text_or("class", "infra");
+  body.message = fields.text_or("message", "");
+  body.retryable = fields.flag_or("retryable", false);
+  const Value* after = fields.value_or_null("retry_after_ms");
+  if (after != nullptr && after->is_int()) body.retry_after_ms = after->as_int();
+  HONE_TRY(fields.finish_loosely());
+  for (int n = HONE_INVALID_ARGUMENT; n <= HONE_INTERNAL; ++n) {
+    if (code_name(static_cast<Code>(n)) == code) body.code = static_cast<Code>(n);
+  }
+  return body;
+}
+
+Result<Hello> read_hello(const Value& value) {
+  Fields fields(value, "hello");
+  Hello hello;
+  hello.client = fields.text_or("client", "", kClientBytesMax);
+  static_cast<void>(fields.array("versions"));
+  hello.versions = fields.texts_or("versions", {});
+  HONE_TRY(fields.finish());
+  if (hello.versions.size() > kVersionsMax) {
+    return invalid_argument("hello/versions: found " + std::to_string(hello.versions.size()) +
+                            " versions, at most " + std::to_string(kVersionsMax) + " allowed");
+  }
+  if (std::find(hello.versions.begin(), hello.versions.end(), kProtocol) == hello.versions.end()) {
+    std::string found;
+    for (const std::string& version : hello.versions) {
+      found += (found.empty() ? "" : ", ") + version.substr(0, 32);
+    }
+    return invalid_argument("versions: found [" + found + "], this server speaks [" +
+                            std::string(kProtocol) + "]");
+  }
+  return hello;
+}
+
+Value to_value(const Welcome& welcome) {
+  Value value =
+      Value::map({{"version", kProtocol},
+                  {"server", welcome.server},
+                  {"incarnation", welcome.incarnation},
+                  {"verbs", texts(welcome.verbs)},
+                  {"control", welcome.control.empty() ? Value() : Value(welcome.control)},
+                  {"heartbeat_s", welcome.heartbeat_s},
+                  {"lease_s", 0.0},
+                  {"limits", Value::map({{"frame_bytes", welcome.limits.frame_bytes_max},
+                                         {"message_bytes", welcome.limits.message_bytes_max},
+                                         {"frames", welcome.limits.frames_max},
+                                         {"source_bytes", welcome.source_bytes},
+                                         {"in_flight", welcome.in_flight},
+                                         {"episodes", welcome.episodes}})}});
+  if (welcome.capabilities.is_map()) {
+    for (const auto& [key, member] : welcome.capabilities.as_map()) value.set(key, member);
+  }
+  return value;
+}
+
+}  // namespace hone::wire

@@ -1,0 +1,97 @@
+// Counters, histograms, and both forms in which they leave.
+#include "server/metrics.hpp"
+
+#include "server/scripted_service.hpp"
+#include "server/test_client.hpp"
+
+namespace hone {
+namespace {
+
+TEST(Histogram, BucketsGoOneTwoFive) {
+  EXPECT_DOUBLE_EQ(Histogram::upper_s(0), 50e-6);
+  EXPECT_DOUBLE_EQ(Histogram::upper_s(1), 100e-6);
+  EXPECT_DOUBLE_EQ(Histogram::upper_s(2), 200e-6);
+  EXPECT_DOUBLE_EQ(Histogram::upper_s(3), 500e-6);
+  EXPECT_DOUBLE_EQ(Histogram::upper_s(Histogram::kBuckets - 1), 500);
+}
+
+TEST(Histogram, CountsAndQuantiles) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.quantile_s(0.5), 0);
+  for (int n = 0; n < 98; ++n) histogram.add(80e-6);
+  histogram.add(0.15);
+  histogram.add(1e9);
+  EXPECT_EQ(histogram.count(), 100u);
+  EXPECT_EQ(histogram.cumulative(0), 0u);
+  EXPECT_EQ(histogram.cumulative(1), 98u);
+  EXPECT_DOUBLE_EQ(histogram.quantile_s(0.5), 100e-6);
+  EXPECT_DOUBLE_EQ(histogram.quantile_s(0.99), 0.2);
+}
+
+TEST(Metrics, OnControlAsMapAndAsText) {
+  ScriptedService service;
+  auto server = start_server(service);
+  TestClient client(server->endpoint()), control(server->control_endpoint());
+  client.send_step(1, "now");
+  client.receive();
+  client.send_step(2, "fail");
+  client.receive();
+  client.ask("stpe");
+  client.send_frames({"hone/9"});
+  client.receive();
+
+  const Answer answer = control.ask("metrics");
+  const Value& metrics = *answer.body.find("metrics");
+  EXPECT_EQ(metrics.find("requests")->find("step")->find("ok")->as_int(), 1);
+  EXPECT_EQ(metrics.find("requests")->find("step")->find("internal")->as_int(), 1);
+  EXPECT_EQ(metrics.find("errors")->find("protocol")->as_int(), 2);
+  EXPECT_EQ(metrics.find("errors")->find("infra")->as_int(), 1);
+  EXPECT_EQ(metrics.find("malformed")->as_int(), 1);
+  EXPECT_EQ(metrics.find("connections")->as_double(), 2);
+  EXPECT_EQ(metrics.find("messages_received")->as_int(), 5);
+  EXPECT_EQ(metrics.find("request_seconds")->find("step")->find("count")->as_int(), 2);
+  EXPECT_EQ(metrics.find("service")->find("episodes")->find("open")->as_int(), 3);
+
+  const Answer prometheus = control.ask("metrics", Value::map({{"format", "prometheus"}}));
+  const std::string text = prometheus.text("text");
+  for (const std::string line :
+       {"# TYPE hone_requests_total counter", "hone_requests_total{verb=\"step\",code=\"ok\"} 1",
+        "hone_errors_total{class=\"protocol\"} 2", "hone_connections 2", "hone_malformed_total 1",
+        "hone_request_seconds_bucket{verb=\"step\",le=\"+Inf\"} 2",
+        "hone_request_seconds_count{verb=\"step\"} 2", "hone_service_episodes_open 3"}) {
+    EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
+  }
+  expect_error(control.ask("metrics", Value::map({{"format", "prometeus"}})), 1, "invalid_argument",
+               "metrics: format: unknown value 'prometeus'; did you mean 'prometheus'?");
+}
+
+TEST(Metrics, ReapedEpisodesAreCounted) {
+  ScriptedService service;
+  service.reap_next(7);
+  ServerOptions options = test_options();
+  options.reap_interval_s = 0.001;
+  auto server = start_server(service, options);
+  TestClient control(server->control_endpoint());
+  std::int64_t reaped = 0;
+  for (int n = 0; n < 100'000 && reaped == 0; ++n) {
+    reaped = control.ask("metrics").body.find("metrics")->find("episodes_reaped")->as_int();
+  }
+  EXPECT_EQ(reaped, 7);
+}
+
+TEST(Health, SaysWhatIsUnderWay) {
+  ScriptedService service;
+  auto server = start_server(service);
+  TestClient client(server->endpoint()), control(server->control_endpoint());
+  client.send_step(1, "hold");
+  client.receive();
+  const Answer health = control.ask("health");
+  EXPECT_EQ(health.text("status"), "serving");
+  EXPECT_EQ(health.text("incarnation"), server->incarnation());
+  EXPECT_EQ(health.body.find("steps")->as_int(), 1);
+  EXPECT_EQ(health.body.find("in_flight")->as_int(), 2);  // the step, and this health
+  service.release();
+}
+
+}  // namespace
+}  // namespace hone

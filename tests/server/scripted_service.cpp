@@ -1,0 +1,103 @@
+// The script.
+#include "server/scripted_service.hpp"
+
+namespace hone {
+namespace {
+
+std::string step_reply(const Value& request) {
+  const Value* turn = request.find("turn");
+  return to_msgpack(Value::map({{"turn", turn != nullptr ? *turn : Value()}, {"reward", 1.0}}));
+}
+
+}  // namespace
+
+void ScriptedService::step(const Caller&, const Value& request, double deadline_s,
+                           Progress progress, Reply reply) {
+  last_deadline_s_ = deadline_s;
+  if (refusing_) return reply(unavailable("the server is shutting down"));
+  const Value* action = request.find("action");
+  const Value* text = action != nullptr ? action->find("code") : nullptr;
+  if (text == nullptr || !text->is_string())
+    return reply(invalid_argument("step/action: found none"));
+  const std::string code = text->as_string();
+  {
+    MutexLock lock(mutex_);
+    last_code_ = code;
+  }
+  if (code == "now") return reply(step_reply(request));
+  if (code == "fail") return reply(internal_error("the script says so"));
+  if (code.rfind("big:", 0) == 0) {
+    return reply(to_msgpack(Value::map({{"pad", std::string(std::stoul(code.substr(4)), 'x')}})));
+  }
+  MutexLock lock(mutex_);
+  if (code == "thread") {
+    threads_.emplace_back([request, reply] { reply(step_reply(request)); });
+    return;
+  }
+  if (code == "progress") progress(Value::map({{"stage", "building"}}));
+  held_.emplace_back(request, std::move(reply));
+  changed_.notify_all();
+}
+
+Result<Value> ScriptedService::cancel(const Caller& caller, const Value& request) {
+  last_cancel_by_control_ = caller.control;
+  Reply reply;
+  {
+    MutexLock lock(mutex_);
+    for (auto it = held_.begin(); it != held_.end(); ++it) {
+      if (*it->first.find("turn") != *request.find("turn")) continue;
+      reply = std::move(it->second);
+      held_.erase(it);
+      break;
+    }
+  }
+  if (!reply) return Value::map({{"cancelled", false}});
+  reply(Error{Code::kCancelled, "the step was cancelled"});
+  return Value::map({{"cancelled", true}});
+}
+
+void ScriptedService::renew(const Caller&, const Value& episodes) {
+  MutexLock lock(mutex_);
+  for (const Value& episode : episodes.as_array()) renewed_.push_back(episode.as_string());
+}
+
+std::size_t ScriptedService::release() {
+  std::vector<std::pair<Value, Reply>> held;
+  {
+    MutexLock lock(mutex_);
+    held.swap(held_);
+  }
+  for (auto it = held.rbegin(); it != held.rend(); ++it) it->second(step_reply(it->first));
+  return held.size();
+}
+
+void ScriptedService::wait_for_gate() {
+  MutexLock lock(mutex_);
+  ++at_gate_;
+  changed_.notify_all();
+  while (!gate_open_) changed_.wait(mutex_);
+  --at_gate_;
+}
+
+void ScriptedService::open_gate() {
+  MutexLock lock(mutex_);
+  gate_open_ = true;
+  changed_.notify_all();
+}
+
+void ScriptedService::await_held(std::size_t count) {
+  MutexLock lock(mutex_);
+  while (held_.size() < count) changed_.wait(mutex_);
+}
+
+void ScriptedService::await_at_gate(std::size_t count) {
+  MutexLock lock(mutex_);
+  while (at_gate_ < count) changed_.wait(mutex_);
+}
+
+std::vector<std::string> ScriptedService::renewed() {
+  MutexLock lock(mutex_);
+  return renewed_;
+}
+
+}  // namespace hone

@@ -1,0 +1,110 @@
+// The end: nothing new, everything under way answered, no reply lost.
+#include <future>
+
+#include "server/scripted_service.hpp"
+#include "server/test_client.hpp"
+
+namespace hone {
+namespace {
+
+using wire::ReplyKind;
+
+/// Waits until the server says that it is draining.
+void await_draining(TestClient& control) {
+  for (int n = 0; n < 100'000; ++n) {
+    if (control.ask("health").text("status") == "draining") return;
+  }
+  ADD_FAILURE() << "the server does not drain";
+}
+
+TEST(Shutdown, WaitsForStepsUnderWayAndRefusesNewOnes) {
+  ScriptedService service;
+  auto server = start_server(service);
+  TestClient client(server->endpoint()), control(server->control_endpoint());
+  control.ask("ping");
+  client.send_step(1, "hold");
+  EXPECT_EQ(client.receive().kind, ReplyKind::kAccepted);
+  auto ended = std::async(std::launch::async, [&] { return server->shut_down(60); });
+  await_draining(control);
+  client.send_step(2, "now");
+  const Answer refused = client.receive();
+  expect_error(refused, 2, "unavailable", "the server is shutting down");
+  EXPECT_TRUE(refused.body.find("retryable")->as_bool());
+  TestClient late(server->endpoint());
+  expect_error(late.ask("ping"), 1, "unavailable",
+               "the server is shutting down and takes no new connections");
+  service.release();
+  EXPECT_EQ(client.receive().id, 1);
+  EXPECT_TRUE(ended.get());
+  EXPECT_TRUE(server->shut_down(0));  // again: the same answer
+}
+
+TEST(Shutdown, LosesNoReply) {
+  ScriptedService service;
+  auto server = start_server(service);
+  std::vector<std::unique_ptr<TestClient>> clients;
+  constexpr int kClients = 8, kSteps = 50;
+  for (int c = 0; c < kClients; ++c) {
+    clients.push_back(std::make_unique<TestClient>(server->endpoint()));
+    for (int id = 0; id < kSteps; ++id) clients.back()->send_step(id, "hold", id);
+  }
+  service.await_held(kClients * kSteps);
+  auto ended = std::async(std::launch::async, [&] { return server->shut_down(60); });
+  service.release();
+  EXPECT_TRUE(ended.get());
+  server.reset();
+  // The server is gone; every reply is still there to be read.
+  for (const auto& client : clients) {
+    int results = 0, accepted = 0;
+    for (int n = 0; n < 2 * kSteps; ++n) {
+      (client->receive().kind == ReplyKind::kResult ? results : accepted) += 1;
+    }
+    EXPECT_EQ(results, kSteps);
+    EXPECT_EQ(accepted, kSteps);
+  }
+}
+
+TEST(Shutdown, CutsShortWhatTakesTooLongAndSaysSo) {
+  ScriptedService service;
+  auto server = start_server(service);
+  TestClient client(server->endpoint());
+  client.send_step(1, "hold");
+  EXPECT_EQ(client.receive().kind, ReplyKind::kAccepted);
+  EXPECT_FALSE(server->shut_down(0));
+  expect_error(client.receive(), 1, "unavailable",
+               "the server shut down before this was done; a turn under way stays open");
+  server.reset();
+  service.release();  // comes to a queue that is closed
+}
+
+TEST(Shutdown, AClientThatNeverReadsDoesNotHoldItUp) {
+  ScriptedService service;
+  ServerOptions options = test_options();
+  options.hwm = 1;
+  options.linger_s = 0.2;
+  auto server = start_server(service, options);
+  SocketOptions lazy = TestClient::client_options();
+  lazy.hwm = 1;
+  TestClient slow(server->endpoint(), lazy), good(server->endpoint());
+  for (int id = 0; id < 24; ++id) {
+    const wire::Frames frames =
+        wire::encode_request({"step", id, {}, TestClient::step_body("big:1048576"), {}});
+    while (slow.socket().send(frames) == Socket::Sent::kFull) good.ask("ping");
+  }
+  EXPECT_FALSE(server->shut_down(1));
+}
+
+TEST(Shutdown, ANewServerTakesTheSamePlace) {
+  ScriptedService service;
+  auto server = start_server(service);
+  ServerOptions same = test_options();
+  same.endpoint = server->endpoint();
+  TestClient client(server->endpoint());
+  const std::string first = client.ask("ping").text("incarnation");
+  server.reset();
+  server = start_server(service, same);
+  EXPECT_NE(client.ask("ping").text("incarnation"), first);
+}
+
+}  // namespace
+}  // namespace hone
