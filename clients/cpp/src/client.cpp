@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "engine.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 namespace {
 
 // The key that makes a repeated reset harmless. Unique is enough; it is no secret.
@@ -121,7 +121,7 @@ class Client::Impl {
     auto request = std::make_shared<Request>();
     request->id = engine_->next_id();
     request->verb = verb;
-    request->body = to_msgpack(body);
+    request->body = body;
     request->buffers = std::move(options.buffers);
     request->episode = text_or(body, "episode");
     request->token = text_or(body, "token");
@@ -236,4 +236,4 @@ Result<Episode> Client::resume(const std::string& id, const std::string& token) 
 
 Result<Value> Client::ping() { return call("ping", Value::map()); }
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "hone/version.h"
 
-namespace hone {
+namespace hone::inline client_api {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
@@ -158,7 +158,7 @@ void Engine::serve(Channel& channel) {
   Frames frames;
   for (int i = 0; i < kMessagesPerTurn && channel.link && channel.link->receive(frames); ++i) {
     channel.heard_ns = monotonic_ns();
-    auto message = decode_reply(frames);
+    auto message = read_reply(std::move(frames));
     if (message) handle(channel, std::move(message).value());
   }
   while (channel.link) {
@@ -216,7 +216,7 @@ RequestPtr Engine::internal_request(std::string verb, Value body, std::function<
   auto request = std::make_shared<Request>();
   request->id = next_id();
   request->verb = std::move(verb);
-  request->body = to_msgpack(body);
+  request->body = std::move(body);
   request->internal = true;
   request->done = std::move(done);
   request->deadline_entry = deadlines_.end();
@@ -227,7 +227,7 @@ RequestPtr Engine::internal_request(std::string verb, Value body, std::function<
 void Engine::greet() {
   enter(main_, State::kGreeting);
   const std::string name = options_.name.empty() ? "hone-cpp/" HONE_VERSION_STRING : options_.name;
-  const Value body = Value::map({{"versions", Value::array({kProtocol})}, {"client", name}});
+  const Value body = Value::map({{"versions", Value::array({wire::kProtocol})}, {"client", name}});
   if (!send(main_, internal_request("hello", body, [this](Reply reply) { on_hello(reply); })))
     lose_connection(main_);
 }
@@ -238,7 +238,7 @@ void Engine::on_hello(const Reply& reply) {
     if (reply.failure->retryable) return lose_connection(main_);
     return fail_for_good(*reply.failure);
   }
-  if (text_or(reply.body, "version") != kProtocol) {
+  if (text_or(reply.body, "version") != wire::kProtocol) {
     return fail_for_good(
         {Code::kInvalidArgument,
          "protocol",
@@ -356,4 +356,4 @@ void Engine::run_timers() {
   if (greeted && now - std::max(main_.heard_ns, main_.since_ns) > patience) lose_connection(main_);
 }
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -30,7 +30,7 @@
 #include "request.hpp"
 #include "roster.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 
 class Engine {
  public:
@@ -131,4 +131,4 @@ class Engine {
   std::thread thread_;  // last: everything above exists before it runs
 };
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -5,11 +5,12 @@
 #include "base/clock.hpp"
 #include "engine.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 namespace {
 
 constexpr std::int64_t kGrace =
     500'000'000;  // the server knows the deadline too, and its answer says more
+constexpr std::int64_t kDeadlineMsMax = 24LL * 3600 * 1000;
 constexpr double kBusyDefault = 0.05, kBusyMax = 10;
 
 // Spread, so that the callers of a busy server do not come back all at once.
@@ -58,7 +59,7 @@ void Engine::accept(const RequestPtr& request) {
     }
     return finish(request, {{}, std::move(fatal)});
   }
-  std::size_t largest = request->body.size();
+  std::size_t largest = to_msgpack(request->body).size();
   for (const auto& buffer : request->buffers) largest = std::max(largest, buffer.size());
   if (largest > frame_bytes_max_) {
     // The transport would drop the connection of whoever sends it, with no word why.
@@ -94,15 +95,13 @@ void Engine::flush(Channel& channel) {
 }
 
 bool Engine::send(Channel& channel, const RequestPtr& request) {
-  std::int64_t deadline_ms = 0;
   const std::int64_t now = monotonic_ns();
+  wire::Request message{request->verb, request->id, {}, request->body, request->buffers};
   if (request->deadline_ns > 0) {
-    deadline_ms = std::max<std::int64_t>(1, (request->deadline_ns - now) / 1'000'000);
+    message.deadline_ms =
+        std::clamp<std::int64_t>((request->deadline_ns - now) / 1'000'000, 1, kDeadlineMsMax);
   }
-  if (!channel.link || !channel.link->send(encode_request(request->verb, request->id, deadline_ms,
-                                                          request->body, request->buffers))) {
-    return false;
-  }
+  if (!channel.link || !channel.link->send(wire::encode_request(message))) return false;
   channel.in_flight[request->id] = request;
   if (!request->episode.empty()) roster_.touch(request->episode, now);
   return true;
@@ -118,7 +117,7 @@ void Engine::handle(Channel& channel, ReplyMessage message) {
   if (!request->internal) channel.failures = 0;
   Reply reply;
   if (message.kind == ReplyKind::kError) {
-    reply.failure = decode_failure(message.body);
+    reply.failure = read_failure(message.body);
   } else {
     reply.body = std::move(message.body);
   }
@@ -132,7 +131,8 @@ void Engine::conclude(const RequestPtr& request, Reply reply) {
     return finish(request, std::move(reply));
   }
   if (request->verb == "resume") {
-    if (!bool_or(reply.body, "ended", false)) roster_.add(request->episode, request->token, monotonic_ns());
+    if (!bool_or(reply.body, "ended", false))
+      roster_.add(request->episode, request->token, monotonic_ns());
   } else {
     roster_.note_result(request->verb, reply.body);
   }
@@ -271,4 +271,4 @@ void Engine::end_everything() {
   }
 }
 
-}  // namespace hone
+}  // namespace hone::inline client_api

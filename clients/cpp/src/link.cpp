@@ -11,7 +11,7 @@
 #include <cstring>
 #include <zmq.hpp>
 
-namespace hone {
+namespace hone::inline client_api {
 
 struct LinkContext::Impl {
   zmq::context_t context{1};
@@ -138,4 +138,4 @@ void wait_for_links(const std::vector<Link*>& links, int wake_fd, long timeout_m
   }
 }
 
-}  // namespace hone
+}  // namespace hone::inline client_api

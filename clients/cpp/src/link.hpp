@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "hone/client.hpp"
+#include "wire/message.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 
-/// Frames of one message.
-using Frames = std::vector<std::string>;
+using wire::Frames;
 
 /// A ZeroMQ context; links must be gone before it goes. Never used across fork().
 class LinkContext {
@@ -58,4 +59,4 @@ class Link {
 /// Waits until a link has something, `wake_fd` is readable or `timeout_ms` (< 0: no end) went by.
 void wait_for_links(const std::vector<Link*>& links, int wake_fd, long timeout_ms);
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -1,65 +1,34 @@
-// Encoding requests, decoding replies.
+// Reading replies leniently, as a client should: a later server may say more.
 #include "message.hpp"
 
-#include <algorithm>
-
-namespace hone {
+namespace hone::inline client_api {
 namespace {
 
 // A reply holds what the server made of its own limits, so the client accepts more than a server
 // does.
-constexpr CodecLimits kReplyLimits{
-    .depth_max = 64, .items_max = 1u << 20, .values_max = 1u << 24, .bytes_max = 256u << 20};
-
-Code parse_code(const std::string& name) {
-  for (int code = HONE_INVALID_ARGUMENT; code <= HONE_INTERNAL; ++code) {
-    if (code_name(static_cast<Code>(code)) == name) return static_cast<Code>(code);
-  }
-  return Code::kInternal;
-}
+constexpr wire::Limits kReplyLimits{
+    .frames_max = 1024,
+    .frame_bytes_max = 256u << 20,
+    .message_bytes_max = 1u << 30,
+    .header_bytes_max = 1u << 16,
+    .codec = {
+        .depth_max = 64, .items_max = 1u << 20, .values_max = 1u << 24, .bytes_max = 256u << 20}};
 
 }  // namespace
 
-Frames encode_request(const std::string& verb, std::int64_t id, std::int64_t deadline_ms,
-                      const std::string& body, const std::vector<std::string>& buffers) {
-  Value header = Value::map({{"id", id}});
-  if (deadline_ms > 0) header.set("deadline_ms", deadline_ms);
-  Frames frames{kProtocol, verb, to_msgpack(header), body};
-  frames.insert(frames.end(), buffers.begin(), buffers.end());
-  return frames;
+Result<ReplyMessage> read_reply(Frames frames) {
+  HONE_ASSIGN(wire::Reply reply, wire::decode_reply(std::move(frames), kReplyLimits));
+  HONE_ASSIGN(Value body, from_msgpack(reply.body, kReplyLimits.codec));
+  return ReplyMessage{reply.kind, reply.id, std::move(body)};
 }
 
-Result<ReplyMessage> decode_reply(const Frames& frames) {
-  if (frames.size() < 4) {
-    return invalid_argument("reply: found " + std::to_string(frames.size()) +
-                            " frames, expected at least 4");
-  }
-  if (frames[0] != kProtocol) return invalid_argument("reply: found no hone/1 in the first frame");
-  ReplyMessage reply;
-  const std::string& kind = frames[1];
-  if (kind == "accepted") {
-    reply.kind = ReplyKind::kAccepted;
-  } else if (kind == "progress") {
-    reply.kind = ReplyKind::kProgress;
-  } else if (kind == "error") {
-    reply.kind = ReplyKind::kError;
-  } else if (kind != "result") {
-    return invalid_argument("reply: unknown kind '" + kind + "'");
-  }
-  HONE_ASSIGN(Value header, from_msgpack(frames[2], kReplyLimits));
-  reply.id = int_or(header, "id", -1);
-  HONE_ASSIGN(reply.body, from_msgpack(frames[3], kReplyLimits));
-  return reply;
-}
-
-Failure decode_failure(const Value& body) {
-  Failure failure;
-  failure.code = parse_code(text_or(body, "code"));
-  failure.error_class = text_or(body, "class", "infra");
-  failure.message = text_or(body, "message", "the server gave no reason");
-  failure.retryable = bool_or(body, "retryable", is_retryable(failure.code));
-  const double after_ms = number_or(body, "retry_after_ms", -1);
-  if (after_ms >= 0) failure.retry_after_s = after_ms / 1000;
+Failure read_failure(const Value& body) {
+  const auto read = wire::error_body_from_value(body);
+  if (!read)
+    return {Code::kInternal, "protocol", read.error().in("an error reply").message, false, {}};
+  Failure failure{read->code, read->error_class, read->message, read->retryable, {}};
+  if (read->retry_after_ms)
+    failure.retry_after_s = static_cast<double>(*read->retry_after_ms) / 1000;
   return failure;
 }
 
@@ -83,4 +52,4 @@ bool bool_or(const Value& map, std::string_view key, bool fallback) {
   return found != nullptr && found->is_bool() ? found->as_bool() : fallback;
 }
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -1,22 +1,17 @@
-// hone/1 frames as the client writes and reads them (docs/protocol.md).
+// What the client adds to the codec of core/wire: failures for callers, and lenient reading of
+// replies.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "hone/client.hpp"
-#include "link.hpp"
+#include "wire/message.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 
-inline constexpr const char* kProtocol = "hone/1";
-
-/// deadline_ms ≤ 0: none.
-Frames encode_request(const std::string& verb, std::int64_t id, std::int64_t deadline_ms,
-                      const std::string& body, const std::vector<std::string>& buffers);
-
-enum class ReplyKind { kAccepted, kProgress, kResult, kError };
+using wire::Frames;
+using wire::ReplyKind;
 
 struct ReplyMessage {
   ReplyKind kind = ReplyKind::kResult;
@@ -25,10 +20,10 @@ struct ReplyMessage {
 };
 
 /// invalid_argument: what is wrong with the frames. Unknown keys are ignored.
-Result<ReplyMessage> decode_reply(const Frames& frames);
+Result<ReplyMessage> read_reply(Frames frames);
 
 /// The body of an error reply as a Failure; unknown codes count as internal.
-Failure decode_failure(const Value& body);
+Failure read_failure(const Value& body);
 
 /// A member of a map, or the fallback where it is missing or of another type.
 std::string text_or(const Value& map, std::string_view key, std::string fallback = {});
@@ -36,4 +31,4 @@ std::int64_t int_or(const Value& map, std::string_view key, std::int64_t fallbac
 double number_or(const Value& map, std::string_view key, double fallback);
 bool bool_or(const Value& map, std::string_view key, bool fallback);
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -13,16 +13,16 @@
 #include "base/mutex.hpp"
 #include "hone/client.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 
 /// Belongs to the client's thread once submitted.
 struct Request {
   std::int64_t id = 0;
   std::string verb;
-  std::string body;  ///< MessagePack, encoded once: a repeat has the same bytes
+  Value body;
   std::vector<std::string> buffers;
   std::string episode;           ///< that the body names, or ""
-  std::string token;                 ///< of a resume
+  std::string token;             ///< of a resume
   std::int64_t turn = 0;         ///< of a step
   std::int64_t deadline_ns = 0;  ///< monotonic; 0: none
   double timeout_s = 0;          ///< from which the deadline came, for messages
@@ -48,4 +48,4 @@ struct Pending::State {
       cancel;  ///< set before the request is submitted; safe after the client is gone
 };
 
-}  // namespace hone
+}  // namespace hone::inline client_api

@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "message.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 
 void Roster::note_result(const std::string& verb, const Value& body) {
   const std::string episode = text_or(body, "episode");
@@ -50,4 +50,4 @@ const std::string* Roster::lost(const std::string& episode) const {
   return found == lost_.end() ? nullptr : &found->second;
 }
 
-}  // namespace hone
+}  // namespace hone::inline client_api

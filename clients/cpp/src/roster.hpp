@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/value.hpp"
+#include "hone/client.hpp"
 
-namespace hone {
+namespace hone::inline client_api {
 
 /// Not thread-safe: lives on the client's thread.
 class Roster {
@@ -40,4 +40,4 @@ class Roster {
   std::unordered_map<std::string, std::string> lost_;
 };
 
-}  // namespace hone
+}  // namespace hone::inline client_api

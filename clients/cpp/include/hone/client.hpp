@@ -12,6 +12,8 @@
 #include "model/value.hpp"
 
 namespace hone {
+// Rationale: a program may hold both this client and the server, whose own types have some of the same names.
+inline namespace client_api {
 
 /// Why a request failed, as the server or this client says it.
 struct Failure {
@@ -166,4 +168,5 @@ class Client {
   std::unique_ptr<Impl> impl_;
 };
 
+}  // namespace client_api
 }  // namespace hone
