@@ -9,8 +9,9 @@
 
 namespace hone {
 
-/// Two kinds: cgroup.freeze (a kernel stop that no signal or timer lifts), or ptrace SEIZE and INTERRUPT of every thread.
-/// [one thread] All members are called by the thread that made it (ptrace belongs to a thread).
+/// Two kinds: cgroup.freeze (a kernel stop that no signal or timer lifts), or ptrace SEIZE and
+/// INTERRUPT of every thread. [one thread] All members are called by the thread that made it
+/// (ptrace belongs to a thread).
 ///
 ///   HONE_TRY(freezer->freeze(0.5));   // returns once all threads have stopped
 ///   … write inputs …
@@ -18,13 +19,16 @@ namespace hone {
 class Freezer {
  public:
   static Result<std::unique_ptr<Freezer>> with_cgroup(int freeze_fd, int frozen_events_fd);
-  /// The candidate must have consented (PR_SET_PTRACER_ANY in seal()). Signals it gets are passed on while it is traced.
+  /// The candidate must have consented (PR_SET_PTRACER_ANY in seal()). Signals it gets are passed
+  /// on while it is traced.
   static Result<std::unique_ptr<Freezer>> with_ptrace(pid_t pid);
   virtual ~Freezer() = default;
-  /// Confirmed by the kernel within timeout_s, or `deadline_exceeded`; `not_found` when the process is gone.
+  /// Confirmed by the kernel within timeout_s, or `deadline_exceeded`; `not_found` when the process
+  /// is gone.
   virtual Status freeze(double timeout_s) = 0;
   virtual Status thaw() = 0;
-  /// ptrace: handles pending stops (signals, new threads); call it in every waiting loop. cgroup: does nothing.
+  /// ptrace: handles pending stops (signals, new threads); call it in every waiting loop. cgroup:
+  /// does nothing.
   virtual void service() = 0;
 };
 

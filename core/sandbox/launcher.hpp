@@ -1,4 +1,5 @@
-// Launcher: the host's handle on the small process that starts, jails, watches and ends all the others.
+// Launcher: the host's handle on the small process that starts, jails, watches and ends all the
+// others.
 #pragma once
 
 #include <sys/types.h>
@@ -18,37 +19,41 @@ namespace hone {
 
 /// Which jail a process gets.
 enum class Jail {
-  kJudge,      ///< none: trusted; own session, parent-death signal, PR_SET_DUMPABLE 0, empty environment
-  kBuilder,    ///< sees the toolchain read-only and one empty writable folder, has a pid namespace, no network
-  kCandidate,  ///< sees the libraries it is linked with, nothing writable; seals itself (seal.hpp) before it runs anything foreign
+  kJudge,      ///< none: trusted; own session, parent-death signal, PR_SET_DUMPABLE 0, empty
+               ///< environment
+  kBuilder,    ///< sees the toolchain read-only and one empty writable folder, has a pid namespace,
+               ///< no network
+  kCandidate,  ///< sees the libraries it is linked with, nothing writable; seals itself (seal.hpp)
+               ///< before it runs anything foreign
 };
 
 struct ProcessLimits {
-  std::int64_t memory_bytes = 0;   ///< 0: no limit. By cgroup where there is one, else by polling
-  double cpu_seconds = 0;          ///< RLIMIT_CPU; 0: no limit
+  std::int64_t memory_bytes = 0;  ///< 0: no limit. By cgroup where there is one, else by polling
+  double cpu_seconds = 0;         ///< RLIMIT_CPU; 0: no limit
   std::int64_t file_bytes = 64 << 20;  ///< RLIMIT_FSIZE, and the size of the writable folder
-  int processes = 64;              ///< threads and processes
+  int processes = 64;                  ///< threads and processes
 };
 
 struct SpawnRequest {
   Jail jail = Jail::kCandidate;
-  std::string label;                      ///< for logs: "candidate 12"
-  std::filesystem::path program;          ///< absolute
-  std::vector<std::string> arguments;     ///< without argv[0]
-  std::vector<int> fds;                   ///< become 3, 4, 5, … in the child; borrowed
-  std::vector<int> cpus;                  ///< affinity; empty: as the launcher
+  std::string label;                   ///< for logs: "candidate 12"
+  std::filesystem::path program;       ///< absolute
+  std::vector<std::string> arguments;  ///< without argv[0]
+  std::vector<int> fds;                ///< become 3, 4, 5, … in the child; borrowed
+  std::vector<int> cpus;               ///< affinity; empty: as the launcher
   ProcessLimits limits;
-  std::vector<std::string> readable;      ///< builders: folders seen besides the toolchain (read and execute)
+  std::vector<std::string>
+      readable;  ///< builders: folders seen besides the toolchain (read and execute)
 };
 
 /// How a process ended.
 struct ProcessExit {
-  int exit_code = -1;          ///< -1 when killed by a signal
+  int exit_code = -1;  ///< -1 when killed by a signal
   int signal = 0;
   bool out_of_memory = false;  ///< the memory limit killed it (or something in it)
   double cpu_seconds = 0;
   std::int64_t peak_bytes = 0;
-  std::string output;          ///< the last 64 KiB of stdout and stderr together
+  std::string output;  ///< the last 64 KiB of stdout and stderr together
 };
 /// "SIGSEGV"; "signal 77" for one without a name.
 std::string signal_name(int signal);
@@ -73,10 +78,10 @@ class Process {
 struct LauncherOptions {
   IsolationLevel minimum = IsolationLevel::kFiltered;  ///< refuse to start below
   IsolationLevel maximum = IsolationLevel::kPrivate;   ///< use less than the machine allows (tests)
-  std::string freezer = "auto";                        ///< "auto", "cgroup"; "ptrace": as without cgroup v2
-  std::filesystem::path workdir;                       ///< scratch for builders; on a tmpfs of its own where possible
-  int slots = 64;                                      ///< processes at a time
-  std::uint32_t first_uid = 61000;                     ///< users of the slots, when root
+  std::string freezer = "auto";     ///< "auto", "cgroup"; "ptrace": as without cgroup v2
+  std::filesystem::path workdir;    ///< scratch for builders; on a tmpfs of its own where possible
+  int slots = 64;                   ///< processes at a time
+  std::uint32_t first_uid = 61000;  ///< users of the slots, when root
 };
 
 /// [any thread] All members. Start it before the process has threads, sockets or a device open.
@@ -91,8 +96,8 @@ class Launcher {
   virtual ~Launcher() = default;
   virtual Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request) = 0;
   virtual const Capabilities& capabilities() const = 0;
-  virtual IsolationLevel level() const = 0;   ///< in use
-  virtual std::string freezer() const = 0;    ///< in use: "cgroup" or "ptrace"
+  virtual IsolationLevel level() const = 0;  ///< in use
+  virtual std::string freezer() const = 0;   ///< in use: "cgroup" or "ptrace"
   /// False once the launcher process is gone: nothing can be started any more.
   virtual bool alive() const = 0;
 };

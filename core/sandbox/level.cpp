@@ -37,27 +37,36 @@ std::string Capabilities::freezer() const {
 Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
   Ready ready;
   ready.capabilities = capabilities;
+  const bool automatic = options.freezer.empty() || options.freezer == "auto";
+  ready.freezer = automatic ? capabilities.freezer() : options.freezer;
   Capabilities used = capabilities;
+  // A candidate of another user whom the judge could not stop is of no use.
+  if (ready.freezer == "ptrace" && !capabilities.ptrace_users) used.slot_users = false;
   if (options.maximum < IsolationLevel::kPrivate) used.mount_namespace = false;
   if (options.maximum < IsolationLevel::kSeparated) used.slot_users = used.user_namespace = false;
   ready.level = std::min(used.level(), options.maximum);
   if (ready.level < options.minimum) {
     ready.refused = "isolation level: found " + std::string(isolation_name(ready.level)) +
                     ", expected at least " + std::string(isolation_name(options.minimum));
-    for (const std::string& note : capabilities.notes) ready.refused += "; " + note;
   }
-  const bool automatic = options.freezer.empty() || options.freezer == "auto";
-  ready.freezer = automatic ? capabilities.freezer() : options.freezer;
   if (!automatic && options.freezer != "cgroup" && options.freezer != "ptrace") {
     ready.refused = "freezer: found '" + options.freezer + "', expected auto, cgroup or ptrace";
-  } else if (ready.freezer.empty() || (ready.freezer == "cgroup" && !capabilities.cgroup_freeze) ||
-             (ready.freezer == "ptrace" && !capabilities.ptrace)) {
+  } else if (ready.freezer.empty()) {
     ready.refused = "freezer: this machine allows neither cgroup.freeze nor ptrace";
-    if (!ready.freezer.empty()) ready.refused = "freezer: no " + ready.freezer + " on this machine";
-    for (const std::string& note : capabilities.notes) ready.refused += "; " + note;
+  } else if ((ready.freezer == "cgroup" && !capabilities.cgroup_freeze) ||
+             (ready.freezer == "ptrace" && !capabilities.ptrace)) {
+    ready.refused = "freezer: no " + ready.freezer + " on this machine";
   }
-  if (!ready.refused.empty()) ready.refused_code = Code::kFailedPrecondition;
+  if (ready.refused.empty()) return ready;
+  ready.refused_code = Code::kFailedPrecondition;
+  for (const std::string& note : capabilities.notes) ready.refused += "; " + note;
   return ready;
+}
+
+bool uses_slot_user(const Ready& ready, const LauncherOptions& options, Jail jail) {
+  if (jail == Jail::kJudge || !ready.capabilities.slot_users) return false;
+  if (options.maximum < IsolationLevel::kSeparated) return false;
+  return jail == Jail::kBuilder || ready.freezer != "ptrace" || ready.capabilities.ptrace_users;
 }
 
 }  // namespace hone

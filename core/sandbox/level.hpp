@@ -9,8 +9,8 @@ namespace hone {
 /// it is refused.
 Ready decide(const LauncherOptions& options, const Capabilities& capabilities);
 
-inline bool uses_slot_users(const Ready& ready) {
-  return ready.level >= IsolationLevel::kSeparated && ready.capabilities.slot_users;
-}
+/// Whether a jail's processes get the user of its slot. Builders get it wherever it can be had,
+/// candidates only if the freezer in use can then still stop them.
+bool uses_slot_user(const Ready& ready, const LauncherOptions& options, Jail jail);
 
 }  // namespace hone

@@ -86,8 +86,9 @@ Status try_pid_namespace() {
 /// A child that sleeps until it is killed.
 class Sleeper {
  public:
-  Sleeper() : pid_(::fork()) {
+  explicit Sleeper(bool other_user) : pid_(::fork()) {
     if (pid_ != 0) return;
+    if (other_user) (void)try_user_change();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -105,15 +106,17 @@ class Sleeper {
   pid_t pid_;
 };
 
-Status try_ptrace() {
-  const Sleeper sibling;
+Status try_ptrace(bool other_user) {
+  const Sleeper sibling(other_user);
   return try_in_child([&]() -> Status {
-    // Yama's consent is given by the sleeper itself, which may not have run yet.
-    const double deadline = monotonic_s() + 1;
-    long seized = -1;
-    do {
-      seized = ::ptrace(PTRACE_SEIZE, sibling.pid(), nullptr, nullptr);
-    } while (seized != 0 && monotonic_s() < deadline && ::sched_yield() == 0);
+    // The sleeper itself changes its user and gives Yama its consent; it may not have run yet.
+    const double deadline = monotonic_s() + 0.1;
+    const std::string status = "/proc/" + std::to_string(sibling.pid()) + "/status";
+    while (read_kernel_file(status).find("\nState:\tS") == std::string::npos &&
+           monotonic_s() < deadline) {
+      ::sched_yield();
+    }
+    const long seized = ::ptrace(PTRACE_SEIZE, sibling.pid(), nullptr, nullptr);
     return errno_status(seized == 0, "seize a sibling");
   });
 }
@@ -124,7 +127,7 @@ Status try_freeze(const CgroupRoots& roots) {
   only_v2.v1_pids.clear();
   HONE_ASSIGN(const auto group, Cgroup::make(only_v2, std::to_string(::getpid()) + "-probe", 0, 0));
   Status frozen = try_in_child([&]() -> Status {
-    const Sleeper sleeper;
+    const Sleeper sleeper(false);
     const std::string pid = std::to_string(sleeper.pid());
     HONE_TRY(write_kernel_file(
         roots.v2 + "/hone-" + std::to_string(::getppid()) + "-probe/cgroup.procs", pid));
@@ -174,7 +177,9 @@ Capabilities probe_machine() {
   } else {
     found.notes.push_back("slot users: only root can give every slot a user of its own");
   }
-  found.ptrace = note("ptrace", try_ptrace());
+  found.ptrace = note("ptrace", try_ptrace(false));
+  found.ptrace_users =
+      found.ptrace && found.slot_users && note("freezing other users by ptrace", try_ptrace(true));
   const CgroupRoots roots = find_cgroups(&found.notes);
   found.cgroup_freeze = !roots.v2.empty() && note("cgroup.freeze", try_freeze(roots));
   found.cgroup_memory = roots.v2_memory || !roots.v1_memory.empty();

@@ -1,4 +1,5 @@
-// What this machine allows: which walls a jail can have here, found by trying them in a child process.
+// What this machine allows: which walls a jail can have here, found by trying them in a child
+// process.
 #pragma once
 
 #include <string>
@@ -11,30 +12,33 @@ namespace hone {
 
 /// How strong the jail is. Each level holds all that stand below it.
 enum class IsolationLevel {
-  kNone = 0,        ///< rlimits, empty environment, parent-death signal, capped output
-  kFiltered = 1,    ///< no_new_privs, seccomp allow-list, and Landlock or a chroot: no file, no network, no other process
-  kSeparated = 2,   ///< and a user of its own for every slot (root only), or a user namespace
-  kPrivate = 3,     ///< and namespaces with a private root
+  kNone = 0,       ///< rlimits, empty environment, parent-death signal, capped output
+  kFiltered = 1,   ///< no_new_privs, seccomp allow-list, and Landlock or a chroot: no file, no
+                   ///< network, no other process
+  kSeparated = 2,  ///< and a user of its own for every slot (root only), or a user namespace
+  kPrivate = 3,    ///< and namespaces with a private root
 };
 /// "none", "filtered", "separated", "private".
 std::string_view isolation_name(IsolationLevel level);
 Result<IsolationLevel> parse_isolation(std::string_view name);
 
-/// What was found. A missing thing carries the reason in `notes`: "landlock: not in this kernel (ENOSYS)".
+/// What was found. A missing thing carries the reason in `notes`: "landlock: not in this kernel
+/// (ENOSYS)".
 struct Capabilities {
   bool root = false;
-  int landlock_abi = 0;             ///< 0: none
+  int landlock_abi = 0;  ///< 0: none
   bool seccomp = false;
-  bool user_namespace = false;      ///< may be made without root
-  bool mount_namespace = false;     ///< a private root was built and entered in a trial
+  bool user_namespace = false;   ///< may be made without root
+  bool mount_namespace = false;  ///< a private root was built and entered in a trial
   bool pid_namespace = false;
   bool network_namespace = false;
-  bool slot_users = false;          ///< setresuid to other users works
-  bool cgroup_freeze = false;       ///< a cgroup v2 with cgroup.freeze that we may make children in
-  bool cgroup_memory = false;       ///< v2 memory.max or a v1 memory controller we may make children in
+  bool slot_users = false;     ///< setresuid to other users works
+  bool cgroup_freeze = false;  ///< a cgroup v2 with cgroup.freeze that we may make children in
+  bool cgroup_memory = false;  ///< v2 memory.max or a v1 memory controller we may make children in
   bool cgroup_pids = false;
-  bool ptrace = false;              ///< a sibling that consents can be seized
-  std::string cgroup_v2_root;       ///< where children may be made; empty without
+  bool ptrace = false;         ///< a sibling that consents can be seized
+  bool ptrace_users = false;   ///< also one of another user (root in a container often may not)
+  std::string cgroup_v2_root;  ///< where children may be made; empty without
   std::string cgroup_v1_memory_root;
   std::string cgroup_v1_pids_root;
   std::string kernel;

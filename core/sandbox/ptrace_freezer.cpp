@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <map>
@@ -21,8 +22,8 @@ namespace {
 
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 
-/// kLingering: the first thread, ended before the others. It is reported, and must be waited for,
-/// after them.
+/// kLingering: dead, but not yet reported. Every thread must be waited for, or its process can
+/// never be reaped; the first thread is reported after all others.
 enum class Run { kRunning, kStopped, kLingering, kGone };
 
 class PtraceFreezer final : public Freezer {
@@ -34,7 +35,7 @@ class PtraceFreezer final : public Freezer {
   ~PtraceFreezer() override {
     (void)freeze(0.1);
     // One without its first thread cannot be let go whole, and no candidate that works ends that.
-    if (lingers()) ::kill(pid_, SIGKILL);
+    if (first_lingers()) ::kill(pid_, SIGKILL);
     const std::int64_t deadline = monotonic_ns() + 100'000'000;
     while (!threads_.empty() && monotonic_ns() < deadline) {
       for (auto& [tid, run] : threads_) {
@@ -81,9 +82,9 @@ class PtraceFreezer final : public Freezer {
         all = all && run != Run::kRunning;
       }
       forget_dead();
-      if (all && threads_.size() == (lingers() ? 1 : 0))
-        return not_found("freeze: nothing is left");
-      if (all) return {};
+      if (threads_.empty()) return not_found("freeze: nothing is left");
+      if (all && any_stopped()) return {};
+      notice_deaths();
       if (monotonic_ns() > deadline) {
         (void)thaw();
         return Error{Code::kDeadlineExceeded, "freeze: not confirmed in time"};
@@ -95,7 +96,7 @@ class PtraceFreezer final : public Freezer {
     freezing_ = false;
     for (auto& [tid, run] : threads_) {
       if (run != Run::kStopped) continue;
-      run = ::ptrace(PTRACE_CONT, tid, nullptr, nullptr) == 0 ? Run::kRunning : Run::kGone;
+      run = ::ptrace(PTRACE_CONT, tid, nullptr, nullptr) == 0 ? Run::kRunning : Run::kLingering;
     }
     forget_dead();
     return {};
@@ -139,9 +140,13 @@ class PtraceFreezer final : public Freezer {
   }
 
   void look_whether_dead(pid_t tid, Run& run) const {
-    if (is_dead(tid)) run = tid == pid_ ? Run::kLingering : Run::kGone;
+    if (is_dead(tid)) run = Run::kLingering;
   }
-  bool lingers() const {
+  bool any_stopped() const {
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [](const auto& entry) { return entry.second == Run::kStopped; });
+  }
+  bool first_lingers() const {
     const auto leader = threads_.find(pid_);
     return leader != threads_.end() && leader->second == Run::kLingering;
   }
@@ -177,10 +182,10 @@ class PtraceFreezer final : public Freezer {
       pass_on = WSTOPSIG(status);
     }
     if (freezing_) ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
-    if (::ptrace(PTRACE_CONT, tid, nullptr, pass_on) != 0) run = Run::kGone;
+    if (::ptrace(PTRACE_CONT, tid, nullptr, pass_on) != 0) run = Run::kLingering;
   }
 
-  /// Stopped threads can only be killed; a lingering one is reported when it is the last.
+  /// Stopped threads can only be killed; lingering ones only be reported.
   void notice_deaths() {
     for (auto& [tid, run] : threads_) {
       if (run != Run::kStopped && run != Run::kLingering) continue;

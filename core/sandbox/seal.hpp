@@ -9,25 +9,27 @@
 namespace hone {
 
 struct SealOptions {
-  bool threads = false;        ///< may make threads (never processes)
+  bool threads = false;  ///< may make threads (never processes)
   bool landlock = true;
   bool seccomp = true;
 };
 
-/// For hone-candidate, between its own set-up and loading the submission: no_new_privs, Landlock with no path at all
-/// (memory files that are already open can still be loaded through /proc/self/fd), and a seccomp allow-list: memory,
-/// futex, time, its own signals, reads and writes of open descriptors, exit; no open for writing, sockets, clone of a
-/// process, signals to others, io_uring, aio, ptrace, timers that the freezer could not stop, or new kernel objects.
-/// A forbidden call answers EPERM (clone3: ENOSYS), so that a library's fall-back works, or kills where it is an escape.
+/// For hone-candidate, between its own set-up and loading the submission: no_new_privs, Landlock
+/// with no path at all (memory files that are already open can still be loaded through
+/// /proc/self/fd), and a seccomp allow-list: memory, futex, time, its own signals, reads and writes
+/// of open descriptors, exit; no open for writing, sockets, clone of a process, signals to others,
+/// io_uring, aio, ptrace, timers that the freezer could not stop, or new kernel objects. A
+/// forbidden call answers EPERM (clone3: ENOSYS), so that a library's fall-back works, or kills
+/// where it is an escape.
 Status seal_candidate(const SealOptions& options);
 
-/// For hone-builder, before it starts the compiler: no_new_privs, Landlock (toolchain read and execute, the work folder
-/// read and write), and a seccomp list that lets compilers run and denies sockets, ptrace, mounts, namespaces, keys,
-/// io_uring, bpf, perf, userfaultfd and the like.
+/// For hone-builder, before it starts the compiler: no_new_privs, Landlock (toolchain read and
+/// execute, the work folder read and write), and a seccomp list that lets compilers run and denies
+/// sockets, ptrace, mounts, namespaces, keys, io_uring, bpf, perf, userfaultfd and the like.
 Status seal_builder(const std::vector<std::string>& readable, const std::string& writable);
 
-/// For judge and launcher, first thing in main (exec undoes it): no other process of the same user may read their
-/// memory, environment or descriptors.
+/// For judge and launcher, first thing in main (exec undoes it): no other process of the same user
+/// may read their memory, environment or descriptors.
 Status guard_trusted_process();
 
 }  // namespace hone

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -91,27 +92,22 @@ constexpr std::initializer_list<int> kEscapes = {SCMP_SYS(ptrace),
                                                  SCMP_SYS(open_by_handle_at)};
 
 void allow_memory_and_threads(Filter& filter, bool threads) {
-  filter.allow({SCMP_SYS(mmap),
-                SCMP_SYS(munmap),
-                SCMP_SYS(mprotect),
-                SCMP_SYS(mremap),
-                SCMP_SYS(madvise),
-                SCMP_SYS(brk),
-                SCMP_SYS(mincore),
-                SCMP_SYS(membarrier),
-                SCMP_SYS(futex),
-                SCMP_SYS(set_robust_list),
-                SCMP_SYS(get_robust_list),
-                SCMP_SYS(rseq),
-                SCMP_SYS(set_tid_address),
-                SCMP_SYS(sched_yield),
-                SCMP_SYS(sched_getaffinity),
-                SCMP_SYS(sched_getparam),
-                SCMP_SYS(sched_getscheduler),
-                SCMP_SYS(sched_get_priority_min),
-                SCMP_SYS(sched_get_priority_max),
-                SCMP_SYS(getcpu),
-                SCMP_SYS(arch_prctl)});
+  filter.allow({SCMP_SYS(munmap), SCMP_SYS(mprotect), SCMP_SYS(mremap), SCMP_SYS(brk),
+                SCMP_SYS(mincore), SCMP_SYS(membarrier), SCMP_SYS(futex), SCMP_SYS(set_robust_list),
+                SCMP_SYS(get_robust_list), SCMP_SYS(rseq), SCMP_SYS(set_tid_address),
+                SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getparam),
+                SCMP_SYS(sched_getscheduler), SCMP_SYS(sched_get_priority_min),
+                SCMP_SYS(sched_get_priority_max), SCMP_SYS(getcpu), SCMP_SYS(arch_prctl)});
+  // Private memory, and shared mappings of descriptors that it was given; shared memory of its own
+  // would not count towards a limit on private memory.
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_TYPE, MAP_PRIVATE)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_ANONYMOUS, 0)});
+  // Not: to punch holes into the arena or collapse it into huge pages (the baseline has none), or
+  // to merge pages with those of other processes.
+  for (const int advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
+                           MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP}) {
+    filter.add(SCMP_ACT_ALLOW, SCMP_SYS(madvise), {equal(2, advice)});
+  }
   if (threads) {
     constexpr long long kMust = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
     // CLONE_UNTRACED would hide a thread from the freezer that uses ptrace.

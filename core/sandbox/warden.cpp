@@ -56,7 +56,7 @@ Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoot
   if (options_.workdir.empty()) {
     options_.workdir = std::filesystem::temp_directory_path(ignored);
   }
-  if (ready_.refused.empty() && uses_slot_users(ready_)) {
+  if (ready_.refused.empty() && uses_slot_user(ready_, options_, Jail::kBuilder)) {
     if (Status chosen = choose_users(); !chosen) {
       ready_.refused_code = chosen.error().code;
       ready_.refused = chosen.error().message;

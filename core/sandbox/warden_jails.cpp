@@ -90,9 +90,9 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
     plan.user_namespace = level >= IsolationLevel::kSeparated && !ready_.capabilities.root;
     plan.pid_namespace =
         plan.private_root && request.jail == Jail::kBuilder && ready_.capabilities.pid_namespace;
-    plan.change_user = jailed.has_user = uses_slot_users(ready_);
+    plan.change_user = jailed.has_user = uses_slot_user(ready_, options_, request.jail);
     plan.user = user_of(jailed.slot);
-    if (!plan.change_user && !plan.user_namespace) {
+    if (!plan.change_user && !plan.user_namespace && !ready_.capabilities.root) {
       plan.processes_of_others = count_own_threads();
     }
     plan.plugins = (install_root() / "plugins").string();

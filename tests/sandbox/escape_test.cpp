@@ -53,6 +53,14 @@ TEST_P(Candidate, ReachesNoFile) {
   EXPECT_EQ(outcome(candidate("seal:run", "/bin/true")), "EPERM");
 }
 
+TEST_P(Candidate, APrivateRootNeedsNoLandlock) {
+  if (GetParam().level < IsolationLevel::kPrivate) GTEST_SKIP() << "no private root";
+  EXPECT_EQ(outcome(candidate("seal-no-landlock:read", "/etc/passwd")), "ENOENT");
+  EXPECT_EQ(outcome(candidate("seal-no-landlock:read", "/home")), "ENOENT");
+  EXPECT_EQ(outcome(candidate("create", "/tmp-file")), "EROFS");  // not even before the seal
+  EXPECT_EQ(outcome(candidate("create", "/usr/lib/hone-escaped")), "EROFS");
+}
+
 TEST_P(Candidate, CannotTouchAnotherProcess) {
   auto other = launcher_->spawn(probe_request(Jail::kCandidate, "seal:wait"));
   ASSERT_TRUE(other) << other.error().message;

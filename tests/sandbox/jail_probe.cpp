@@ -1,6 +1,6 @@
 // jail_probe ACT: performs one named act inside a jail and tells how it went: exit code 0 done, 1
-// refused (with the errno's name on stdout), 3 unknown act. `seal:` or `seal-threads:` before the
-// act seals as a candidate first, `build:` as a builder.
+// refused (with the errno's name on stdout), 3 unknown act. `seal:`, `seal-threads:` or
+// `seal-no-landlock:` before the act seals as a candidate first, `build:` as a builder.
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -22,6 +22,10 @@ int main(int count, char** arguments) {
   } else if (prefixed("seal-threads:")) {
     hone::SealOptions options;
     options.threads = true;
+    sealed = hone::seal_candidate(options);
+  } else if (prefixed("seal-no-landlock:")) {
+    hone::SealOptions options;
+    options.landlock = false;
     sealed = hone::seal_candidate(options);
   } else if (prefixed("build:")) {
     sealed = hone::seal_builder({}, ".");

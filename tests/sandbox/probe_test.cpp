@@ -16,7 +16,8 @@ using testing::StartsWith;
 Capabilities everything() {
   Capabilities c;
   c.root = c.seccomp = c.user_namespace = c.mount_namespace = c.pid_namespace = true;
-  c.network_namespace = c.slot_users = c.cgroup_freeze = c.cgroup_memory = c.ptrace = true;
+  c.network_namespace = c.slot_users = c.cgroup_freeze = c.cgroup_memory = true;
+  c.ptrace = c.ptrace_users = true;
   c.landlock_abi = 7;
   return c;
 }
@@ -89,6 +90,17 @@ TEST(Level, BelowTheMinimumIsRefusedWithTheNotes) {
   EXPECT_EQ(ready.refused,
             "isolation level: found separated, expected at least private; private root: unshare: "
             "operation not permitted");
+}
+
+TEST(Level, CandidatesKeepTheirUserWhereTheFreezerCouldNotReachAnother) {
+  const LauncherOptions options;
+  Capabilities c = everything();
+  c.mount_namespace = c.cgroup_freeze = c.ptrace_users = false;  // root in a default container
+  const Ready ready = decide(options, c);
+  EXPECT_EQ(ready.level, IsolationLevel::kFiltered);
+  EXPECT_EQ(ready.freezer, "ptrace");
+  EXPECT_FALSE(uses_slot_user(ready, options, Jail::kCandidate));
+  EXPECT_TRUE(uses_slot_user(ready, options, Jail::kBuilder));
 }
 
 TEST(Level, TheFreezerIsChosenOrRefused) {

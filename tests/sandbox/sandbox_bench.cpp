@@ -1,5 +1,7 @@
 // sandbox_bench: what a spawn in each jail and a freeze by each freezer cost here. Medians and 99th
 // percentiles.
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -55,7 +57,13 @@ void measure_freeze(const std::string& kind) {
     std::printf("%s\n", launcher.error().message.c_str());
     return;
   }
-  auto process = (*launcher)->spawn(request(Jail::kCandidate, "spin"));
+  SpawnRequest subject = request(Jail::kCandidate, "spin");
+  subject.cpus = {1};  // and we on another
+  cpu_set_t ours;
+  CPU_ZERO(&ours);
+  CPU_SET(0, &ours);
+  (void)::sched_setaffinity(0, sizeof ours, &ours);
+  auto process = (*launcher)->spawn(subject);
   if (!process) return;
   auto freezer = kind == "cgroup"
                      ? Freezer::with_cgroup((*process)->freeze_fd(), (*process)->frozen_events_fd())
