@@ -176,10 +176,11 @@ Result<std::string> BuildPool::self_test() {
                        : "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
     auto answer = ask_builder(request_value(request, toolchain, true));
     if (!answer) return answer.error().in(language + " compiler " + toolchain.compiler);
-    HONE_ASSIGN(const Built built, built_from_value(*answer));
-    if (!built.ok) {
+    auto built = built_from_value(*answer);
+    if (!built) return built.error().in(language + " compiler " + toolchain.compiler);
+    if (!built->ok) {
       return failed_precondition(language + " compiler " + toolchain.compiler +
-                                 " does not build a two-line program: " + built.diagnostics);
+                                 " does not build a two-line program: " + built->diagnostics);
     }
     const Value* version = answer->find("toolchain");
     versions +=

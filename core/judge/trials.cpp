@@ -1,11 +1,11 @@
 // Which shapes and families a step checks, and how they are named.
-#include <algorithm>
-
 #include "judge/fill.hpp"
 #include "judge/session.hpp"
 
 namespace hone {
 namespace {
+
+constexpr std::int64_t kSmallElements = 1 << 17;
 
 Dims draw_hidden(const HiddenShape& hidden, std::uint64_t seed, std::size_t number) {
   Dims dims;
@@ -26,27 +26,25 @@ std::int64_t elements(const Task& task, const Dims& dims) {
 }  // namespace
 
 std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences) {
-  std::vector<Trial> trials;
-  for (const Dims& dims : task.shown) trials.push_back({dims, false, 0, Placement::kGuards});
+  std::vector<Trial> shapes;
+  for (const Dims& dims : task.shown) shapes.push_back({dims, false, 0, Placement::kGuards});
   const std::size_t hidden = defences.holds(Defence::kHiddenShapes) ? task.hidden.size() : 0;
   for (std::size_t i = 0; i < hidden; ++i) {
-    trials.push_back({draw_hidden(task.hidden[i], seed, i), true, 0, Placement::kGuards});
+    shapes.push_back({draw_hidden(task.hidden[i], seed, i), true, 0, Placement::kGuards});
   }
-  trials.push_back({task.timed, false, 0, Placement::kCanaries});
-  // Families go round from a secret start; those left over are checked on the smallest shape, where
-  // they cost least.
+  shapes.push_back({task.timed, false, 0, Placement::kCanaries});
+
+  // Every family on every shape that is small; on a large one a family by turns, from a secret
+  // start, because there a check costs milliseconds. The measurement checks the first family at the
+  // timed shape many times over.
   const std::size_t families = defences.holds(Defence::kFamilies) ? task.families.size() : 1;
   std::size_t next = derive_seed(seed, "families") % families;
-  for (Trial& trial : trials) trial.family = next++ % families;
-  if (trials.size() < families) {
-    const Trial smallest =
-        *std::min_element(trials.begin(), trials.end(), [&](const Trial& a, const Trial& b) {
-          return elements(task, a.dims) < elements(task, b.dims);
-        });
-    for (std::size_t i = trials.size(); i < families; ++i) {
-      Trial extra = smallest;
-      extra.family = next++ % families;
-      trials.push_back(extra);
+  std::vector<Trial> trials;
+  for (const Trial& shape : shapes) {
+    const bool small = elements(task, shape.dims) <= kSmallElements;
+    for (std::size_t i = 0; i < (small ? families : 1); ++i) {
+      trials.push_back(shape);
+      trials.back().family = small ? i : next++ % families;
     }
   }
   return trials;
