@@ -38,6 +38,8 @@ void handle(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
+long count_alone() { count(0); }
+
 long count_in_threads() {
   for (int i = 1; i < 4; ++i) std::thread(count, i).detach();
   count(0);
@@ -122,7 +124,8 @@ std::map<std::string, std::function<long(const std::string&)>> counting_acts() {
       return body();
     };
   };
-  return {{"count-threads", act(count_in_threads)},
+  return {{"count", act(count_alone)},
+          {"count-threads", act(count_in_threads)},
           {"count-timer", act(count_with_timer)},
           {"count-births", act(count_births)},
           {"count-signals", act(count_signals)},

@@ -1,6 +1,8 @@
 // sandbox_bench: what a spawn in each jail and a freeze by each freezer cost here. Medians and 99th
 // percentiles.
 #include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "counting_acts.hpp"
 #include "sandbox/freezer.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -57,7 +60,13 @@ void measure_freeze(const std::string& kind) {
     std::printf("%s\n", launcher.error().message.c_str());
     return;
   }
-  SpawnRequest subject = request(Jail::kCandidate, "spin");
+  SpawnRequest subject = request(Jail::kCandidate, "count");
+  const UniqueFd memory(::memfd_create("counters", MFD_CLOEXEC));
+  if (::ftruncate(memory.get(), sizeof(CountersPage)) != 0) return;
+  void* mapped = ::mmap(nullptr, sizeof(CountersPage), PROT_READ, MAP_SHARED, memory.get(), 0);
+  if (mapped == MAP_FAILED) return;
+  const auto& counter = static_cast<const CountersPage*>(mapped)->counters[0];
+  subject.fds = {memory.get()};
   subject.cpus = {1};  // and we on another
   cpu_set_t ours;
   CPU_ZERO(&ours);
@@ -70,14 +79,15 @@ void measure_freeze(const std::string& kind) {
                      : Freezer::with_ptrace((*process)->pid());
   std::vector<double> frozen, thawed;
   for (int i = 0; freezer && i < 10 * kTimes; ++i) {
+    // Not before it runs: on a busy machine a thawed process may still be waiting for its cpu.
+    const std::uint64_t before = counter.load();
+    while (counter.load() == before) (*freezer)->service();
     const double start = monotonic_s();
     if (!(*freezer)->freeze(1)) return;
     const double middle = monotonic_s();
     if (!(*freezer)->thaw()) return;
     thawed.push_back(monotonic_s() - middle);
     frozen.push_back(middle - start);
-    const double end = monotonic_s() + 100e-6;
-    while (monotonic_s() < end) (*freezer)->service();
   }
   print("freeze by " + kind, frozen, 1e-6, "us");
   print("thaw by " + kind, thawed, 1e-6, "us");
