@@ -177,6 +177,23 @@ bool Socket::receive(wire::Frames& frames, long timeout_ms) {
   }
 }
 
+void Socket::echo(const std::string& body) {
+  std::vector<zmq::message_t> parts;
+  for (;;) {
+    parts.clear();
+    do {
+      parts.emplace_back();
+      if (!impl_->socket.recv(parts.back())) return;
+    } while (parts.back().more());
+    if (parts.size() < 5) return;
+    parts[4].rebuild(body.data(), body.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto more = i + 1 < parts.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      static_cast<void>(impl_->socket.send(parts[i], more));
+    }
+  }
+}
+
 void wait_readable(const std::vector<Socket*>& sockets, int fd, long timeout_ms) {
   std::array<zmq::pollitem_t, 4> items{};
   HONE_ASSERT(sockets.size() < items.size());

@@ -68,6 +68,11 @@ class Socket {
   /// Dealer. Waits up to timeout_ms (< 0: for ever) for a message; false: none came.
   bool receive(wire::Frames& frames, long timeout_ms);
 
+  /// Router: the yardstick of `hone bench protocol`, plain ZeroMQ with nothing around it. Sends
+  /// each message back with its fourth frame replaced by `body`, until one of a single frame comes.
+  /// Waits.
+  void echo(const std::string& body);
+
   struct Impl;
   Impl& impl() { return *impl_; }
 

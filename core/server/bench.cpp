@@ -1,0 +1,258 @@
+// The benchmark's client: the same requests to the host and to a bare echo, in turns.
+#include "server/bench.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "server/bench_host.hpp"
+#include "server/socket.hpp"
+#include "wire/message.hpp"
+
+namespace hone {
+namespace {
+
+constexpr long kPatienceMs = 10'000;
+constexpr std::size_t kInFlight = 64;
+constexpr double kGoalOne = 0.8, kGoalMany = 0.5;
+
+SocketOptions client_options() {
+  SocketOptions options;
+  options.frame_bytes_max = 64u << 20;
+  options.hwm = 10'000;
+  options.linger_ms = 0;
+  options.heartbeat_s = 0;
+  return options;
+}
+
+/// The plain ROUTER on a thread of its own.
+class EchoServer {
+ public:
+  explicit EchoServer(std::string body)
+      : router_(Socket::router(context_, client_options())), body_(std::move(body)) {}
+  ~EchoServer() {
+    if (!thread_.joinable()) return;
+    Socket last = Socket::dealer(context_, client_options());
+    if (last.connect(endpoint_)) static_cast<void>(last.send(wire::Frames{"end"}));
+    thread_.join();
+  }
+  Status start() {
+    HONE_ASSIGN(endpoint_, router_.bind("tcp://127.0.0.1:*"));
+    thread_ = std::thread([this] { router_.echo(body_); });
+    return {};
+  }
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  SocketContext context_;
+  Socket router_;
+  std::string body_;
+  std::string endpoint_;
+  std::thread thread_;
+};
+
+/// One DEALER; requests go out in the order given, `window` at a time.
+class BenchClient {
+ public:
+  explicit BenchClient(const std::string& endpoint)
+      : socket_(Socket::dealer(context_, client_options())),
+        connected_(socket_.connect(endpoint)) {}
+
+  /// Seconds from the first request to the last reply; `latencies_s`, if given, gets one for each.
+  Result<double> run(const std::vector<wire::Frames>& requests, std::size_t window,
+                     std::vector<double>* latencies_s = nullptr) {
+    HONE_TRY(connected_);
+    const std::int64_t start_ns = monotonic_ns();
+    std::size_t sent = 0, answered = 0;
+    std::deque<std::int64_t> sent_ns;
+    while (answered < requests.size()) {
+      while (sent < requests.size() && sent - answered < window) {
+        if (latencies_s != nullptr) sent_ns.push_back(monotonic_ns());
+        if (socket_.send(requests[sent]) != Socket::Sent::kYes)
+          return unavailable("bench: not sent");
+        ++sent;
+      }
+      HONE_TRY(take_reply());
+      if (latencies_s != nullptr) {
+        latencies_s->push_back(static_cast<double>(monotonic_ns() - sent_ns.front()) * 1e-9);
+        sent_ns.pop_front();
+      }
+      ++answered;
+    }
+    return static_cast<double>(monotonic_ns() - start_ns) * 1e-9;
+  }
+
+  /// One request, its reply's body.
+  Result<std::string> ask(const wire::Frames& request) {
+    HONE_TRY(run({request}, 1));
+    return reply_[3];
+  }
+
+ private:
+  /// The next reply that ends a request. An echo answers with the request's own verb where a server
+  /// says "result".
+  Status take_reply() {
+    do {
+      if (!socket_.receive(reply_, kPatienceMs)) return unavailable("bench: no reply");
+      if (reply_.size() < 4) return internal_error("bench: a reply of too few frames");
+      if (reply_[1] == "error") {
+        HONE_ASSIGN(const Value body, from_msgpack(reply_[3]));
+        HONE_ASSIGN(const wire::ErrorBody error, wire::error_body_from_value(body));
+        return Error{error.code, "bench: " + error.message};
+      }
+    } while (reply_[1] == "accepted" || reply_[1] == "progress");
+    return {};
+  }
+
+  SocketContext context_;
+  Socket socket_;
+  Status connected_;
+  wire::Frames reply_;
+};
+
+wire::Frames request(std::string verb, std::int64_t id, Value body) {
+  return wire::encode_request({std::move(verb), id, {}, std::move(body), {}});
+}
+
+/// Opens episodes, makes their steps, closes them.
+class Steps {
+ public:
+  explicit Steps(BenchClient& client) : client_(client) {}
+
+  /// Requests for `count` steps, turn by turn, over `episodes` new episodes of at most `turns`
+  /// turns each.
+  Result<std::vector<wire::Frames>> open(std::size_t episodes, std::size_t turns) {
+    std::vector<Value> names;
+    for (std::size_t i = 0; i < episodes; ++i) {
+      HONE_ASSIGN(const std::string bytes,
+                  client_.ask(request("reset", 0, Value::map({{"task", "bench/noop"}}))));
+      HONE_ASSIGN(const Value body, from_msgpack(bytes));
+      names.push_back(*body.find("episode"));
+    }
+    std::vector<wire::Frames> steps;
+    for (std::size_t turn = 1; turn <= turns; ++turn) {
+      for (const Value& name : names) {
+        steps.push_back(request("step", static_cast<std::int64_t>(steps.size()),
+                                Value::map({{"episode", name},
+                                            {"turn", turn},
+                                            {"action", Value::map({{"code", "int main() {}"}})}})));
+      }
+    }
+    names_.insert(names_.end(), names.begin(), names.end());
+    return steps;
+  }
+
+  Status close() {
+    for (const Value& name : names_) {
+      HONE_TRY(client_.ask(request("close", 0, Value::map({{"episode", name}}))));
+    }
+    names_.clear();
+    return {};
+  }
+
+ private:
+  BenchClient& client_;
+  std::vector<Value> names_;
+};
+
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto last = static_cast<double>(values.size() - 1);
+  return values[static_cast<std::size_t>(q * last + 0.5)];
+}
+
+/// Requests per second of the host and of the echo, each the median of the rounds.
+struct Rates {
+  std::vector<double> host, echo, ratio;
+};
+
+Value figure(const std::string& name, double value, const char* unit, double baseline, double ratio,
+             double goal) {
+  return Value::map({{"name", name},
+                     {"value", value},
+                     {"unit", unit},
+                     {"baseline", baseline},
+                     {"ratio", ratio},
+                     {"goal", goal > 0 ? Value(goal) : Value()},
+                     {"holds", goal > 0 ? Value(ratio >= goal) : Value()}});
+}
+
+Result<Rates> measure_rates(BenchClient& host, BenchClient& echo, std::size_t rounds,
+                            std::size_t steps, std::size_t window) {
+  const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
+  Rates rates;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    Steps episodes(host);
+    HONE_ASSIGN(const auto requests, episodes.open(std::max(window, steps / turns), turns));
+    const auto count = static_cast<double>(requests.size());
+    // A·B·A: the machine's mood changes within a round too.
+    HONE_ASSIGN(const double before_s, echo.run(requests, window));
+    HONE_ASSIGN(const double host_s, host.run(requests, window));
+    HONE_ASSIGN(const double after_s, echo.run(requests, window));
+    HONE_TRY(episodes.close());
+    const double echo_s = (before_s + after_s) / 2;
+    rates.host.push_back(count / host_s);
+    rates.echo.push_back(count / echo_s);
+    rates.ratio.push_back(echo_s / host_s);
+  }
+  return rates;
+}
+
+Result<Value> rate_figure(BenchClient& host, BenchClient& echo, const ProtocolBenchOptions& options,
+                          std::size_t window, double goal) {
+  const std::size_t steps = window == 1 ? options.steps : 4 * options.steps;
+  HONE_ASSIGN(const Rates rates, measure_rates(host, echo, options.rounds, steps, window));
+  const std::string name =
+      window == 1 ? "steps, one at a time" : "steps, " + std::to_string(window) + " in flight";
+  return figure(name, quantile(rates.host, 0.5), "1/s", quantile(rates.echo, 0.5),
+                quantile(rates.ratio, 0.5), goal);
+}
+
+Status add_latencies(BenchClient& host, BenchClient& echo, std::size_t episodes_open,
+                     Value& figures) {
+  Steps episodes(host);
+  HONE_ASSIGN(const auto requests, episodes.open(episodes_open, 4));
+  std::vector<double> host_s, echo_s;
+  HONE_TRY(echo.run(requests, 1, &echo_s));
+  HONE_TRY(host.run(requests, 1, &host_s));
+  HONE_TRY(episodes.close());
+  for (const auto& [name, q] : {std::pair("p50", 0.5), std::pair("p99", 0.99)}) {
+    const double ours_us = quantile(host_s, q) * 1e6, echo_us = quantile(echo_s, q) * 1e6;
+    figures.push(figure(
+        "step " + std::string(name) + ", " + std::to_string(episodes_open) + " open episodes",
+        ours_us, "us", echo_us, ours_us / echo_us, 0));
+  }
+  return {};
+}
+
+/// The bytes that a step is answered with, for the echo to send.
+Result<std::string> sample_reply(BenchClient& host) {
+  Steps episodes(host);
+  HONE_ASSIGN(const auto requests, episodes.open(1, 1));
+  HONE_ASSIGN(std::string body, host.ask(requests.front()));
+  HONE_TRY(episodes.close());
+  return body;
+}
+
+}  // namespace
+
+Result<Value> bench_protocol(const ProtocolBenchOptions& options) {
+  HONE_ASSIGN(auto noop, NoopHost::start(options.open_reward, options.reward));
+  BenchClient host(noop->server().endpoint());
+  HONE_ASSIGN(std::string body, sample_reply(host));
+  EchoServer echo_server(std::move(body));
+  HONE_TRY(echo_server.start());
+  BenchClient echo(echo_server.endpoint());
+
+  Value figures = Value::array();
+  HONE_ASSIGN(Value one, rate_figure(host, echo, options, 1, kGoalOne));
+  figures.push(std::move(one));
+  HONE_ASSIGN(Value many, rate_figure(host, echo, options, kInFlight, kGoalMany));
+  figures.push(std::move(many));
+  HONE_TRY(add_latencies(host, echo, options.episodes, figures));
+  return figures;
+}
+
+}  // namespace hone

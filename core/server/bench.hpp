@@ -1,0 +1,28 @@
+// bench_protocol(): what the host adds to bare ZeroMQ, for `hone bench protocol`.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.hpp"
+#include "episode/episodes.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+struct ProtocolBenchOptions {
+  OpenReward open_reward;  ///< required: `registry.open_reward`
+  std::string reward = "tritonforge";
+  std::size_t rounds = 5;       ///< host and echo take turns so often; the median ratio is reported
+  std::size_t steps = 2000;     ///< per round one at a time; 64 in flight: four times as many
+  std::size_t episodes = 1000;  ///< open while p50 and p99 are taken
+};
+
+/// Steps that do nothing (an environment, an evaluator and a task with no work in them) through
+/// everything else: a DEALER over TCP, the Server, the episode service and the reward; against a
+/// bare ROUTER that sends back a body of the same size. About ten seconds.
+///
+/// A list of {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; goal and holds are
+/// nil for figures without a goal. An error is the first that a step was answered with.
+Result<Value> bench_protocol(const ProtocolBenchOptions& options);
+
+}  // namespace hone

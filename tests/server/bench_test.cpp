@@ -1,0 +1,53 @@
+// The benchmark runs end to end; how fast is not a test's business.
+#include "server/bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plugin/registry.hpp"
+
+namespace hone {
+namespace {
+
+TEST(BenchProtocol, GivesItsFigures) {
+  RegistryOptions registry_options;
+  registry_options.roots = {HONE_BUILD_DIR};
+  const Registry registry(registry_options);
+  ProtocolBenchOptions options;
+  options.open_reward = [&registry](const std::string& name, const Value& config) {
+    return registry.open_reward(name, config);
+  };
+  // HONE_BENCH_STEPS=2000 makes it the real one, whose figures it then prints.
+  const char* steps = std::getenv("HONE_BENCH_STEPS");
+  options.rounds = steps != nullptr ? 5 : 1;
+  options.steps = steps != nullptr ? std::stoul(steps) : 64;
+  options.episodes = steps != nullptr ? 1000 : 20;
+  const auto figures = bench_protocol(options);
+  ASSERT_TRUE(figures.ok()) << figures.error().message;
+  std::vector<std::string> names;
+  for (const Value& figure : figures->as_array()) {
+    names.push_back(figure.find("name")->as_string());
+    EXPECT_GT(figure.find("value")->as_double(), 0);
+    EXPECT_GT(figure.find("baseline")->as_double(), 0);
+    EXPECT_GT(figure.find("ratio")->as_double(), 0);
+    if (steps != nullptr) std::puts(to_json(figure).c_str());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "steps, one at a time", "steps, 64 in flight",
+                       "step p50, " + std::to_string(options.episodes) + " open episodes",
+                       "step p99, " + std::to_string(options.episodes) + " open episodes"}));
+}
+
+TEST(BenchProtocol, AStepThatFailsIsSaid) {
+  ProtocolBenchOptions options;
+  options.open_reward = [](const std::string& name,
+                           const Value&) -> Result<std::unique_ptr<Reward>> {
+    return not_found("no reward is called '" + name + "'");
+  };
+  const auto figures = bench_protocol(options);
+  ASSERT_FALSE(figures.ok());
+  EXPECT_NE(figures.error().message.find("no reward is called 'tritonforge'"), std::string::npos)
+      << figures.error().message;
+}
+
+}  // namespace
+}  // namespace hone
