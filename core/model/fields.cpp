@@ -195,11 +195,17 @@ const Value* Fields::array_or_null(std::string_view key) {
 }
 
 const Value* Fields::map(std::string_view key) {
-  return take(key, true) == nullptr ? nullptr : map_or_null(key);
+  const Value* found = take(key, true);
+  if (found == nullptr || found->is_map()) return found;
+  wrong_type(key, "a map", *found);  // a nil too: what is required is there or is a mistake
+  return nullptr;
 }
 
 const Value* Fields::array(std::string_view key) {
-  return take(key, true) == nullptr ? nullptr : array_or_null(key);
+  const Value* found = take(key, true);
+  if (found == nullptr || found->is_array()) return found;
+  wrong_type(key, "a list", *found);
+  return nullptr;
 }
 
 Fields Fields::inside(std::string_view key, const Value& member) const {
