@@ -48,12 +48,12 @@ void conclude(EpisodeState& state, const Started& step, Result<Verdict> verdict)
 Episodes::Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
                    std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards)
     : options_(std::move(options)),
-      environments_(std::move(environments)),
       tasks_(std::move(tasks)),
       evaluator_(evaluator),
       rewards_(std::move(rewards)),
-      state_(std::make_shared<EpisodeState>(options_.limits, options_.now_s)) {
-  HONE_ASSERT(!environments_.empty() && !options_.backends.empty());
+      state_(std::make_shared<EpisodeState>(options_.limits, options_.now_s,
+                                            std::move(environments))) {
+  HONE_ASSERT(!state_->environments.empty() && !options_.backends.empty());
 }
 
 void Episodes::step(const Caller& caller, const Value& request, double deadline_s,

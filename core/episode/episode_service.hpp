@@ -18,10 +18,12 @@ namespace hone {
 
 /// What evaluations that are still out need when they come back, even after the service is gone.
 struct EpisodeState {
-  EpisodeState(EpisodeLimits limits, std::function<double()> clock)
-      : now_s(clock), table(limits, std::move(clock)) {}
+  EpisodeState(EpisodeLimits limits, std::function<double()> clock,
+               std::vector<std::unique_ptr<Environment>> all)
+      : now_s(clock), environments(std::move(all)), table(limits, std::move(clock)) {}
 
   const std::function<double()> now_s;
+  const std::vector<std::unique_ptr<Environment>> environments;
   EpisodeTable table;
   std::atomic<std::uint64_t> resets{0}, steps{0}, repeats{0}, joins{0}, unscored{0}, abandoned{0},
       reaped{0}, closed{0};
@@ -72,7 +74,6 @@ class Episodes final : public EpisodeService {
   std::vector<std::string> environment_names() const;
 
   const EpisodeOptions options_;
-  const std::vector<std::unique_ptr<Environment>> environments_;
   const std::shared_ptr<const Catalog> tasks_;
   Evaluator& evaluator_;
   RewardCache rewards_;

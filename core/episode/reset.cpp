@@ -56,7 +56,7 @@ Result<std::shared_ptr<const Reward>> RewardCache::get(const std::string& name,
 Result<Value> Episodes::describe(const Caller&, const Value& request) {
   Fields f(request, "describe");
   const std::string name =
-      f.choice_or("environment", environments_.front()->name(), environment_names());
+      f.choice_or("environment", state_->environments.front()->name(), environment_names());
   const std::string task_id = f.text_or("task", "", kNameMax);
   const std::string split = f.text_or("split", "", kNameMax);
   HONE_TRY(f.finish());
@@ -104,8 +104,8 @@ Result<std::string> Episodes::try_reset(const Caller& caller, const Value& reque
 
 Result<EpisodeTable::Pinned> Episodes::new_episode(Fields& f) {
   auto episode = std::make_shared<Episode>();
-  episode->environment =
-      &environment(f.choice_or("environment", environments_.front()->name(), environment_names()));
+  episode->environment = &environment(
+      f.choice_or("environment", state_->environments.front()->name(), environment_names()));
   // A drawn seed is non-negative as a given one may be any: it is said, and may be given again.
   const auto drawn = static_cast<std::int64_t>(random_u64() >> 1);
   episode->seed = static_cast<std::uint64_t>(f.integer_or("seed", drawn, INT64_MIN, INT64_MAX));
@@ -159,15 +159,15 @@ Status Episodes::read_options(Fields& g, Episode& episode) {
 }
 
 const Environment& Episodes::environment(const std::string& name) const {
-  for (const std::unique_ptr<Environment>& one : environments_) {
+  for (const std::unique_ptr<Environment>& one : state_->environments) {
     if (one->name() == name) return *one;
   }
-  return *environments_.front();  // a name that is none is a mistake that the reader reports
+  return *state_->environments.front();  // a name that is none is a mistake that the reader reports
 }
 
 std::vector<std::string> Episodes::environment_names() const {
   std::vector<std::string> names;
-  for (const std::unique_ptr<Environment>& one : environments_) names.push_back(one->name());
+  for (const std::unique_ptr<Environment>& one : state_->environments) names.push_back(one->name());
   return names;
 }
 

@@ -256,7 +256,8 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
   Episode& episode = *found->second;
   // Rationale: a cancel comes over the control endpoint, which is another connection of the same
   // client.
-  if (episode.connection != caller.connection && episode.client != caller.client) {
+  if (!caller.control && episode.connection != caller.connection &&
+      episode.client != caller.client) {
     return failed_precondition("episode " + episode.name() +
                                " belongs to another connection; resume it with its token");
   }

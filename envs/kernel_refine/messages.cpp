@@ -2,6 +2,7 @@
 #include "kernel_refine/messages.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/words.hpp"
@@ -9,6 +10,7 @@
 namespace hone::kernel_refine {
 namespace {
 
+constexpr std::string_view kLinkage = "extern \"C\" ";
 constexpr std::size_t kBytesPerToken = 4;
 constexpr std::size_t kReasonMax = 400;
 constexpr std::size_t kDiagnosticsMin = 64;
@@ -95,6 +97,7 @@ std::string_view template_name(const Turn& turn) {
 void add_task_words(Words& words, const Task& task, const std::vector<std::string>& languages) {
   words["entry"] = task.entry;
   words["signature"] = c_signature(task);
+  if (languages == std::vector<std::string>{"c"}) words["signature"].erase(0, kLinkage.size());
   words["fence"] = languages.empty() ? "" : fence_tag(languages.front());
   words["languages"] = languages_text(languages);
   words["memory"] = megabytes(task.memory_mb);

@@ -19,6 +19,14 @@ std::string index_text(const std::vector<std::int64_t>& index) {
   return text + "]";
 }
 
+/// In steps of ten: "about 20 %".
+std::string share_text(std::int64_t part, std::int64_t whole) {
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part == whole) return "all";
+  return share < 10 ? "less than 10 %"
+                    : "about " + printed("%.0f", std::round(share / 10) * 10) + " %";
+}
+
 std::string scalar_text(const Scalar& scalar) {
   const std::string head = "- `" + scalar.name + "`: " + std::string(dtype_c_name(scalar.dtype));
   if (scalar.value.empty()) {
@@ -106,10 +114,10 @@ std::string mismatch_text(const Mismatch& m) {
       "Output `" + m.tensor + "`, " + (hidden ? "a hidden shape" : "shape " + m.shape);
   if (!m.family.empty()) text += ", inputs of kind `" + m.family + "`";
   text += ": ";
-  // Rationale: of a hidden shape, the number of elements would say what it was.
+  // Rationale: of a hidden shape, the number of elements, or a precise share of them, would say
+  // what it was.
   if (hidden && m.total > 0) {
-    text += printed("%.3g", 100.0 * static_cast<double>(m.wrong) / static_cast<double>(m.total)) +
-            " % of the elements are wrong";
+    text += share_text(m.wrong, m.total) + " of the elements are wrong";
   } else {
     text += std::to_string(m.wrong) + " of " + std::to_string(m.total) + " elements are wrong";
   }

@@ -1,0 +1,87 @@
+// Names, splits, what is held back, and draws.
+#include "episode/catalog.hpp"
+
+#include <set>
+
+#include "episode/service_fixture.hpp"
+
+namespace hone {
+namespace {
+
+using test::small_task;
+using test::task_list;
+
+std::shared_ptr<const Catalog> two_datasets(bool open_held_out = false) {
+  auto catalog = Catalog::open(
+      {task_list("a", {small_task("one"), small_task("both"), small_task("exam", "held_out")}),
+       task_list("b", {small_task("both"), small_task("other", "test")})},
+      {open_held_out});
+  EXPECT_TRUE(catalog.ok());
+  return *catalog;
+}
+
+TEST(Catalog, FindsByFullIdAndByBareIdWhereUnique) {
+  const auto catalog = two_datasets();
+  EXPECT_EQ((*catalog->find("a/one"))->dataset, "a");
+  EXPECT_EQ((*catalog->find("one"))->dataset, "a");
+  EXPECT_EQ((*catalog->find("b/both"))->dataset, "b");
+  EXPECT_EQ(catalog->find("both").error().message,
+            "the task id 'both' is in several datasets: 'a/both', 'b/both'");
+}
+
+TEST(Catalog, SharesATaskAmongThoseWhoAsk) {
+  const auto catalog = two_datasets();
+  EXPECT_EQ(catalog->find("one")->get(), catalog->find("a/one")->get());
+}
+
+TEST(Catalog, AHeldOutTaskIsLikeNone) {
+  const auto closed = two_datasets();
+  for (const char* id : {"a/exam", "exam", "a/exan"}) {
+    const auto found = closed->find(id);
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().code, Code::kNotFound);
+    EXPECT_EQ(found.error().message,
+              "no task is called '" + std::string(id) + "'; describe lists them");
+  }
+  EXPECT_EQ(closed->list("held_out").error().message,
+            "unknown split 'held_out'; valid: train, test");
+  EXPECT_EQ(closed->list("")->size(), 4u);
+  const auto opened = two_datasets(true);
+  EXPECT_TRUE(opened->find("exam").ok());
+  EXPECT_EQ(opened->list("held_out")->size(), 1u);
+}
+
+TEST(Catalog, ASeedAlwaysDrawsTheSameAndSeedsDrawAll) {
+  const auto catalog = two_datasets();
+  std::set<std::string> drawn;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    EXPECT_EQ(*catalog->draw(seed, "train", "cpu"), *catalog->draw(seed, "train", "cpu"));
+    drawn.insert(*catalog->draw(seed, "train", "cpu"));
+  }
+  EXPECT_EQ(drawn, (std::set<std::string>{"a/one", "a/both", "b/both"}));
+  EXPECT_EQ(catalog->draw(1, "train", "cuda").error().message,
+            "no task of split 'train' has sources for backend 'cuda'");
+}
+
+TEST(Catalog, RefusesTwoOfOneName) {
+  EXPECT_EQ(Catalog::open({task_list("a", {}), task_list("a", {})}, {}).error().message,
+            "two datasets are called 'a'");
+  EXPECT_EQ(Catalog::open({task_list("a", {small_task(), small_task()})}, {}).error().message,
+            "dataset a: list: the task 'add_relu' twice");
+}
+
+TEST(Catalog, ATaskThatSaysAnotherSplitThanItsListIsNotServed) {
+  TaskSource source = task_list("a", {small_task("one")});
+  source.get = [](const std::string&) { return Result<Task>(small_task("one", "held_out")); };
+  const auto catalog = Catalog::open({source}, {});
+  EXPECT_EQ((*catalog)->find("one").error().message,
+            "dataset a: the task 'one' is listed in split 'train' and says 'held_out'");
+}
+
+TEST(Catalog, NamesTheNearest) {
+  EXPECT_EQ(two_datasets()->find("a/ome").error().message,
+            "no task is called 'a/ome'; did you mean 'a/one'?");
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,310 @@
+// step: rewards, stops, faults, repeats, joins, conflicts, cancels.
+#include <set>
+
+#include "episode/service_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using StepTest = ServiceTest;
+
+TEST_F(StepTest, ScoresWithTheRealReward) {
+  script = {outcome(Outcome::kWrong), ScriptedEvaluator::correct(1.5)};
+  const Value opened = reset();
+  const Value first = step(opened, 1, "int a;");
+  EXPECT_DOUBLE_EQ(at(first, {"reward"}).as_double(), 0.1);
+  EXPECT_EQ(at(first, {"reward_valid"}), Value(true));
+  EXPECT_TRUE(at(first, {"returns"}).is_nil());
+  EXPECT_EQ(at(first, {"info", "verdict", "outcome"}), Value("wrong"));
+  const Value second = step(opened, 2, "int b;");
+  EXPECT_DOUBLE_EQ(at(second, {"reward"}).as_double(), 0.8);
+  EXPECT_DOUBLE_EQ(at(second, {"return_to_date"}).as_double(), 0.1 + 0.4 * 0.8);
+  EXPECT_DOUBLE_EQ(at(second, {"info", "components", "speedup"}).as_double(), 0.5);
+  EXPECT_EQ(at(second, {"observation", "history"}).as_array().size(), 2u);
+  EXPECT_DOUBLE_EQ(at(second, {"observation", "best_speedup"}).as_double(), 1.5);
+}
+
+TEST_F(StepTest, TurnsUsedUpTruncates) {
+  const Value opened = reset(Value::map({{"max_turns", 2}}));
+  EXPECT_EQ(at(step(opened, 1, "int a;"), {"truncated"}), Value(false));
+  const Value last = step(opened, 2, "int b;");
+  EXPECT_EQ(at(last, {"truncated"}), Value(true));
+  EXPECT_EQ(at(last, {"terminated"}), Value(false));
+  EXPECT_EQ(at(last, {"info", "stop_reason"}), Value("turns used up"));
+  EXPECT_EQ(at(last, {"returns"}).as_array().size(), 2u);
+  EXPECT_EQ(at(last, {"observation", "turns_left"}), Value(0));
+  Answer after;
+  step(after, opened, 3, "int c;");
+  EXPECT_EQ(after.message(), "the episode ended after turn 2 (turns used up)");
+  EXPECT_EQ(after.code(), Code::kFailedPrecondition);
+}
+
+TEST_F(StepTest, FastEnoughTerminates) {
+  script = {ScriptedEvaluator::correct(1.2), ScriptedEvaluator::correct(1.3)};
+  const Value opened = reset(Value::map({{"stop_speedup", 1.3}}));
+  EXPECT_EQ(at(step(opened, 1, "int a;"), {"terminated"}), Value(false));
+  const Value last = step(opened, 2, "int b;");
+  EXPECT_EQ(at(last, {"terminated"}), Value(true));
+  EXPECT_EQ(at(last, {"info", "stop_reason"}), Value("correct and fast enough"));
+}
+
+TEST_F(StepTest, RewardReachedTerminatesAndTheRewardIsToldSo) {
+  script = {outcome(Outcome::kWrong), ScriptedEvaluator::correct(1.5)};
+  const Value opened = reset(Value::map({{"stop_reward", 0.5}, {"reward", "kevin"}}));
+  step(opened, 1, "int a;");
+  const Value last = step(opened, 2, "int b;");
+  EXPECT_EQ(at(last, {"terminated"}), Value(true));
+  EXPECT_EQ(at(last, {"info", "stop_reason"}), Value("reward reached"));
+  EXPECT_EQ(at(last, {"returns"}).as_array().size(), 2u);
+}
+
+TEST_F(StepTest, SecondsUsedUpTruncatesAfterTheTurnUnderWay) {
+  const Value opened = reset(Value::map({{"seconds_max", 60.0}}));
+  now_s = now_s + 59;
+  const Value first = step(opened, 1, "int a;");
+  EXPECT_EQ(at(first, {"truncated"}), Value(false));
+  EXPECT_DOUBLE_EQ(at(first, {"observation", "seconds_left"}).as_double(), 1);
+  now_s = now_s + 2;
+  const Value last = step(opened, 2, "int b;");
+  EXPECT_EQ(at(last, {"info", "stop_reason"}), Value("seconds used up"));
+  EXPECT_DOUBLE_EQ(at(last, {"observation", "seconds_left"}).as_double(), 0);
+}
+
+TEST_F(StepTest, AFaultOfOursIsUnscoredAndNotZero) {
+  script = {ScriptedEvaluator::correct(1.5), unavailable("the judge died"),
+            ScriptedEvaluator::correct(2)};
+  const Value opened = reset();
+  step(opened, 1, "int a;");
+  const Value fault = step(opened, 2, "int b;");
+  EXPECT_TRUE(at(fault, {"reward"}).is_nil());
+  EXPECT_EQ(at(fault, {"reward_valid"}), Value(false));
+  EXPECT_TRUE(at(fault, {"info", "verdict"}).is_nil());
+  EXPECT_EQ(at(fault, {"info", "fault"}), Value("the judge died"));
+  EXPECT_DOUBLE_EQ(at(fault, {"return_to_date"}).as_double(), 0.8);
+  const Value third = step(opened, 3, "int c;");
+  EXPECT_DOUBLE_EQ(at(third, {"return_to_date"}).as_double(), 0.8 + 0.4 * 1.3);
+  EXPECT_EQ(at(at(third, {"observation", "history"}).as_array()[1], {"outcome"}),
+            Value("unscored"));
+}
+
+TEST_F(StepTest, AVerdictOfAnotherMachineIsNotMixedIn) {
+  Verdict other = ScriptedEvaluator::correct(9);
+  other.fingerprint = "another machine";
+  script = {ScriptedEvaluator::correct(1.5), other};
+  const Value opened = reset();
+  step(opened, 1, "int a;");
+  const Value second = step(opened, 2, "int b;");
+  EXPECT_EQ(at(second, {"reward_valid"}), Value(false));
+  EXPECT_EQ(at(second, {"info", "fault"}),
+            Value("what measures changed within the episode; now it is another machine"));
+}
+
+TEST_F(StepTest, DeadlineAndCancellationLeaveTheTurnOpen) {
+  script = {Error{Code::kDeadlineExceeded, "too late"}, Error{Code::kCancelled, "stopped"}};
+  const Value opened = reset();
+  for (const Code expected : {Code::kDeadlineExceeded, Code::kCancelled}) {
+    Answer answer;
+    step(answer, opened, 1, "int a;");
+    EXPECT_EQ(answer.code(), expected);
+  }
+  EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));
+}
+
+TEST_F(StepTest, SeedsAreSecretAndNewForEveryTry) {
+  script = {Error{Code::kCancelled, "stopped"}};
+  const Value opened = reset(Value::map(), "add_relu");
+  Answer cancelled, done;
+  step(cancelled, opened, 1, "int a;");
+  step(done, opened, 1, "int a;");
+  step(opened, 2, "int a;");
+  std::set<std::uint64_t> seeds;
+  for (const Submission& submission : submissions) seeds.insert(submission.seed);
+  EXPECT_EQ(seeds.size(), 3u);
+  EXPECT_EQ(done.bytes->find("seed"), std::string::npos);
+}
+
+TEST_F(StepTest, PassesGroupClientAndEpisodeOn) {
+  Answer opened;
+  service->reset(me, Value::map({{"task", "add_relu"}, {"group", "g7"}}), opened.take());
+  step(opened.body(), 1, "int a;");
+  ASSERT_EQ(submissions.size(), 1u);
+  EXPECT_EQ(submissions[0].group, "g7");
+  EXPECT_EQ(submissions[0].client, "trainer");
+  EXPECT_EQ(submissions[0].episode, at(opened.body(), {"episode"}).as_string());
+  EXPECT_EQ(submissions[0].language, "c++");
+}
+
+TEST_F(StepTest, ARepeatOfAnyDoneTurnGetsTheStoredBytes) {
+  const Value opened = reset();
+  Answer first, second, again1, again2;
+  step(first, opened, 1, "int a;");
+  now_s = now_s + 5;
+  step(second, opened, 2, "int b;");
+  now_s = now_s + 5;
+  step(again1, opened, 1, "int a;");
+  step(again2, opened, 2, "int b;");
+  EXPECT_EQ(*again1.bytes, *first.bytes);
+  EXPECT_EQ(*again2.bytes, *second.bytes);
+  EXPECT_EQ(submissions.size(), 2u);
+}
+
+TEST_F(StepTest, ConflictsAndGapsSayWhatWasFound) {
+  const Value opened = reset();
+  step(opened, 1, "int a;");
+  const std::vector<std::tuple<std::int64_t, std::string, std::string>> cases = {
+      {1, "int other;", "turn 1 was taken with another action"},
+      {4, "int a;", "found turn 4, expected 2"},
+      {0, "int a;", "found turn 0, expected 2"}};
+  for (const auto& [turn, code, message] : cases) {
+    Answer answer;
+    step(answer, opened, turn, code);
+    EXPECT_EQ(answer.message(), message);
+    EXPECT_EQ(answer.code(), Code::kFailedPrecondition);
+  }
+}
+
+TEST_F(StepTest, TheSameStepUnderWayIsJoinedAndAnotherIsRefused) {
+  const Value opened = reset();
+  evaluator.hold();
+  Answer first, joined, other, next;
+  step(first, opened, 1, "int a;");
+  step(joined, opened, 1, "int a;");
+  step(other, opened, 1, "int b;");
+  step(next, opened, 2, "int c;");
+  EXPECT_EQ(first.count + joined.count, 0);
+  EXPECT_EQ(other.message(), "turn 1 is under way with another action");
+  EXPECT_EQ(next.message(), "found turn 2 while turn 1 is under way");
+  EXPECT_EQ(service->pending(), 1u);
+  EXPECT_EQ(evaluator.release(), 1u);
+  EXPECT_EQ(*first.bytes, *joined.bytes);
+  EXPECT_EQ(submissions.size(), 1u);
+  EXPECT_EQ(service->pending(), 0u);
+}
+
+TEST_F(StepTest, AJoinFromTheConnectionThatResumed) {
+  const Value opened = reset();
+  evaluator.hold();
+  Answer lost, joined;
+  step(lost, opened, 1, "int a;");
+  const Caller other{"connection-2", "trainer"};
+  const Value resumed = *service->resume(
+      other, Value::map({{"episode", at(opened, {"episode"})}, {"token", at(opened, {"token"})}}));
+  EXPECT_EQ(at(resumed, {"pending"}), Value(true));
+  service->step(other, step_body(opened, 1, "int a;"), 0, {}, joined.take());
+  evaluator.release();
+  EXPECT_EQ(at(joined.body(), {"turn"}), Value(1));
+}
+
+TEST_F(StepTest, CancelAnswersTheStepAndLeavesTheTurnOpen) {
+  const Value opened = reset();
+  evaluator.hold();
+  Answer answer, joined;
+  step(answer, opened, 1, "int a;");
+  step(joined, opened, 1, "int a;");
+  Value body = Value::map({{"episode", at(opened, {"episode"})}, {"turn", 2}});
+  EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(false));
+  body.set("turn", 1);
+  // Over the control endpoint it is another connection of the same client.
+  EXPECT_EQ(service->cancel({"c", "somebody"}, body).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(at(*service->cancel({"control-1", "trainer"}, body), {"cancelled"}), Value(true));
+  EXPECT_EQ(answer.code(), Code::kCancelled);
+  EXPECT_EQ(joined.message(), "the step was cancelled; its turn is open");
+  EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(false));
+  evaluator.release();
+  EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));
+}
+
+TEST_F(StepTest, CloseEndsAStepUnderWay) {
+  const Value opened = reset();
+  evaluator.hold();
+  Answer answer;
+  step(answer, opened, 1, "int a;");
+  EXPECT_TRUE(service->close(me, Value::map({{"episode", at(opened, {"episode"})}})).ok());
+  EXPECT_EQ(answer.code(), Code::kCancelled);
+  EXPECT_EQ(service->pending(), 0u);
+}
+
+TEST_F(StepTest, AnEvaluationOutlivesTheService) {
+  const Value opened = reset();
+  evaluator.hold();
+  Answer answer;
+  step(answer, opened, 1, "int a;");
+  service.reset();
+  evaluator.release();
+  EXPECT_EQ(at(answer.body(), {"turn"}), Value(1));
+}
+
+TEST_F(StepTest, ProgressComesToAllWhoWait) {
+  const Value opened = reset();
+  std::vector<Value> stages;
+  Answer answer;
+  service->step(
+      me, step_body(opened, 1, "int a;"), 0, [&](Value body) { stages.push_back(std::move(body)); },
+      answer.take());
+  ASSERT_EQ(stages.size(), 1u);
+  EXPECT_EQ(stages[0], Value::map({{"stage", "queued"}}));
+}
+
+TEST_F(StepTest, MalformedActionsLeaveTheTurnOpen) {
+  const Value opened = reset();
+  const std::vector<std::pair<Value, std::string>> cases = {
+      {Value::map(), "step: action: expected either 'code' or 'response', found neither"},
+      {Value::map({{"code", "a"}, {"response", "b"}}),
+       "step: action: expected either 'code' or 'response', found both"},
+      {Value::map({{"code", 3}}), "step: action: code: expected text, found int"},
+      {Value::map({{"cod", "x"}}), "step: action: unknown key 'cod'; did you mean 'code'?"},
+      {Value(), "step: action: expected a map, found nil"},  // once took the host down
+      {Value("x"), "step: action: expected a map, found string"}};
+  for (const auto& [action, message] : cases) {
+    Answer answer;
+    service->step(
+        me, Value::map({{"episode", at(opened, {"episode"})}, {"turn", 1}, {"action", action}}), 0,
+        {}, answer.take());
+    EXPECT_EQ(answer.message(), message);
+    EXPECT_EQ(answer.code(), Code::kInvalidArgument);
+  }
+  EXPECT_EQ(at(step(opened, 1, "int a;"), {"turn"}), Value(1));
+}
+
+TEST_F(StepTest, UnknownEpisodes) {
+  for (const char* name : {"", "zz", "0123456789abcdef", "0123456789ABCDEF0", "-123456789abcdef"}) {
+    Answer answer;
+    service->step(me, step_body(Value::map({{"episode", name}}), 1, "x"), 0, {}, answer.take());
+    EXPECT_EQ(answer.code(), Code::kNotFound) << name;
+  }
+}
+
+TEST_F(StepTest, TheSameVerdictsGiveTheSameReplies) {
+  const auto play = [&] {
+    script = {outcome(Outcome::kBuildFailed), unavailable("a fault"),
+              ScriptedEvaluator::correct(1.5), outcome(Outcome::kCrashed)};
+    now_s = 1000;
+    const Value opened = reset();
+    std::vector<Value> replies;
+    for (int turn = 1; turn <= 4; ++turn) {
+      now_s = now_s + 1;
+      Value reply = step(opened, turn, "int a" + std::to_string(turn) + ";");
+      reply.set("episode", "-");
+      replies.push_back(std::move(reply));
+    }
+    return replies;
+  };
+  EXPECT_EQ(play(), play());
+}
+
+TEST_F(StepTest, ARefusingServiceStillAnswersRepeats) {
+  const Value opened = reset();
+  step(opened, 1, "int a;");
+  service->refuse_new_work();
+  EXPECT_EQ(at(step(opened, 1, "int a;"), {"turn"}), Value(1));
+  Answer stepped, opening;
+  step(stepped, opened, 2, "int b;");
+  service->reset(me, Value::map({{"task", "add_relu"}}), opening.take());
+  for (const Answer* answer : {&stepped, &opening}) {
+    EXPECT_EQ(answer->code(), Code::kUnavailable);
+    EXPECT_EQ(answer->message(), "the server is shutting down");
+  }
+}
+
+}  // namespace
+}  // namespace hone::test

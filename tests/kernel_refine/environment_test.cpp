@@ -1,0 +1,121 @@
+// The environment by itself: actions taken apart and what is refused before anything is built.
+#include "episode/service_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+class EnvironmentTest : public ::testing::Test {
+ protected:
+  EnvironmentTest() {
+    KernelRefineOptions options;
+    options.templates = templates_folder();
+    options.source_bytes_max = 100;
+    options.response_bytes_max = 1000;
+    auto made = make_kernel_refine(options);
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    environment = std::move(*made);
+    set(Value::map());
+  }
+  void set(const Value& options) {
+    Fields f(options, "options");
+    settings = environment->read_options(f, task, backend);
+    const Status read = f.finish();
+    EXPECT_TRUE(read.ok()) << read.error().message;
+  }
+  EpisodeView view() const { return {task, backend, *settings, {}, 0}; }
+  Verdict refused(const Value& action) {
+    const auto prepared = environment->prepare(view(), action);
+    EXPECT_TRUE(prepared.ok());
+    const auto* verdict = std::get_if<Verdict>(&*prepared);
+    EXPECT_NE(verdict, nullptr);
+    return verdict != nullptr ? *verdict : Verdict();
+  }
+  Candidate taken(const Value& action) {
+    const auto prepared = environment->prepare(view(), action);
+    EXPECT_TRUE(prepared.ok());
+    const auto* candidate = std::get_if<Candidate>(&*prepared);
+    EXPECT_NE(candidate, nullptr);
+    return candidate != nullptr ? *candidate : Candidate();
+  }
+
+  const Task task = small_task();
+  const std::string backend = "cpu";
+  std::unique_ptr<Environment> environment;
+  std::shared_ptr<const Settings> settings;
+};
+
+TEST_F(EnvironmentTest, TakesCodeAndResponses) {
+  EXPECT_EQ(taken(Value::map({{"code", "int a;"}})).source, "int a;");
+  EXPECT_EQ(taken(Value::map({{"code", "int a;"}, {"language", "C"}})).language, "c");
+  const Candidate found = taken(Value::map({{"response", "so\n```c\nvoid add_relu();\n```"}}));
+  EXPECT_EQ(found.source, "void add_relu();\n");
+  EXPECT_EQ(found.language, "c");
+}
+
+TEST_F(EnvironmentTest, TheOptionsLanguageNarrowsTheTasks) {
+  set(Value::map({{"language", "c"}}));
+  EXPECT_EQ(taken(Value::map({{"code", "int a;"}})).language, "c");
+  EXPECT_EQ(refused(Value::map({{"response", "```cpp\nint a;\n```"}})).outcome, Outcome::kNoCode);
+  EXPECT_EQ(refused(Value::map({{"code", "int a;"}, {"language", "c++"}})).outcome,
+            Outcome::kRejected);
+}
+
+TEST_F(EnvironmentTest, RefusesWhatIsTooLarge) {
+  const Verdict verdict = refused(Value::map({{"code", std::string(101, 'a')}}));
+  EXPECT_EQ(verdict.outcome, Outcome::kRejected);
+  EXPECT_EQ(verdict.reason, "the source has 101 bytes, at most 100 are allowed");
+  EXPECT_EQ(refused(Value::map({{"response", std::string(1001, 'a')}})).reason,
+            "the response has 1001 bytes, at most 1000 are allowed");
+}
+
+TEST_F(EnvironmentTest, RefusesWhatIsNoText) {
+  EXPECT_EQ(refused(Value::map({{"code", std::string("int a;\0b", 8)}})).reason,
+            "the source is not text: byte 0x00 at offset 6");
+  EXPECT_EQ(refused(Value::map({{"code", "int \x7f;"}})).reason,
+            "the source is not text: byte 0x7f at offset 4");
+  EXPECT_EQ(refused(Value::map({{"code", "int \xff;"}})).reason,
+            "the source is not text: byte 0xff at offset 4");
+  EXPECT_EQ(taken(Value::map({{"code", "// é\t\r\n\f"}})).language, "c++");
+}
+
+TEST_F(EnvironmentTest, RefusesOtherLanguages) {
+  const Verdict verdict = refused(Value::map({{"code", "fn main"}, {"language", "rust"}}));
+  EXPECT_EQ(verdict.outcome, Outcome::kRejected);
+  EXPECT_EQ(verdict.reason, "unknown language 'rust'; valid: c++, c; this task takes c++ or c");
+}
+
+TEST_F(EnvironmentTest, EmptyCodeIsNoCode) {
+  EXPECT_EQ(refused(Value::map({{"code", " \n"}})).reason, "the code is empty");
+}
+
+TEST_F(EnvironmentTest, TheEchoIsTextAndBounded) {
+  const Value action = Value::map({{"code", std::string(5000, 'a') + "\xff"}});
+  TurnResult result;
+  result.verdict = refused(action);
+  const Value observation = environment->observe(view(), action, result);
+  EXPECT_LE(at(at(observation, {"messages"}).as_array()[0], {"content"}).as_string().size(), 100u);
+}
+
+TEST_F(EnvironmentTest, NilSwitchesAStopRuleOff) {
+  KernelRefineOptions options;
+  options.templates = templates_folder();
+  options.stop_speedup = 1.3;
+  environment = make_kernel_refine(options).value();
+  TurnResult fast;
+  fast.verdict = ScriptedEvaluator::correct(2);
+  set(Value::map());
+  EXPECT_TRUE(environment->stop(view(), fast).terminated);
+  set(Value::map({{"stop_speedup", nullptr}}));
+  EXPECT_FALSE(environment->stop(view(), fast).ended());
+}
+
+TEST_F(EnvironmentTest, MissingTemplatesAreSaid) {
+  KernelRefineOptions options;
+  options.templates = "/nowhere";
+  EXPECT_NE(make_kernel_refine(options).error().message.find(
+                "templates of kernel_refine: open /nowhere/"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::test

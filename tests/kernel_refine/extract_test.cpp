@@ -1,0 +1,128 @@
+// Which code is taken from a response, and that no bytes crash it.
+#include "kernel_refine/extract.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <random>
+
+namespace hone::kernel_refine {
+namespace {
+
+const std::vector<std::string> kCpp = {"c++"};
+const std::vector<std::string> kBoth = {"c++", "c"};
+
+std::string code_of(const std::string& response,
+                    const std::vector<std::string>& languages = kBoth) {
+  const Extracted extracted = extract_code(response, "f", languages);
+  EXPECT_TRUE(extracted.found) << extracted.reason;
+  return extracted.code;
+}
+
+TEST(Extract, TakesTheLastFenceWithTheEntry) {
+  EXPECT_EQ(
+      code_of(
+          "```cpp\nvoid f(int);\n```\ntext\n```cpp\nvoid f(){}\n```\nand\n```cpp\nint g;\n```\n"),
+      "void f(){}\n");
+}
+
+TEST(Extract, FallsBackToAFenceWithoutTheEntry) {
+  EXPECT_EQ(code_of("```cpp\nint a;\n```\n```\nint b;\n```"), "int b;\n");
+}
+
+TEST(Extract, PassesOverOtherLanguages) {
+  EXPECT_EQ(code_of("```cpp\nvoid f(){}\n```\n```python\nf()\n```"), "void f(){}\n");
+  EXPECT_EQ(code_of("```c\nvoid f(void){}\n```\n```c++\nint x;\n```", {"c"}), "void f(void){}\n");
+}
+
+TEST(Extract, SaysTheLanguageOfTheTag) {
+  EXPECT_EQ(extract_code("```C\nf\n```", "f", kBoth).language, "c");
+  EXPECT_EQ(extract_code("```cxx title=a\nf\n```", "f", kBoth).language, "c++");
+  EXPECT_EQ(extract_code("``` {.cpp}\nf\n```", "f", kBoth).language, "c++");
+  EXPECT_EQ(extract_code("```\nf\n```", "f", kBoth).language, "");
+}
+
+TEST(Extract, TildesLongFencesAndNestedBackticks) {
+  EXPECT_EQ(code_of("~~~cpp\nf\n```\nx\n~~~"), "f\n```\nx\n");
+  EXPECT_EQ(code_of("````cpp\n// ```\nf\n```\n````"), "// ```\nf\n```\n");
+  EXPECT_EQ(code_of("```cpp\n// ```not a close\nf\n`````"), "// ```not a close\nf\n");
+  EXPECT_EQ(code_of("see ```f``` inline\n```cpp\nf()\n```"), "f()\n");
+}
+
+TEST(Extract, CarriageReturnsAreDropped) {
+  EXPECT_EQ(code_of("a\r\n```cpp\r\nvoid f();\r\nint b;\r\n```\r\n"), "void f();\nint b;\n");
+}
+
+TEST(Extract, IndentedFences) { EXPECT_EQ(code_of("1. so:\n   ```cpp\n   f\n   ```"), "   f\n"); }
+
+TEST(Extract, AnUnterminatedFenceIsBetterThanNone) {
+  EXPECT_EQ(code_of("```cpp\nvoid f() {"), "void f() {\n");
+  EXPECT_EQ(code_of("```cpp\nint whole;\n```\n```cpp\nvoid f() {"), "int whole;\n");
+}
+
+TEST(Extract, Tags) {
+  for (const std::string tag : {"triton", "kernel", "code", "answer", "Answer"}) {
+    EXPECT_EQ(code_of("<" + tag + ">\nvoid f();\n</" + tag + ">"), "void f();\n") << tag;
+  }
+  EXPECT_EQ(code_of("<answer>so:\n```cpp\nvoid f(){}\n```\n</answer>"), "void f(){}\n");
+  EXPECT_EQ(code_of("<code>void f() {"), "void f() {\n");
+  EXPECT_EQ(code_of("```cpp\nvoid f() { g<code>(); }\n```"), "void f() { g<code>(); }\n");
+  EXPECT_EQ(code_of("```cpp\nvoid f(); // draft\n```\n<answer>void f() {}</answer>"),
+            "void f() {}\n");
+}
+
+TEST(Extract, ReasoningIsRemoved) {
+  EXPECT_EQ(remove_reasoning("a<think>b</think>c"), "ac");
+  EXPECT_EQ(remove_reasoning("a<think>b"), "a");
+  EXPECT_EQ(remove_reasoning("b</think>c"), "c");
+  EXPECT_EQ(remove_reasoning("a<think>b<think>c</think>d</think>e"), "e");
+  EXPECT_EQ(remove_reasoning("plain"), "plain");
+  EXPECT_FALSE(extract_code("<think>```cpp\nf\n```</think>none", "f", kCpp).found);
+  EXPECT_FALSE(extract_code("<think>```cpp\nf\n```", "f", kCpp).found);
+}
+
+TEST(Extract, SaysWhatItLookedForAndFound) {
+  EXPECT_EQ(extract_code("no code here", "add_relu", kBoth).reason,
+            "looked for a fenced block tagged c++ or c (or not at all) with the function "
+            "'add_relu'; found none");
+  EXPECT_EQ(extract_code("```python\nx\n```\n```\n \n```", "f", kCpp).reason,
+            "looked for a fenced block tagged c++ (or not at all) with the function 'f'; found 2 "
+            "blocks: python, an "
+            "empty block");
+}
+
+TEST(Extract, AnyBytesAreTaken) {
+  const std::uint64_t seed = std::random_device()();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::mt19937_64 random(seed);
+  static const std::vector<std::string> kParts = {
+      "```",      "````",      "~~~",      "\n", "\r\n", "cpp", "<think>",
+      "</think>", "<code>",    "</code>",  "<",  "f",    " ",   std::string(1, '\0'),
+      "\xff",     "</answer>", "<answer>", "`"};
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    for (std::size_t i = random() % 24; i > 0; --i) {
+      text += random() % 8 == 0 ? std::string(1, static_cast<char>(random()))
+                                : kParts[random() % kParts.size()];
+    }
+    const Extracted extracted = extract_code(text, "f", kBoth);
+    EXPECT_EQ(extracted.found, extracted.reason.empty()) << text;
+    EXPECT_LE(extracted.code.size(), text.size() + 1);
+  }
+}
+
+// Once quadratic: each lone close searched the whole rest for an opening, each tag all fences.
+TEST(Extract, ManyMarksInOneResponse) {
+  std::string closes, tags, fences;
+  for (int i = 0; i < 60000; ++i) {
+    closes += "</think>";
+    tags += "<code></code>";
+    fences += "```\n```\n<code>";
+  }
+  EXPECT_FALSE(extract_code(closes, "f", kCpp).found);
+  EXPECT_FALSE(extract_code(tags, "f", kCpp).found);
+  EXPECT_TRUE(extract_code(fences + "f</code>", "f", kCpp).found);
+}
+
+}  // namespace
+}  // namespace hone::kernel_refine

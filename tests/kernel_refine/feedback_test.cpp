@@ -1,0 +1,163 @@
+// What a model is told, outcome by outcome: compared to golden files, and kept within its budget.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.hpp"
+#include "episode/service_fixture.hpp"
+#include "kernel_refine/messages.hpp"
+
+namespace hone::kernel_refine {
+namespace {
+
+const std::vector<std::string> kLanguages = {"c++", "c"};
+
+const Messages& messages() {
+  static const Result<Messages> kLoaded = Messages::load(test::templates_folder());
+  if (!kLoaded) ADD_FAILURE() << kLoaded.error().message;
+  return *kLoaded;
+}
+
+/// Compares to golden/<name>; with HONE_GOLDEN=write it writes the file instead.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::filesystem::path path =
+      std::filesystem::path(HONE_SOURCE_DIR) / "tests/kernel_refine/golden" / (name + ".md");
+  const char* mode = std::getenv("HONE_GOLDEN");
+  if (mode != nullptr && std::string(mode) == "write") {
+    ASSERT_TRUE(write_file(path, text + "\n").ok());
+    return;
+  }
+  const auto golden = read_file(path);
+  ASSERT_TRUE(golden.ok()) << golden.error().message;
+  EXPECT_EQ(text + "\n", *golden) << "HONE_GOLDEN=write writes " << path;
+}
+
+struct Case {
+  TurnResult result;
+  RefineSettings settings;
+  std::int64_t turns_left = 2;
+  double best = 0;
+
+  std::string feedback() const {
+    return messages().feedback(
+        {task, kLanguages, settings, result, turns_left, turns_left == 0, best});
+  }
+  Task task = test::small_task();
+};
+
+Case of(Outcome outcome, const std::string& reason) {
+  Case c;
+  c.result.verdict = Verdict{};
+  c.result.verdict->outcome = outcome;
+  c.result.verdict->reason = reason;
+  return c;
+}
+
+TEST(Feedback, SystemAndTask) {
+  expect_golden("system", messages().system(kLanguages));
+  RefineSettings settings;
+  settings.stop_speedup = 1.3;
+  expect_golden("task", messages().task(test::small_task(), kLanguages, settings));
+}
+
+TEST(Feedback, NoCode) {
+  expect_golden("no_code",
+                of(Outcome::kNoCode, "looked for a fenced block; found none").feedback());
+}
+
+TEST(Feedback, Rejected) {
+  expect_golden(
+      "rejected",
+      of(Outcome::kRejected, "the source is not text: byte 0x00 at offset 12").feedback());
+}
+
+TEST(Feedback, BuildFailed) {
+  Case c = of(Outcome::kBuildFailed, "the compiler found 1 error");
+  c.result.verdict->diagnostics =
+      "submission.cpp:3:5: error: 'z' was not declared in this scope\n    3 |     z;\n";
+  expect_golden("build_failed", c.feedback());
+}
+
+TEST(Feedback, CrashedByASignal) {
+  Case c = of(Outcome::kCrashed, "signal SIGSEGV in a check of shape n=1003");
+  c.result.verdict->signal = "SIGSEGV";
+  expect_golden("crashed", c.feedback());
+}
+
+TEST(Feedback, SignalsHaveTheirMeanings) {
+  EXPECT_NE(signal_meaning("SIGFPE").find("division by zero"), std::string::npos);
+  EXPECT_NE(signal_meaning("SIGILL").find("instruction"), std::string::npos);
+  EXPECT_NE(signal_meaning("SIGABRT").find("abort()"), std::string::npos);
+  EXPECT_NE(signal_meaning("SIGSYS").find("system call"), std::string::npos);
+  EXPECT_NE(signal_meaning("SIGBUS").find("outside the arrays"), std::string::npos);
+  EXPECT_EQ(signal_meaning(""), "");
+}
+
+TEST(Feedback, ShapeHint) {
+  EXPECT_NE(shape_hint("shape n=1003").find("n=1003 is no multiple of 8"), std::string::npos);
+  EXPECT_NE(shape_hint("m=8, n=9").find("n=9"), std::string::npos);
+  EXPECT_EQ(shape_hint("n=1024"), "");
+  EXPECT_EQ(shape_hint("hidden"), "");
+  EXPECT_EQ(shape_hint("=="), "");
+  EXPECT_EQ(shape_hint("n=99999999999999999999999"), shape_hint("n=999999999999999"));
+}
+
+TEST(Feedback, TimedOutAndOutOfMemory) {
+  expect_golden("timed_out", of(Outcome::kTimedOut, "a call took longer than 10 s").feedback());
+  expect_golden("out_of_memory", of(Outcome::kOutOfMemory, "more than 256 MB").feedback());
+}
+
+TEST(Feedback, WrongShown) {
+  Case c = of(Outcome::kWrong, "output 'out' is outside the tolerance");
+  c.result.verdict->mismatch =
+      Mismatch{"out", "n=1003", "cancel", {1002}, 1.25, 0.5, 1e-6, 12, 1003, 3};
+  expect_golden("wrong", c.feedback());
+}
+
+TEST(Feedback, WrongHiddenSaysNoNumbersOfElements) {
+  Case c = of(Outcome::kWrong, "output 'out' is outside the tolerance");
+  c.result.verdict->mismatch = Mismatch{"out", "hidden", "normal", {}, {}, {}, 1e-6, 7, 29, 2};
+  const std::string text = c.feedback();
+  expect_golden("wrong_hidden", text);
+  EXPECT_EQ(text.find("29"), std::string::npos);
+}
+
+TEST(Feedback, Cheated) {
+  expect_golden("cheated", of(Outcome::kCheated, "faster than memory can be read").feedback());
+}
+
+TEST(Feedback, CorrectSlowFastAndUnmeasured) {
+  Case c = of(Outcome::kCorrect, "");
+  expect_golden("correct_unmeasured", c.feedback());
+  c.result.verdict->speedup = Speedup{0.62, 0.6, 0.64, 161.3, 100, 8, 16, {"noisy"}};
+  c.best = 1.1;
+  expect_golden("slow", c.feedback());
+  c.result.verdict->speedup = Speedup{1.48, 1.45, 1.51, 67.6, 100, 8, 16, {}};
+  c.settings.stop_speedup = 1.3;
+  c.turns_left = 0;
+  expect_golden("fast", c.feedback());
+}
+
+TEST(Feedback, Unscored) { expect_golden("unscored", Case().feedback()); }
+
+TEST(Feedback, StaysWithinItsTokens) {
+  Case c = of(Outcome::kBuildFailed, std::string(5000, 'r'));
+  for (int i = 0; i < 400; ++i) {
+    c.result.verdict->diagnostics +=
+        "a.cpp:" + std::to_string(i) + ": error: é ``` something is wrong\n";
+  }
+  for (const std::int64_t tokens : {64, 100, 200, 600, 2000}) {
+    c.settings.feedback_tokens = tokens;
+    const std::string text = c.feedback();
+    EXPECT_LE(text.size(), static_cast<std::size_t>(4 * tokens));
+  }
+  c.result.verdict->reason = "the compiler found 400 errors";
+  c.settings.feedback_tokens = 600;
+  const std::string text = c.feedback();
+  EXPECT_NE(text.find("a.cpp:0: error: é ''' something"), std::string::npos) << text;
+  EXPECT_NE(text.find("(left out: "), std::string::npos);
+  EXPECT_NE(text.find("2 turns are left."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::kernel_refine
