@@ -19,8 +19,8 @@ namespace hone {
 // documentation.
 
 struct LimitsConfig {
-  std::int64_t frame_bytes = 1 << 20;      ///< of one frame of a message
-  std::int64_t message_bytes = 4 << 20;    ///< of all frames together
+  std::int64_t frame_bytes = 4 << 20;      ///< of one frame of a message
+  std::int64_t message_bytes = 16 << 20;   ///< of all frames together
   std::int64_t frames = 16;                ///< per message
   std::int64_t source_bytes = 256 << 10;   ///< of a submission
   std::int64_t in_flight = 1024;           ///< requests of one client
@@ -33,7 +33,7 @@ struct ServerConfig {
   std::string control = "tcp://127.0.0.1:5918";  ///< empty: none
   double lease_s = 900;                          ///< an episode nobody names for so long is reaped
   double ended_lease_s = 120;                    ///< the same after its last turn
-  double heartbeat_s = 20;                       ///< how often clients are told to ping
+  double heartbeat_s = 10;                       ///< how often clients are told to ping
   double drain_s = 60;  ///< how long a graceful shutdown waits for steps under way
   LimitsConfig limits;
 };
@@ -46,7 +46,7 @@ struct EnvironmentConfig {
   std::optional<double> stop_speedup;  ///< correct and at least so fast ends the episode
   std::optional<double> stop_reward;
   std::optional<double> seconds_max;  ///< of an episode
-  std::int64_t feedback_tokens = 800;
+  std::int64_t feedback_tokens = 600;
 };
 
 struct DatasetConfig {
@@ -64,7 +64,7 @@ struct RewardConfig {
 
 struct CompilerConfig {
   std::string path = "auto";  ///< "auto": the first of gcc's and clang's that is installed
-  std::vector<std::string> flags;
+  std::vector<std::string> flags;  ///< optimisation and dialect; the rest is hone's
 };
 
 /// Cores of one device: the judge's own, and those that submissions run on.
@@ -74,7 +74,8 @@ struct DeviceConfig {
 };
 
 struct CpuConfig {
-  CompilerConfig cxx, c;
+  CompilerConfig cxx{"auto", {"-O3", "-march=native", "-std=c++20"}};
+  CompilerConfig c{"auto", {"-O3", "-march=native", "-std=c17"}};
   std::vector<std::string> readable;  ///< further folders that compilers need
   std::vector<DeviceConfig> devices;  ///< empty: from the cores that this machine has
 };
@@ -103,7 +104,7 @@ struct IsolationConfig {
   std::string minimum = "filtered";
   std::string maximum = "private";
   std::string freezer = "auto";
-  std::string workdir;  ///< empty: a folder of its own below /dev/shm or /tmp
+  std::string workdir;  ///< empty: the system's folder for temporary files
   std::int64_t slots = 64;
   std::int64_t first_uid = 61000;
 };

@@ -12,7 +12,7 @@ void walk_limits(LimitsConfig& c, SchemaVisitor& v) {
             "largest message, all frames together");
   v.integer("frames", c.frames, {4, 1024}, "most frames of a message");
   v.integer("source_bytes", c.source_bytes, {64, 64 << 20}, "largest submission");
-  v.integer("in_flight", c.in_flight, {1, 1 << 20}, "requests of one client under way at a time");
+  v.integer("in_flight", c.in_flight, {1, 1 << 20}, "requests of one connection under way at a time");
   v.integer("episodes", c.episodes, {1, 10'000'000}, "episodes kept, of all clients");
   v.integer("client_episodes", c.client_episodes, {1, 10'000'000}, "open episodes of one client");
 }
@@ -44,7 +44,7 @@ void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
 
 void walk_compiler(CompilerConfig& c, SchemaVisitor& v) {
   v.text("path", c.path, "auto (GCC, else clang) or an absolute path");
-  v.texts("flags", c.flags, "flags besides hone's own");
+  v.texts("flags", c.flags, "optimisation and dialect; the rest is hone's");
 }
 
 void walk_cpu(CpuConfig& c, SchemaVisitor& v) {
@@ -90,7 +90,7 @@ void walk_isolation(IsolationConfig& c, SchemaVisitor& v) {
   v.choice("minimum", c.minimum, levels, "refuse to start where the machine allows less");
   v.choice("maximum", c.maximum, levels, "use no more than this, for tests");
   v.choice("freezer", c.freezer, {"auto", "cgroup", "ptrace"}, "how candidates are stopped");
-  v.text("workdir", c.workdir, "scratch for builds; empty: below /dev/shm or /tmp");
+  v.text("workdir", c.workdir, "scratch for builds; empty: the system's temporary folder");
   v.integer("slots", c.slots, {4, 4096}, "jailed processes at a time");
   v.integer("first_uid", c.first_uid, {1000, 2'000'000'000},
             "first user of the jails, when run as root");

@@ -1,0 +1,75 @@
+// Command: one subcommand of hone: its options, its help, and what it does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+
+namespace hone {
+
+/// An option or, when its name does not begin with "-", a positional argument.
+struct OptionSpec {
+  std::string name;  ///< "--json", "-c,--config" or "TASK"
+  std::string doc;
+  std::string value =
+      {};  ///< of options that take one: "FILE", "TASK", "KEY=VALUE"; FILE and TASK complete
+  std::vector<std::string> choices = {};
+  bool required = false;
+  bool hidden = false;
+};
+
+/// Where a command declares what it takes: the parser, or what writes completions.
+class OptionSet {
+ public:
+  virtual ~OptionSet() = default;
+  virtual void flag(const OptionSpec& spec, bool& target) = 0;
+  virtual void text(const OptionSpec& spec, std::string& target) = 0;
+  virtual void texts(const OptionSpec& spec, std::vector<std::string>& target) = 0;
+  virtual void integer(const OptionSpec& spec, std::int64_t& target, std::int64_t low,
+                       std::int64_t high) = 0;
+};
+
+/// Made, declared into an OptionSet, which sets its members, and run, once.
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual std::string name() const = 0;
+  virtual std::string summary() const = 0;
+  /// Lines of "hone … # what for".
+  virtual std::vector<std::string> examples() const = 0;
+  virtual void declare(OptionSet& options) = 0;
+  /// Returns an ExitCode.
+  virtual int run(Terminal& terminal) = 0;
+};
+
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+std::unique_ptr<Command> make_serve_command();
+std::unique_ptr<Command> make_demo_command();
+std::unique_ptr<Command> make_eval_command();
+std::unique_ptr<Command> make_tasks_command();
+std::unique_ptr<Command> make_plugins_command();
+std::unique_ptr<Command> make_validate_command();
+std::unique_ptr<Command> make_new_command();
+std::unique_ptr<Command> make_bench_command();
+std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_config_command();
+std::unique_ptr<Command> make_completion_command();
+
+/// All of them, in the order of the help.
+Commands make_commands();
+
+/// Parses the command line and runs one command. Returns the process' exit status.
+int run_command_line(Commands commands, int argc, const char* const* argv, Terminal& terminal);
+
+/// The options that many commands share.
+struct ConfigOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  void declare(OptionSet& options, bool positional = false);
+};
+
+}  // namespace hone

@@ -1,0 +1,32 @@
+// The list of commands, and the options that several of them share.
+#include "cli/command.hpp"
+
+namespace hone {
+
+Commands make_commands() {
+  Commands commands;
+  commands.push_back(make_serve_command());
+  commands.push_back(make_demo_command());
+  commands.push_back(make_eval_command());
+  commands.push_back(make_tasks_command());
+  commands.push_back(make_plugins_command());
+  commands.push_back(make_validate_command());
+  commands.push_back(make_new_command());
+  commands.push_back(make_doctor_command());
+  commands.push_back(make_config_command());
+  commands.push_back(make_completion_command());
+  return commands;
+}
+
+void ConfigOptions::declare(OptionSet& options, bool positional) {
+  options.text({.name = positional ? "CONFIG" : "-c,--config",
+                .doc = "configuration file; without one, the defaults",
+                .value = "FILE"},
+               file);
+  options.texts({.name = "--set",
+                 .doc = "set one key, over the file: --set server.lease_s=60 (repeatable)",
+                 .value = "KEY=VALUE"},
+                sets);
+}
+
+}  // namespace hone

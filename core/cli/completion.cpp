@@ -1,0 +1,257 @@
+// `hone completion`: shell completions, written from the commands' own declarations, so that they
+// never go stale.
+#include <algorithm>
+
+#include "cli/command.hpp"
+
+namespace hone {
+namespace {
+
+/// What a command declares, kept.
+class Collector : public OptionSet {
+ public:
+  std::vector<OptionSpec> specs;
+  std::vector<bool> takes_value;
+
+  void flag(const OptionSpec& spec, bool&) override { add(spec, false); }
+  void text(const OptionSpec& spec, std::string&) override { add(spec, true); }
+  void texts(const OptionSpec& spec, std::vector<std::string>&) override { add(spec, true); }
+  void integer(const OptionSpec& spec, std::int64_t&, std::int64_t, std::int64_t) override {
+    add(spec, true);
+  }
+
+ private:
+  void add(const OptionSpec& spec, bool value) {
+    if (spec.hidden) return;
+    specs.push_back(spec);
+    takes_value.push_back(value);
+  }
+};
+
+struct Described {
+  std::string name, summary;
+  Collector options;
+};
+
+std::vector<Described> describe_commands() {
+  std::vector<Described> all;
+  for (const auto& command : make_commands()) {
+    Described& described = all.emplace_back(Described{command->name(), command->summary(), {}});
+    command->declare(described.options);
+    described.options.specs.push_back({.name = "-h,--help", .doc = "print this help and exit"});
+    described.options.takes_value.push_back(false);
+  }
+  return all;
+}
+
+bool is_option(const OptionSpec& spec) { return spec.name.front() == '-'; }
+
+std::vector<std::string> names_of(const OptionSpec& spec) {
+  std::vector<std::string> names;
+  for (std::size_t start = 0; start <= spec.name.size();) {
+    const std::size_t end = std::min(spec.name.find(',', start), spec.name.size());
+    names.push_back(spec.name.substr(start, end - start));
+    start = end + 1;
+  }
+  return names;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view with) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(with)) + part;
+  return text;
+}
+
+/// The value's kind: words of a fixed list, tasks, or files.
+std::string kind_of(const OptionSpec& spec) {
+  if (!spec.choices.empty()) return "words";
+  if (spec.value == "TASK" || spec.name == "TASK" || spec.name == "ID") return "tasks";
+  return spec.value == "FILE" || spec.value == "DIR" ? "files" : "none";
+}
+
+constexpr const char* kTasks = "$(hone tasks --ids 2>/dev/null)";
+
+std::string bash_words(const OptionSpec& spec) {
+  const std::string kind = kind_of(spec);
+  if (kind == "words")
+    return "COMPREPLY=($(compgen -W \"" + join(spec.choices, " ") + "\" -- \"$word\"))";
+  if (kind == "tasks")
+    return std::string("COMPREPLY=($(compgen -W \"") + kTasks + "\" -- \"$word\"))";
+  return kind == "files" ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()";
+}
+
+std::string bash_script() {
+  std::string commands, cases;
+  for (const Described& command : describe_commands()) {
+    commands += (commands.empty() ? "" : " ") + command.name;
+    std::string values, options, positional;
+    for (std::size_t i = 0; i < command.options.specs.size(); ++i) {
+      const OptionSpec& spec = command.options.specs[i];
+      if (!is_option(spec)) {
+        // Files may follow a first argument (`hone eval TASK FILE…`): offer both.
+        positional +=
+            (positional.empty() ? "      " : "      local first=(\"${COMPREPLY[@]}\"); ") +
+            bash_words(spec) + (positional.empty() ? "\n" : "; COMPREPLY+=(\"${first[@]}\")\n");
+        continue;
+      }
+      options += (options.empty() ? "" : " ") + join(names_of(spec), " ");
+      if (command.options.takes_value[i]) {
+        values +=
+            "        " + join(names_of(spec), "|") + ") " + bash_words(spec) + "; return ;;\n";
+      }
+    }
+    cases += "    " + command.name + ")\n";
+    if (!values.empty()) cases += "      case $previous in\n" + values + "      esac\n";
+    cases += "      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"" + options +
+             "\" -- \"$word\")); return; fi\n" + positional + "      ;;\n";
+  }
+  return "# bash completion for hone. To have it: hone completion bash > "
+         "~/.local/share/bash-completion/completions/hone\n"
+         "_hone() {\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  COMPREPLY=()\n"
+         "  if ((COMP_CWORD == 1)); then\n"
+         "    COMPREPLY=($(compgen -W \"" +
+         commands +
+         " --help --version\" -- \"$word\"))\n"
+         "    return\n"
+         "  fi\n"
+         "  case ${COMP_WORDS[1]} in\n" +
+         cases +
+         "  esac\n"
+         "}\n"
+         "complete -F _hone hone";
+}
+
+/// Single quotes for a shell, with what a zsh specification reserves escaped.
+std::string zsh_text(std::string text) {
+  std::string quoted;
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':') quoted += '\\';
+    quoted += c;
+  }
+  return quoted;
+}
+
+std::string zsh_action(const OptionSpec& spec) {
+  const std::string kind = kind_of(spec);
+  if (kind == "words") return "(" + join(spec.choices, " ") + ")";
+  if (kind == "tasks") return "{compadd -- $(hone tasks --ids 2>/dev/null)}";
+  return kind == "files" ? "_files" : " ";
+}
+
+std::string zsh_script() {
+  std::string commands, cases;
+  for (const Described& command : describe_commands()) {
+    commands += "    '" + command.name + ":" + zsh_text(command.summary) + "'\n";
+    cases += "    " + command.name + ")\n      _arguments";
+    for (std::size_t i = 0; i < command.options.specs.size(); ++i) {
+      const OptionSpec& spec = command.options.specs[i];
+      const std::string value =
+          zsh_text(spec.value.empty() ? spec.name : spec.value) + ":" + zsh_action(spec);
+      if (!is_option(spec)) {
+        cases += " \\\n        '*:" + value + "'";
+        continue;
+      }
+      for (const std::string& name : names_of(spec)) {
+        cases += " \\\n        '" + name + "[" + zsh_text(spec.doc) + "]" +
+                 (command.options.takes_value[i] ? ":" + value : "") + "'";
+      }
+    }
+    cases += "\n      ;;\n";
+  }
+  return "#compdef hone\n"
+         "# zsh completion for hone. To have it: hone completion zsh > \"${fpath[1]}/_hone\"\n"
+         "_hone() {\n"
+         "  local -a commands=(\n" +
+         commands +
+         "  )\n"
+         "  if ((CURRENT == 2)); then\n"
+         "    _describe command commands\n"
+         "    return\n"
+         "  fi\n"
+         "  local command=$words[2]\n"
+         "  shift words\n"
+         "  ((CURRENT--))\n"
+         "  case $command in\n" +
+         cases +
+         "  esac\n"
+         "}\n"
+         "_hone \"$@\"";
+}
+
+std::string fish_text(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string fish_script() {
+  std::string text =
+      "# fish completion for hone. To have it: hone completion fish > "
+      "~/.config/fish/completions/hone.fish\n"
+      "complete -c hone -f";
+  for (const Described& command : describe_commands()) {
+    const std::string when =
+        "complete -c hone -n '__fish_seen_subcommand_from " + command.name + "'";
+    text += "\ncomplete -c hone -n __fish_use_subcommand -a " + command.name + " -d " +
+            fish_text(command.summary);
+    for (std::size_t i = 0; i < command.options.specs.size(); ++i) {
+      const OptionSpec& spec = command.options.specs[i];
+      const std::string kind = kind_of(spec);
+      std::string values;
+      if (kind == "words") values = " -x -a " + fish_text(join(spec.choices, " "));
+      if (kind == "tasks") values = " -x -a '(hone tasks --ids 2>/dev/null)'";
+      if (kind == "files") values = " -r -F";
+      if (!is_option(spec)) {
+        if (kind == "files") values = " -F";
+        if (kind != "none") text += "\n" + when + values;
+        continue;
+      }
+      text += "\n" + when;
+      for (const std::string& name : names_of(spec)) {
+        text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      }
+      if (command.options.takes_value[i]) text += values.empty() ? " -x" : values;
+      text += " -d " + fish_text(spec.doc);
+    }
+  }
+  return text;
+}
+
+class CompletionCommand : public Command {
+ public:
+  std::string name() const override { return "completion"; }
+  std::string summary() const override { return "Print a completion script for a shell."; }
+  std::vector<std::string> examples() const override {
+    return {"source <(hone completion bash)", "hone completion zsh > \"${fpath[1]}/_hone\"",
+            "hone completion fish > ~/.config/fish/completions/hone.fish"};
+  }
+  void declare(OptionSet& options) override {
+    options.text(
+        {.name = "SHELL", .doc = "whose", .choices = {"bash", "zsh", "fish"}, .required = true},
+        shell_);
+  }
+  int run(Terminal& terminal) override {
+    terminal.line(shell_ == "bash"  ? bash_script()
+                  : shell_ == "zsh" ? zsh_script()
+                                    : fish_script());
+    return kExitOk;
+  }
+
+ private:
+  std::string shell_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_completion_command() { return std::make_unique<CompletionCommand>(); }
+
+}  // namespace hone

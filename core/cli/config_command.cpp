@@ -1,0 +1,119 @@
+// `hone config`: the configuration in effect, with where each value came from; or every key there
+// is.
+#include "cli/command.hpp"
+#include "config/config.hpp"
+#include "config/yaml.hpp"
+
+namespace hone {
+namespace {
+
+bool is_leaf(const Value& value) {
+  return !(value.is_map() && !value.as_map().empty()) &&
+         !(value.is_array() && !value.as_array().empty() && value.as_array().front().is_map());
+}
+
+class ConfigCommand : public Command {
+ public:
+  std::string name() const override { return "config"; }
+  std::string summary() const override {
+    return "Print the configuration in effect, and where each value came from.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone config                           # the defaults",
+            "hone config configs/server.yaml       # checks a file, then shows it with what it "
+            "leaves open",
+            "hone config --set server.lease_s=60   # what a --set does",
+            "hone config --keys                    # every key, what it accepts and what it is for",
+            "hone config > hone.yaml               # a file to start from"};
+  }
+  void declare(OptionSet& options) override {
+    config_.declare(options, true);
+    options.flag({.name = "--keys", .doc = "list every key"}, keys_);
+    options.flag({.name = "--json", .doc = "print {\"config\", \"origins\"} as JSON"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    if (keys_) return list_keys(terminal);
+    auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return terminal.fail(loaded.error(), "every key: hone config --keys");
+    const Value value = config_to_value(loaded->config);
+    if (json_) {
+      Value origins = Value::map();
+      for (const auto& [pointer, origin] : loaded->origins) origins.set(pointer, origin);
+      terminal.json(Value::map({{"config", value}, {"origins", origins}}), 2);
+      return kExitOk;
+    }
+    collect(value, "", "", loaded->origins);
+    std::size_t width = 0;
+    for (const auto& [text, origin] : lines_)
+      width = std::max(width, origin.empty() ? 0 : text_width(text));
+    for (const auto& [text, origin] : lines_) {
+      std::string padded = text;
+      if (!origin.empty()) padded.append(width - text_width(text) + 2, ' ');
+      terminal.line(padded + (origin.empty() ? "" : terminal.paint(Colour::kDim, "# " + origin)));
+    }
+    return kExitOk;
+  }
+
+ private:
+  void collect(const Value& value, const std::string& pointer, const std::string& indent,
+               const std::map<std::string, std::string, std::less<>>& origins) {
+    for (const auto& [key, member] : value.as_map()) {
+      const std::string at = pointer + "/" + pointer_token(key);
+      if (is_leaf(member)) {
+        const auto origin = origins.find(at);
+        // JSON is YAML: texts keep their quotes only where they need them.
+        lines_.emplace_back(indent + key + ": " + plain(member),
+                            origin == origins.end() ? "" : origin->second);
+      } else if (member.is_map()) {
+        lines_.emplace_back(indent + key + ":", "");
+        collect(member, at, indent + "  ", origins);
+      } else {
+        lines_.emplace_back(indent + key + ":", "");
+        for (std::size_t i = 0; i < member.as_array().size(); ++i) {
+          const std::string item = at + "/" + std::to_string(i);
+          const auto& map = member.as_array()[i].as_map();
+          const auto origin = map.empty()
+                                  ? origins.end()
+                                  : origins.find(item + "/" + pointer_token(map.front().first));
+          lines_.emplace_back(indent + "- " + to_json(member.as_array()[i]),
+                              origin == origins.end() ? "" : origin->second);
+        }
+      }
+    }
+  }
+
+  static std::string plain(const Value& value) {
+    if (!value.is_string()) return to_json(value);
+    const std::string& text = value.as_string();
+    const auto parsed = parse_yaml(text, "");
+    const bool same = parsed && parsed->value == value && text.find(": ") == std::string::npos &&
+                      text.find(" #") == std::string::npos && text.find('\n') == std::string::npos;
+    return same ? text : to_json(value);
+  }
+
+  int list_keys(Terminal& terminal) const {
+    std::vector<Row> rows;
+    Value listed = Value::array();
+    for (const ConfigKey& key : config_keys()) {
+      rows.push_back({{key.name, Colour::kBold}, {key.expected}, {key.doc, Colour::kDim}});
+      listed.push(Value::map({{"key", key.name}, {"expected", key.expected}, {"doc", key.doc}}));
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table({"key", "accepts", "what it is for"}, rows);
+    }
+    return kExitOk;
+  }
+
+  ConfigOptions config_;
+  bool keys_ = false, json_ = false;
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_config_command() { return std::make_unique<ConfigCommand>(); }
+
+}  // namespace hone

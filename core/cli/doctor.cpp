@@ -1,0 +1,113 @@
+// `hone doctor`: what this machine allows, what that means, and how to get what is missing.
+
+#include "cli/command.hpp"
+#include "cli/doctor_probe.hpp"
+#include "sandbox/probe.hpp"
+
+namespace hone {
+namespace {
+
+Colour colour_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::kGood:
+      return Colour::kGreen;
+    case Finding::kNote:
+      return Colour::kYellow;
+    case Finding::kMissing:
+      return Colour::kRed;
+  }
+  return Colour::kPlain;
+}
+
+const char* word_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::kGood:
+      return "ok";
+    case Finding::kNote:
+      return "note";
+    case Finding::kMissing:
+      return "missing";
+  }
+  return "";
+}
+
+class DoctorCommand : public Command {
+ public:
+  std::string name() const override { return "doctor"; }
+  std::string summary() const override {
+    return "Say what this machine allows, what is missing, and how to get it.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone doctor         # exits with 1 when hone cannot serve here", "hone doctor --json"};
+  }
+  void declare(OptionSet& options) override {
+    options.flag({.name = "--json", .doc = "print JSON"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    terminal.status("trying what this machine allows…");
+    const Capabilities capabilities = probe_machine();
+    const std::vector<Finding> findings = examine_machine(capabilities);
+    const std::string packages = missing_packages(findings);
+    bool serves = true;
+    for (const Finding& finding : findings) serves = serves && finding.kind != Finding::kMissing;
+    if (json_) {
+      print_json(terminal, capabilities, findings, packages, serves);
+    } else {
+      print(terminal, capabilities, findings, packages, serves);
+    }
+    return serves ? kExitOk : kExitNo;
+  }
+
+ private:
+  static void print(Terminal& terminal, const Capabilities& capabilities,
+                    const std::vector<Finding>& findings, const std::string& packages,
+                    bool serves) {
+    std::vector<Row> rows;
+    for (const Finding& f : findings) {
+      rows.push_back({{word_of(f.kind), colour_of(f.kind)}, {f.what, Colour::kBold}, {f.found}});
+      if (!f.advice.empty()) rows.push_back({{""}, {""}, {"→ " + f.advice, Colour::kDim}});
+    }
+    terminal.table({"", "", ""}, rows);
+    if (!capabilities.notes.empty()) {
+      terminal.line();
+      terminal.line(terminal.paint(Colour::kBold, "What the trials said"));
+      for (const std::string& note : capabilities.notes) terminal.line("  " + note);
+    }
+    terminal.line();
+    if (!packages.empty()) terminal.line("to install what is missing: apt-get install " + packages);
+    terminal.line(
+        serves
+            ? terminal.paint(Colour::kGreen, "hone can serve on this machine: try `hone demo`")
+            : terminal.paint(Colour::kRed,
+                             "hone cannot serve on this machine yet: see what is marked missing"));
+  }
+
+  static void print_json(Terminal& terminal, const Capabilities& capabilities,
+                         const std::vector<Finding>& findings, const std::string& packages,
+                         bool serves) {
+    Value listed = Value::array();
+    for (const Finding& f : findings) {
+      listed.push(Value::map({{"what", f.what},
+                              {"state", word_of(f.kind)},
+                              {"found", f.found},
+                              {"advice", f.advice}}));
+    }
+    const Value::Array notes(capabilities.notes.begin(), capabilities.notes.end());
+    terminal.json(Value::map({{"serves", serves},
+                              {"isolation", isolation_name(capabilities.level())},
+                              {"freezer", capabilities.freezer()},
+                              {"findings", listed},
+                              {"notes", notes},
+                              {"packages", packages}}),
+                  2);
+  }
+
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor_command() { return std::make_unique<DoctorCommand>(); }
+
+}  // namespace hone

@@ -1,0 +1,222 @@
+// Looks at jail, compilers, CPUs, clock and memory.
+#include "cli/doctor_probe.hpp"
+
+#include <sys/statfs.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "cli/host.hpp"
+
+namespace hone {
+namespace {
+
+std::string first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// The first line that a trusted program of the machine prints.
+std::string first_line_of_command(const std::string& command) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
+      popen((command + " 2>/dev/null").c_str(), "re"), &pclose);
+  std::array<char, 512> text{};
+  if (!pipe || std::fgets(text.data(), static_cast<int>(text.size()), pipe.get()) == nullptr)
+    return "";
+  std::string line = text.data();
+  if (!line.empty() && line.back() == '\n') line.pop_back();
+  return line;
+}
+
+std::string field_of(const std::filesystem::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find(':');
+    const std::size_t start =
+        colon == std::string::npos ? colon : line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return "";
+}
+
+std::string gigabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+  return text;
+}
+
+Finding wall(const std::string& what, bool there, const std::string& gain,
+             const std::string& advice) {
+  return {what, there ? Finding::kGood : Finding::kNote, there ? gain : "not available",
+          there ? "" : advice};
+}
+
+void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
+  const IsolationLevel level = c.level();
+  Finding isolation{
+      "isolation", level >= IsolationLevel::kFiltered ? Finding::kGood : Finding::kMissing,
+      std::string(isolation_name(level)) + " (of none, filtered, separated, private)"};
+  if (level < IsolationLevel::kFiltered) {
+    isolation.advice =
+        "submissions would run with little between them and this machine; needs seccomp, and "
+        "Landlock or root";
+  }
+  findings.push_back(isolation);
+  const std::string freezer = c.freezer();
+  findings.push_back(
+      {"freezer", freezer.empty() ? Finding::kMissing : Finding::kGood,
+       freezer.empty() ? "none: inputs cannot be withheld" : freezer,
+       freezer.empty() ? "mount cgroup v2 writable, or allow ptrace (kernel.yama.ptrace_scope ≤ 1)"
+                       : ""});
+  if (freezer == "ptrace")
+    findings.back().advice = "a writable cgroup v2 mount freezes faster, with less noise";
+  findings.push_back({"user", c.root ? Finding::kGood : Finding::kNote,
+                      c.root ? "root: a user of its own for every slot" : "not root",
+                      c.root ? "" : "run as root for a user of its own for every slot"});
+  findings.push_back(wall("seccomp", c.seccomp, "system calls are filtered",
+                          "a kernel with CONFIG_SECCOMP_FILTER, not confined further"));
+  findings.push_back(wall(
+      "landlock", c.landlock_abi > 0,
+      "ABI " + std::to_string(c.landlock_abi) + ": files are walled off",
+      "Linux 5.13 or newer with landlock in the lsm= list; a chroot stands in where hone is root"));
+  findings.push_back(wall("private root", c.mount_namespace, "a jail sees its own file system",
+                          "root or user namespaces (kernel.unprivileged_userns_clone=1), and a "
+                          "container that allows mounts"));
+  findings.push_back(wall("pid namespace", c.pid_namespace, "a jail sees its own processes",
+                          "as for the private root"));
+  findings.push_back(wall("network namespace", c.network_namespace, "a jail has no network",
+                          "as for the private root; seccomp stands in"));
+  findings.push_back(
+      wall("slot users", c.slot_users, "jails cannot signal each other", "run as root"));
+  findings.push_back(wall("cgroup memory", c.cgroup_memory, "memory limits count every page",
+                          "delegate a memory controller; address-space limits stand in"));
+  findings.push_back(wall("cgroup pids", c.cgroup_pids, "process limits per jail",
+                          "delegate the pids controller; RLIMIT_NPROC stands in"));
+}
+
+void examine_compilers(std::vector<Finding>& findings) {
+  struct Language {
+    const char* what;
+    std::vector<std::string> programs;
+    const char* package;
+    bool needed;
+  };
+  const std::vector<Language> languages{
+      {"c++ compiler", {"g++", "clang++", "g++-12", "g++-13"}, "g++", true},
+      {"c compiler", {"gcc", "clang", "gcc-12", "gcc-13"}, "gcc", true},
+      {"clang++ (optional)", {"clang++", "clang++-14", "clang++-18", "clang++-19"}, "clang", false},
+      {"cmake (for hone new)", {"cmake"}, "cmake", false}};
+  for (const Language& language : languages) {
+    const std::string path = find_program(language.programs);
+    if (path.empty()) {
+      findings.push_back({language.what, language.needed ? Finding::kMissing : Finding::kNote,
+                          "not found", std::string("apt-get install ") + language.package,
+                          language.package});
+    } else {
+      findings.push_back({language.what, Finding::kGood,
+                          path + ": " + first_line_of_command(path + " --version")});
+    }
+  }
+}
+
+void examine_cpus(std::vector<Finding>& findings) {
+  const int cpus = cpu_count();
+  std::string model = field_of("/proc/cpuinfo", "model name");
+  if (model.empty()) model = "unknown model";
+  findings.push_back(
+      {"cpus", cpus >= 2 ? Finding::kGood : Finding::kNote, std::to_string(cpus) + " × " + model,
+       cpus >= 2 ? "" : "with one CPU the judge and the submission share it: times are noisy"});
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (!governor.empty() && governor != "performance") {
+    findings.push_back({"frequency", Finding::kNote, "governor " + governor,
+                        "cpupower frequency-set -g performance steadies times"});
+  }
+  if (first_line("/sys/devices/system/cpu/smt/active") == "1") {
+    findings.push_back(
+        {"hyper-threads", Finding::kNote, "on",
+         "a busy sibling slows a measurement: give devices whole cores (cpu.devices)"});
+  }
+  const std::string clock =
+      first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  const bool fast = clock == "tsc" || clock == "kvm-clock" || clock == "arch_sys_counter" ||
+                    clock == "hyperv_clocksource_tsc_page";
+  findings.push_back(
+      {"clock source", fast ? Finding::kGood : Finding::kNote, clock.empty() ? "unknown" : clock,
+       fast ? "" : "reading it may take a system call: short kernels are measured less exactly"});
+}
+
+void examine_memory(std::vector<Finding>& findings) {
+  const double available =
+      std::strtod(field_of("/proc/meminfo", "MemAvailable").c_str(), nullptr) * 1024;
+  const bool enough = available > 2e9;
+  findings.push_back(
+      {"memory", enough ? Finding::kGood : Finding::kNote, gigabytes(available) + " available",
+       enough
+           ? ""
+           : "2 GB or more are wanted for builds and input sets; lower evaluate.measure.set_mb"});
+  std::string huge = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::size_t open = huge.find('['), close = huge.find(']');
+  huge = open == std::string::npos || close == std::string::npos
+             ? "unknown"
+             : huge.substr(open + 1, close - open - 1);
+  findings.push_back({"huge pages", Finding::kGood, "transparent: " + huge});
+  for (const char* folder : {"/dev/shm", "/tmp"}) {
+    struct statfs info {};
+    if (statfs(folder, &info) != 0) continue;
+    constexpr long kTmpfs = 0x01021994;
+    const double room = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize);
+    const bool good = room > 2.5e8;
+    findings.push_back(
+        {folder, good ? Finding::kGood : Finding::kNote,
+         gigabytes(room) + " free" + (info.f_type == kTmpfs ? ", tmpfs" : ""),
+         good ? "" : "builds and shared buffers need some 250 MB; in a container: --shm-size=1g"});
+  }
+}
+
+void examine_installation(std::vector<Finding>& findings) {
+  const std::filesystem::path root = install_root();
+  std::string missing;
+  for (const char* part : {"libexec/hone-launcher", "libexec/hone-builder", "libexec/hone-judge",
+                           "libexec/hone-candidate", "plugins/backends/cpu.so",
+                           "plugins/datasets/tasks.so", "share/tasks"}) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(root / part, ignored))
+      missing += (missing.empty() ? "" : ", ") + std::string(part);
+  }
+  findings.push_back(
+      {"installation", missing.empty() ? Finding::kGood : Finding::kMissing,
+       missing.empty() ? root.string() : "no " + missing + " below " + root.string(),
+       missing.empty() ? "" : "build or unpack hone again, and keep its folder together"});
+}
+
+}  // namespace
+
+std::vector<Finding> examine_machine(const Capabilities& capabilities) {
+  std::vector<Finding> findings;
+  findings.push_back({"kernel", Finding::kGood, capabilities.kernel});
+  examine_installation(findings);
+  examine_jail(capabilities, findings);
+  examine_compilers(findings);
+  examine_cpus(findings);
+  examine_memory(findings);
+  return findings;
+}
+
+std::string missing_packages(const std::vector<Finding>& findings) {
+  std::string packages;
+  for (const Finding& finding : findings) {
+    if (finding.package.empty()) continue;
+    packages += (packages.empty() ? "" : " ") + finding.package;
+  }
+  return packages;
+}
+
+}  // namespace hone

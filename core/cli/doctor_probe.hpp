@@ -1,0 +1,28 @@
+// What `hone doctor` looks at, one finding each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sandbox/probe.hpp"
+
+namespace hone {
+
+struct Finding {
+  enum Kind {
+    kGood,
+    kNote,
+    kMissing
+  };  ///< kNote: hone works, but less well; kMissing: it cannot serve
+  std::string what;
+  Kind kind = kGood;
+  std::string found;
+  std::string advice = {};   ///< how to get it; empty where nothing is to be done
+  std::string package = {};  ///< Debian's, when one is missing
+};
+
+std::vector<Finding> examine_machine(const Capabilities& capabilities);
+/// For an apt-get line; "" when nothing is missing.
+std::string missing_packages(const std::vector<Finding>& findings);
+
+}  // namespace hone

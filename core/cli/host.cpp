@@ -1,0 +1,220 @@
+// Puts the parts together, in the order in which they depend on each other.
+#include "cli/host.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "config/yaml.hpp"
+#include "evaluate/make_evaluator.hpp"
+#include "kernel_refine/kernel_refine.hpp"
+
+namespace hone {
+namespace {
+
+/// Why a compiler is not there, and the package that brings it.
+Error no_compiler(const std::string& language, const std::string& path) {
+  const std::string package = language == "c" ? "gcc" : "g++";
+  const std::string what =
+      path == "auto" ? "no compiler for " + language + " found" : path + ": no such compiler";
+  return {Code::kFailedPrecondition,
+          "cpu." + language + ".path: " + what + "; apt-get install " + package};
+}
+
+Result<Toolchain> find_toolchain(const std::string& language, const CompilerConfig& config) {
+  Toolchain toolchain{config.path, config.flags};
+  if (config.path == "auto") {
+    const bool cxx = language == "c++";
+    toolchain.compiler = cxx ? find_program({"g++", "clang++", "g++-12", "g++-13", "clang++-14"})
+                             : find_program({"gcc", "clang", "gcc-12", "gcc-13", "clang-14"});
+  }
+  if (toolchain.compiler.empty() || access(toolchain.compiler.c_str(), X_OK) != 0) {
+    return no_compiler(language, config.path);
+  }
+  return toolchain;
+}
+
+IsolationLevel level_of(const std::string& name) {
+  const auto level = parse_isolation(name);
+  return level ? *level : IsolationLevel::kFiltered;  // the schema lets no other name through
+}
+
+}  // namespace
+
+std::string find_program(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    for (const char* folder : {"/usr/local/bin/", "/usr/bin/", "/bin/"}) {
+      if (access((folder + name).c_str(), X_OK) == 0) return folder + name;
+    }
+  }
+  return "";
+}
+
+int cpu_count() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+LauncherOptions launcher_options(const Config& config) {
+  LauncherOptions options;
+  options.minimum = level_of(config.isolation.minimum);
+  options.maximum = level_of(config.isolation.maximum);
+  options.freezer = config.isolation.freezer;
+  options.workdir = config.isolation.workdir;
+  options.slots = static_cast<int>(config.isolation.slots);
+  options.first_uid = static_cast<std::uint32_t>(config.isolation.first_uid);
+  return options;
+}
+
+HostOptions plugin_services() {
+  HostOptions services;
+  services.parse_yaml = [](std::string_view text, std::string_view name) -> Result<Value> {
+    HONE_ASSIGN(const YamlDocument document, parse_yaml(text, name));
+    return document.to_value();
+  };
+  return services;
+}
+
+std::unique_ptr<const Registry> open_registry(const Config& config) {
+  RegistryOptions options;
+  options.roots = {install_root()};
+  options.extra.assign(config.plugin_paths.begin(), config.plugin_paths.end());
+  options.host = plugin_services();
+  return std::make_unique<const Registry>(std::move(options));
+}
+
+Result<std::shared_ptr<const Catalog>> open_catalog(const Config& config,
+                                                    const Registry& registry) {
+  std::vector<TaskSource> sources;
+  for (const DatasetConfig& dataset : config.datasets) {
+    Value own = dataset.config;
+    const Value* path = own.find("path");
+    if (path != nullptr && path->is_string() && path->as_string() == "builtin") {
+      own.set("path", (install_root() / "share/tasks").string());
+    }
+    auto opened = registry.open_dataset(dataset.plugin, dataset.name, own);
+    if (!opened) return opened.error().in("dataset '" + dataset.name + "'");
+    sources.push_back(task_source(std::shared_ptr<const Dataset>(std::move(opened).value())));
+  }
+  return Catalog::open(std::move(sources), {.open_held_out = config.open_held_out});
+}
+
+Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry) {
+  EvaluatorOptions options;
+  options.backend = config.backend;
+  HONE_ASSIGN(const PluginLibrary library, registry.library(PluginKind::kBackend, config.backend));
+  options.backend_library = std::filesystem::absolute(library.path());
+  options.libexec = install_root() / "libexec";
+  HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
+  HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
+  options.readable = config.cpu.readable;
+  for (const DeviceConfig& device : config.cpu.devices) {
+    DeviceSpec spec{
+        static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};
+    for (const std::int64_t core : device.cores) spec.cores.push_back(static_cast<int>(core));
+    options.devices.push_back(std::move(spec));
+  }
+  if (options.devices.empty()) options.devices = default_devices(cpu_count());
+  const EvaluateConfig& c = config.evaluate;
+  options.builders = static_cast<int>(c.builders);
+  options.queue_max = static_cast<std::size_t>(c.queue_max);
+  options.client_max = static_cast<std::size_t>(c.client_max);
+  options.build_seconds = c.build_seconds;
+  options.build_memory_mb = c.build_memory_mb;
+  options.evaluation_seconds = c.evaluation_seconds;
+  options.cache_mb = static_cast<std::size_t>(c.cache_mb);
+  options.installed_max = static_cast<std::size_t>(c.installed_max);
+  options.measure.round_ms = c.measure.round_ms;
+  options.measure.pairs_min = static_cast<int>(c.measure.pairs_min);
+  options.measure.pairs_max = static_cast<int>(c.measure.pairs_max);
+  options.measure.seconds_max = c.measure.seconds_max;
+  options.measure.set_mb = c.measure.set_mb;
+  options.measure.singles = static_cast<int>(c.measure.singles);
+  return options;
+}
+
+ServerOptions server_options(const Config& config) {
+  const ServerConfig& c = config.server;
+  ServerOptions options;
+  options.endpoint = c.endpoint;
+  options.control_endpoint = c.control;
+  options.limits.frames_max = static_cast<std::size_t>(c.limits.frames);
+  options.limits.frame_bytes_max = static_cast<std::size_t>(c.limits.frame_bytes);
+  options.limits.message_bytes_max = static_cast<std::size_t>(c.limits.message_bytes);
+  options.source_bytes_max = static_cast<std::size_t>(c.limits.source_bytes);
+  options.episodes_max = static_cast<std::size_t>(c.limits.episodes);
+  options.in_flight_max = static_cast<std::size_t>(c.limits.in_flight);
+  options.heartbeat_s = c.heartbeat_s;
+  return options;
+}
+
+Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
+                                                      const Registry& registry,
+                                                      std::shared_ptr<const Catalog> catalog,
+                                                      Evaluator& evaluator, std::string isolation) {
+  KernelRefineOptions refine;
+  refine.max_turns = config.environment.max_turns;
+  refine.stop_speedup = config.environment.stop_speedup;
+  refine.stop_reward = config.environment.stop_reward;
+  refine.seconds_max = config.environment.seconds_max;
+  refine.feedback_tokens = config.environment.feedback_tokens;
+  refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
+  HONE_ASSIGN(std::unique_ptr<Environment> environment, make_kernel_refine(refine));
+  std::vector<std::unique_ptr<Environment>> environments;
+  environments.push_back(std::move(environment));
+
+  // A mistake in the default reward is found now, not at the first reset.
+  if (auto reward = registry.open_reward(config.reward.name, config.reward.config); !reward) {
+    return reward.error().in("reward");
+  }
+  EpisodeOptions options;
+  options.limits.lease_s = config.server.lease_s;
+  options.limits.ended_lease_s = config.server.ended_lease_s;
+  options.limits.episodes = static_cast<std::size_t>(config.server.limits.episodes);
+  options.limits.client_episodes = static_cast<std::size_t>(config.server.limits.client_episodes);
+  options.split = config.environment.split;
+  options.backends = {config.backend};
+  options.isolation = std::move(isolation);
+  options.reward = config.reward.name;
+  options.reward_config = config.reward.config;
+  return make_episode_service(std::move(options), std::move(environments), std::move(catalog),
+                              evaluator, [&registry](const std::string& name, const Value& own) {
+                                return registry.open_reward(name, own);
+                              });
+}
+
+Result<std::unique_ptr<Host>> Host::start(const Config& config, const Say& say) {
+  const auto tell = [&say](std::string_view what) {
+    if (say) say(what);
+  };
+  std::unique_ptr<Host> host(new Host(config));
+  tell("starting the launcher");
+  HONE_ASSIGN(host->launcher_, Launcher::start(launcher_options(config)));
+  tell("loading plugins");
+  host->registry_ = open_registry(config);
+  tell("reading tasks");
+  HONE_ASSIGN(host->catalog_, open_catalog(config, *host->registry_));
+  HONE_ASSIGN(const EvaluatorOptions options, evaluator_options(config, *host->registry_));
+  HONE_ASSIGN(const std::unique_ptr<Backend> backend,
+              host->registry_->open_backend(config.backend));
+  HONE_ASSIGN(const Value facts, backend->describe(Value::map()));
+  tell("testing compilers and starting the judge");
+  HONE_ASSIGN(host->evaluator_,
+              make_evaluator(*host->launcher_, options, facts.find("fingerprint")->as_string()));
+  HONE_ASSIGN(host->episodes_,
+              make_episodes(config, *host->registry_, host->catalog_, *host->evaluator_,
+                            std::string(isolation_name(host->launcher_->level()))));
+  return host;
+}
+
+std::string Host::description() const {
+  const auto tasks = catalog_->list("");
+  return "isolation " + std::string(isolation_name(launcher_->level())) + " (freezer " +
+         launcher_->freezer() + "); " + evaluator_->fingerprint() + "; " +
+         std::to_string(tasks ? tasks->size() : 0) + " tasks";
+}
+
+}  // namespace hone

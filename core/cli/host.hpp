@@ -1,0 +1,76 @@
+// Host: a configuration made into running parts: launcher, plugins, tasks, evaluator, episodes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "episode/catalog.hpp"
+#include "episode/episodes.hpp"
+#include "evaluate/evaluator.hpp"
+#include "evaluate/options.hpp"
+#include "plugin/registry.hpp"
+#include "sandbox/launcher.hpp"
+#include "server/options.hpp"
+
+namespace hone {
+
+// The pieces, for commands that need only some.
+
+LauncherOptions launcher_options(const Config& config);
+/// What plugins may ask of the host.
+HostOptions plugin_services();
+std::unique_ptr<const Registry> open_registry(const Config& config);
+/// An error names what of the configuration it is about.
+Result<std::shared_ptr<const Catalog>> open_catalog(const Config& config, const Registry& registry);
+/// Finds the compilers; one that is missing is failed_precondition and says how to get it.
+Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry);
+ServerOptions server_options(const Config& config);
+
+/// The first of these programs in the usual folders, or "".
+std::string find_program(const std::vector<std::string>& names);
+/// CPUs that this process may use.
+int cpu_count();
+
+/// All of it, running. Members are made in the order in which they stand, and go in the opposite
+/// one. Start it before the process has threads or sockets.
+///
+///   HONE_ASSIGN(auto host, Host::start(loaded.config, terminal_status));
+///   host->episodes().reset(…);
+class Host {
+ public:
+  using Say = std::function<void(std::string_view what)>;  ///< progress: "starting the launcher"
+
+  static Result<std::unique_ptr<Host>> start(const Config& config, const Say& say = {});
+
+  const Config& config() const { return config_; }
+  Launcher& launcher() { return *launcher_; }
+  const Registry& registry() const { return *registry_; }
+  const Catalog& catalog() const { return *catalog_; }
+  Evaluator& evaluator() { return *evaluator_; }
+  EpisodeService& episodes() { return *episodes_; }
+
+  /// "isolation private (freezer cgroup), cpu: Intel …; 19 tasks"
+  std::string description() const;
+
+ private:
+  explicit Host(Config config) : config_(std::move(config)) {}
+
+  const Config config_;
+  std::unique_ptr<Launcher> launcher_;
+  std::unique_ptr<const Registry> registry_;
+  std::shared_ptr<const Catalog> catalog_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<EpisodeService> episodes_;
+};
+
+/// The episode service of a configuration over any evaluator: figures of the host use one that runs
+/// nothing.
+Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
+                                                      const Registry& registry,
+                                                      std::shared_ptr<const Catalog> catalog,
+                                                      Evaluator& evaluator, std::string isolation);
+
+}  // namespace hone

@@ -1,0 +1,54 @@
+// Starts a Host, or only its episodes over a given evaluator, and a Server in front.
+#include "cli/local_server.hpp"
+
+#include "cli/host.hpp"
+#include "server/server.hpp"
+
+namespace hone {
+
+/// In the order in which they are made.
+struct LocalServer::Parts {
+  std::unique_ptr<Host> host;
+  std::unique_ptr<const Registry> registry;  // without a host
+  std::unique_ptr<EpisodeService> episodes;  // without a host
+  std::unique_ptr<Server> server;
+};
+
+LocalServer::LocalServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+LocalServer::~LocalServer() = default;
+
+Result<std::unique_ptr<LocalServer>> LocalServer::start(const Config& config, const Say& say,
+                                                        Evaluator* evaluator) {
+  auto parts = std::make_unique<Parts>();
+  EpisodeService* service = nullptr;
+  if (evaluator == nullptr) {
+    HONE_ASSIGN(parts->host, Host::start(config, say));
+    service = &parts->host->episodes();
+  } else {
+    parts->registry = open_registry(config);
+    HONE_ASSIGN(auto catalog, open_catalog(config, *parts->registry));
+    HONE_ASSIGN(parts->episodes,
+                make_episodes(config, *parts->registry, std::move(catalog), *evaluator, "none"));
+    service = parts->episodes.get();
+  }
+  HONE_ASSIGN(parts->server, Server::start(server_options(config), *service));
+  return std::unique_ptr<LocalServer>(new LocalServer(std::move(parts)));
+}
+
+const std::string& LocalServer::endpoint() const { return parts_->server->endpoint(); }
+const std::string& LocalServer::control_endpoint() const {
+  return parts_->server->control_endpoint();
+}
+std::string LocalServer::description() const {
+  return parts_->host ? parts_->host->description() : "no evaluator";
+}
+bool LocalServer::shut_down(double timeout_s) { return parts_->server->shut_down(timeout_s); }
+bool LocalServer::alive() const { return !parts_->host || parts_->host->launcher().alive(); }
+
+Config on_free_ports(Config config) {
+  config.server.endpoint = "tcp://127.0.0.1:0";
+  config.server.control = "tcp://127.0.0.1:0";
+  return config;
+}
+
+}  // namespace hone

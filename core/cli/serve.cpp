@@ -1,0 +1,128 @@
+// `hone serve`: the server, until it is told to stop.
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/log.hpp"
+#include "cli/command.hpp"
+#include "cli/local_server.hpp"
+#include "hone/version.h"
+
+namespace hone {
+namespace {
+
+int g_stop_pipe[2] = {-1, -1};  // written by the handler; made before it is installed
+
+void on_stop(int) {
+  const int saved = errno;
+  (void)!write(g_stop_pipe[1], "s", 1);
+  errno = saved;
+}
+
+/// SIGINT and SIGTERM make the pipe readable once; a second one kills, as ever.
+Status catch_stop_signals() {
+  if (pipe2(g_stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("pipe", errno);
+  struct sigaction action {};
+  action.sa_handler = on_stop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (const int number : {SIGINT, SIGTERM}) {
+    if (sigaction(number, &action, nullptr) != 0) return system_error("sigaction", errno);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  return {};
+}
+
+LogLevel level_of(const std::string& name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warning") return LogLevel::kWarning;
+  if (name == "error") return LogLevel::kError;
+  return name == "off" ? LogLevel::kOff : LogLevel::kInfo;
+}
+
+class ServeCommand : public Command {
+ public:
+  std::string name() const override { return "serve"; }
+  std::string summary() const override { return "Serve trainers until SIGINT or SIGTERM."; }
+  std::vector<std::string> examples() const override {
+    return {"hone serve                                           # defaults: tcp://127.0.0.1:5917",
+            "hone serve configs/server.yaml",
+            "hone serve --endpoint ipc:///tmp/hone.sock --control ''",
+            "hone serve --set evaluate.builders=2 --set environment.max_turns=8"};
+  }
+  void declare(OptionSet& options) override {
+    config_.declare(options, true);
+    options.text({.name = "--endpoint",
+                  .doc = "where trainers connect, over the configuration; port 0: a free one",
+                  .value = "ENDPOINT"},
+                 endpoint_);
+    options.text({.name = "--control",
+                  .doc = "where cancel, metrics and health are answered",
+                  .value = "ENDPOINT"},
+                 control_);
+    options.flag({.name = "--json", .doc = "say where it serves as one JSON object"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    std::vector<std::string> sets = config_.sets;
+    if (!endpoint_.empty()) sets.push_back("server.endpoint=" + to_json(endpoint_));
+    if (control_ != kUnset) sets.push_back("server.control=" + to_json(control_));
+    const auto loaded = load_config(config_.file, sets);
+    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    set_up_log(level_of(loaded->config.log.level), loaded->config.log.json);
+    if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
+    auto server =
+        LocalServer::start(loaded->config, [&](std::string_view what) { log_info("hone", what); });
+    if (!server) return terminal.fail(server.error(), "what this machine allows: hone doctor");
+    announce(terminal, **server);
+    return serve(terminal, **server, loaded->config.server.drain_s);
+  }
+
+ private:
+  void announce(Terminal& terminal, const LocalServer& server) const {
+    log_info("hone", server.description());
+    if (json_) {
+      terminal.json(Value::map({{"endpoint", server.endpoint()},
+                                {"control", server.control_endpoint()},
+                                {"version", HONE_VERSION_STRING},
+                                {"description", server.description()}}));
+      return;
+    }
+    const std::string control =
+        server.control_endpoint().empty() ? "" : ", control on " + server.control_endpoint();
+    terminal.line("hone " HONE_VERSION_STRING " serves on " + server.endpoint() + control);
+    terminal.line(server.description());
+  }
+
+  static int serve(Terminal& terminal, LocalServer& server, double drain_s) {
+    for (;;) {
+      pollfd waiting{g_stop_pipe[0], POLLIN, 0};
+      const int ready = poll(&waiting, 1, 1000);
+      if (ready > 0) break;
+      if (!server.alive()) {
+        return terminal.fail(
+            unavailable("the launcher process is gone, nothing can be evaluated any more"),
+            "start hone again; its log says what happened");
+      }
+    }
+    log_info("hone",
+             "stopping: waiting for steps under way, at most " + short_number(drain_s) + " s");
+    const bool clean = server.shut_down(drain_s);
+    log_info("hone", clean ? "stopped, every step answered"
+                           : "stopped; steps under way were answered `unavailable`");
+    return kExitOk;
+  }
+
+  static constexpr const char* kUnset = "\n";
+  ConfigOptions config_;
+  std::string endpoint_, control_ = kUnset;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_serve_command() { return std::make_unique<ServeCommand>(); }
+
+}  // namespace hone

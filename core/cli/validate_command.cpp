@@ -1,0 +1,107 @@
+// `hone validate`: whether a plugin keeps the ABI's promises. Also the process of one check.
+#include "cli/command.hpp"
+#include "cli/host.hpp"
+#include "plugin/validate.hpp"
+
+namespace hone {
+namespace {
+
+Colour colour_of(CheckOutcome outcome) {
+  switch (outcome) {
+    case CheckOutcome::kPassed:
+      return Colour::kGreen;
+    case CheckOutcome::kWarning:
+      return Colour::kYellow;
+    case CheckOutcome::kSkipped:
+      return Colour::kDim;
+    default:
+      return Colour::kRed;
+  }
+}
+
+class ValidateCommand : public Command {
+ public:
+  std::string name() const override { return "validate"; }
+  std::string summary() const override {
+    return "Check that a plugin keeps the ABI's promises, each in a process of its own.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone validate build/my_reward.so",
+            "hone validate --with '{\"path\": \"tasks\"}' my_dataset.so   # given to create() and "
+            "open()",
+            "hone validate --json my_reward.so"};
+  }
+  void declare(OptionSet& options) override {
+    options.text({.name = "PLUGIN", .doc = "the shared library", .value = "FILE", .required = true},
+                 path_);
+    options.text({.name = "--with", .doc = "its configuration, as JSON", .value = "JSON"}, with_);
+    options.integer({.name = "--timeout", .doc = "seconds for each check (10)", .value = "SECONDS"},
+                    timeout_s_, 1, 3600);
+    options.flag({.name = "--json", .doc = "print JSON"}, json_);
+    options.text(
+        {.name = "--check", .doc = "run one check in this process", .value = "ID", .hidden = true},
+        check_);
+  }
+
+  int run(Terminal& terminal) override {
+    if (!check_.empty()) return run_validation_check(path_, check_, plugin_services());
+    if (!with_.empty()) {
+      const auto parsed = from_json(with_);
+      if (!parsed || !parsed->is_map()) {
+        return terminal.fail(invalid_argument("--with: expected a JSON object, found " + with_));
+      }
+    }
+    terminal.status("checking " + path_ + "…");
+    CheckProcessOptions options;
+    options.timeout_s = static_cast<double>(timeout_s_);
+    options.config_json = with_;
+    const auto report = validate_plugin(path_, "/proc/self/exe", options);
+    if (!report)
+      return terminal.fail(report.error(), "a plugin to start from: hone new reward NAME");
+    return json_ ? print_json(terminal, *report) : print(terminal, *report);
+  }
+
+ private:
+  static int print_json(Terminal& terminal, const ValidationReport& report) {
+    Value checks = Value::array();
+    for (const ValidatedCheck& check : report.checks) {
+      checks.push(Value::map({{"id", check.id},
+                              {"title", check.title},
+                              {"outcome", check_outcome_name(check.result.outcome)},
+                              {"message", check.result.message}}));
+    }
+    terminal.json(Value::map({{"name", report.name},
+                              {"version", report.version},
+                              {"ok", report.ok()},
+                              {"checks", checks}}),
+                  2);
+    return report.ok() ? kExitOk : kExitNo;
+  }
+
+  int print(Terminal& terminal, const ValidationReport& report) const {
+    std::vector<Row> rows;
+    for (const ValidatedCheck& check : report.checks) {
+      const Colour colour = colour_of(check.result.outcome);
+      rows.push_back({{std::string(check_outcome_name(check.result.outcome)), colour},
+                      {check.id},
+                      {check.result.message.empty() ? check.title : check.result.message}});
+    }
+    terminal.table({"outcome", "check", ""}, rows);
+    terminal.line();
+    const std::string who = report.name.empty() ? path_ : report.name + " " + report.version;
+    terminal.line(report.ok() ? terminal.paint(Colour::kGreen, who + " is valid")
+                              : terminal.paint(Colour::kRed, who + " is not valid"));
+    if (report.ok()) terminal.line("  use it: hone serve --set 'plugins.paths=[" + path_ + "]'");
+    return report.ok() ? kExitOk : kExitNo;
+  }
+
+  std::string path_, with_, check_;
+  std::int64_t timeout_s_ = 10;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_validate_command() { return std::make_unique<ValidateCommand>(); }
+
+}  // namespace hone
