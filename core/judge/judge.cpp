@@ -82,7 +82,7 @@ void Judge::answer(StreamMessage message) {
 Result<std::unique_ptr<Runner>> Judge::make_runner(const Value& request, std::vector<UniqueFd> fds,
                                                    const Task& task,
                                                    const MeasureSettings& settings, bool exact,
-                                                   bool watch_memory) const {
+                                                   bool limited) const {
   const Value* pid = request.find("pid");
   if (fds.size() < 3 || pid == nullptr || !pid->is_int())
     return internal_error("request: no process");
@@ -100,7 +100,8 @@ Result<std::unique_ptr<Runner>> Judge::make_runner(const Value& request, std::ve
       cores_.begin() +
       static_cast<std::ptrdiff_t>(std::min(cores_.size(), static_cast<std::size_t>(task.threads)));
   options.spin = std::find(cores_.begin(), granted_end, cpu_) == granted_end;
-  options.memory_bytes_max = watch_memory ? task.memory_mb << 20 : 0;
+  options.memory_bytes_max = limited ? task.memory_mb << 20 : 0;
+  options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
   HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(task, settings, exact));
   return Runner::create(backend_, device_, std::move(handles), bytes, options);

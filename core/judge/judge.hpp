@@ -39,7 +39,7 @@ class Judge {
   void say_judged(const Judgement& judgement) const;
   Result<std::unique_ptr<Runner>> make_runner(const Value& request, std::vector<UniqueFd> fds,
                                               const Task& task, const MeasureSettings& settings,
-                                              bool exact, bool watch_memory) const;
+                                              bool exact, bool limited) const;
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
   Result<Value> admit(const Value& request);

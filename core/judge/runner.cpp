@@ -74,6 +74,14 @@ Status send_setup(int socket, const Setup& setup, const std::array<int, 4>& fds)
   return {};
 }
 
+/// What a submission says goes on to its author, through text formats: nothing but printable ASCII
+/// does.
+std::string printable(const char* text) {
+  std::string words(text);
+  for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
+  return words;
+}
+
 void sleep_us(long us) {
   const timespec pause{0, us * 1000};
   nanosleep(&pause, nullptr);
@@ -145,7 +153,8 @@ Round Runner::receive_report(Report expected, double timeout_s) {
               "a report that is none"};
     }
     if (loaded.code == HONE_OK) return {};
-    return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, loaded.message};
+    return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
+            printable(loaded.message)};
   }
 }
 
@@ -178,7 +187,17 @@ Round Runner::set_up(const Task& task, const std::string& entry, const std::stri
     return {Ending::kFault, 0, freezer.error().message};
   }
   freezer_ = std::move(freezer).value();
-  return receive_report(Report::kLoaded, timeout_s);
+  const double start = monotonic_s();
+  Round loaded = receive_report(Report::kLoaded, left_of(timeout_s));
+  spent_s_ += monotonic_s() - start;
+  return loaded;
+}
+
+/// Rationale: a submission that is slow in every round, each time within the limit, must run out of
+/// its own time before the host runs out of patience with the judge.
+double Runner::left_of(double timeout_s) const {
+  if (options_.seconds_max <= 0) return timeout_s;
+  return std::min(timeout_s, std::max(options_.seconds_max - spent_s_, 0.0));
 }
 
 Status Runner::freeze() {
@@ -240,7 +259,7 @@ Round Runner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
         std::memcpy(text, answers_->message, sizeof text);
         text[sizeof text - 1] = '\0';
         if (answer == Answer::kOutOfMemory) return {Ending::kOutOfMemory, 0, "std::bad_alloc"};
-        if (answer == Answer::kException) return {Ending::kException, 0, text};
+        if (answer == Answer::kException) return {Ending::kException, 0, printable(text)};
         return {Ending::kRefused, 0, "the launch failed"};
       }
       if (!spin) break;
@@ -268,10 +287,11 @@ Round Runner::timed_round(Order order, std::size_t calls, double timeout_s) {
   const std::int64_t start = monotonic_ns();
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
   futex_wake(orders_->go);
-  Round result = wait_done(round, timeout_s, options_.spin);
+  Round result = wait_done(round, left_of(timeout_s), options_.spin);
   const Status stopped = freeze();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
+  spent_s_ += result.seconds;
   if (result.ending == Ending::kDone && !stopped) {
     if (ended()) return {Ending::kDied, 0, {}};
     return {Ending::kFault, 0, stopped.error().message};
@@ -284,8 +304,9 @@ Round Runner::plain_round(Order order, std::size_t calls, double timeout_s) {
   const std::int64_t start = monotonic_ns();
   const std::uint32_t round = give(order, calls, false);
   futex_wake(orders_->go);
-  Round result = wait_done(round, timeout_s, false);
+  Round result = wait_done(round, left_of(timeout_s), false);
   result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  spent_s_ += result.seconds;
   return result;
 }
 

@@ -36,6 +36,7 @@ struct Round {
 struct RunnerOptions {
   bool spin = true;  ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
+  double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
 
@@ -74,6 +75,7 @@ class Runner {
   std::uint32_t give(Order order, std::size_t calls, bool spin);
   Round wait_done(std::uint32_t round, double timeout_s, bool spin);
   Round receive_report(Report expected, double timeout_s);
+  double left_of(double timeout_s) const;
   bool ended() const;
   bool over_memory() const;
 
@@ -88,6 +90,7 @@ class Runner {
   std::unique_ptr<Freezer> freezer_;
   RunnerOptions options_;
   bool frozen_ = false;
+  double spent_s_ = 0;  ///< by the process, of options_.seconds_max
 };
 
 }  // namespace hone

@@ -16,6 +16,7 @@ struct MeasureSettings {
   double seconds_max = 1.5;           ///< no further pair once so much time has passed
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
   int singles = 5;                    ///< pairs of rounds of a single call
+  double submission_seconds = 60;     ///< a submission may take for all its rounds together
   Defences defences;                  ///< all, but in test builds
 };
 
