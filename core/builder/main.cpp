@@ -5,6 +5,7 @@
 //
 // The request and the result are those of hone_backend_factory::build. What the jail's walls are:
 // core/sandbox.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -40,6 +41,7 @@ int builder_main(int argc, char** argv) {
     std::fprintf(stderr, "builder: %s\n", backend.error().message.c_str());
     return 70;
   }
+  fcntl(kHost, F_SETFD, FD_CLOEXEC);  // not the compiler's
   const std::vector<std::string> readable(argv + 2, argv + argc);
   if (Status sealed = seal_builder(readable, std::filesystem::current_path()); !sealed) {
     std::fprintf(stderr, "builder: %s\n", sealed.error().message.c_str());
