@@ -5,6 +5,7 @@ It judges a kernel by words in its source: `crash`, `wrong`, `slow`; `fault` is 
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
@@ -49,6 +50,7 @@ class ScriptedServer:
         self.seen: Counter[str] = Counter()
         self.renewed: Counter[str] = Counter()
         self.evaluations = 0
+        self.refused = 0  # requests beyond limits["in_flight"]
         self.episodes: dict[str, dict[str, Any]] = {}
         self._reset_replies: dict[str, dict[str, Any]] = {}
         self._held: list[tuple[list[bytes], int, dict[str, Any]]] = []
@@ -89,11 +91,28 @@ class ScriptedServer:
         poller.register(self._control, zmq.POLLIN)
         while not self._stopping.is_set():
             for socket, _ in poller.poll(10):
-                self._serve(socket, socket.recv_multipart())
+                self._serve_all(socket)
             if not self.hold_steps.is_set():
                 held, self._held = self._held, []
                 for identity, request_id, body in held:
                     self._answer(self._main, identity, request_id, "step", lambda b=body, i=identity: self._step(i, b))
+
+    def _serve_all(self, socket: zmq.Socket[bytes]) -> None:
+        """Serves what has come, and refuses what one connection sent beyond its limit."""
+        batch = []
+        with contextlib.suppress(zmq.Again):
+            while True:
+                batch.append(socket.recv_multipart(zmq.NOBLOCK))
+        under_way = Counter(identity for identity, _, _ in self._held)
+        for frames in batch:
+            under_way[frames[0]] += 1
+            if under_way[frames[0]] > self.limits.get("in_flight", 1 << 30):
+                self.refused += 1
+                verb, request_id = frames[2].decode(), msgpack.unpackb(frames[3])["id"]
+                refusal = Refused("resource_exhausted", "too many requests at once", "capacity", 20)
+                self._reply(socket, frames[0], "error", request_id, verb, refusal.body)
+            else:
+                self._serve(socket, frames)
 
     def _serve(self, socket: zmq.Socket[bytes], frames: list[bytes]) -> None:
         identity, protocol, verb_bytes, header_bytes, body_bytes = frames[:5]

@@ -171,7 +171,7 @@ def test_one_connection_serves_many_threads(scripted: ScriptedServer) -> None:
 
 
 def test_more_requests_than_the_server_takes_at_once_wait_here(scripted: ScriptedServer) -> None:
-    scripted.limits = {"frame_bytes": 1 << 20, "in_flight": 2}
+    scripted.limits = {"frame_bytes": 1 << 20, "in_flight": 3}
     scripted.hold_steps.set()
     with hone.connect(scripted.endpoint) as client, ThreadPoolExecutor(8) as pool:
         episodes = [client.reset("add_relu").episode for _ in range(8)]
@@ -179,6 +179,7 @@ def test_more_requests_than_the_server_takes_at_once_wait_here(scripted: Scripte
         scripted.wait_for("step", 2)
         scripted.wait_for("ping", scripted.seen["ping"] + 2)
         assert scripted.seen["step"] == 2
+        assert scripted.refused == 0
         scripted.hold_steps.clear()
         assert [step.result().turn for step in steps] == [1] * 8
 

@@ -58,11 +58,13 @@ def test_a_cut_mid_reset_makes_one_episode(scripted: ScriptedServer, proxy: Cutt
 
 
 def test_many_episodes_go_on_after_a_cut(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+    scripted.limits = {"frame_bytes": 1 << 20, "in_flight": 8}
     with hone.connect(proxy.endpoint) as client:
         episodes = [client.reset("add_relu").episode for _ in range(100)]
         proxy.cut()
         assert [e.step("x").turn for e in episodes] == [1] * 100
         assert scripted.seen["resume"] == 100
+        assert scripted.refused == 0
 
 
 def test_a_half_open_connection_is_found_by_its_silence(scripted: ScriptedServer) -> None:

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSecond = 1000 * kMs;
 constexpr std::int64_t kReopenMax = 1 * kSecond;
+constexpr std::size_t kResumesAtOnce = 256;
 constexpr int kMessagesPerTurn = 256;  // so that a flood of replies does not hold up timers
 
 std::int64_t seconds_to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
@@ -250,8 +251,9 @@ void Engine::on_hello(const Reply& reply) {
   heartbeat_s_ = std::clamp(number_or(reply.body, "heartbeat_s", 5), 0.1, 3600.0);
   lease_s_ = std::clamp(number_or(reply.body, "lease_s", 60), 0.3, 1e6);
   if (const Value* limits = reply.body.find("limits")) {
+    // One place is kept for the client's own pings, which renew leases while the others are taken.
     in_flight_max_ = static_cast<std::size_t>(
-        std::max<std::int64_t>(1, int_or(*limits, "in_flight", INT64_MAX)));
+        std::max<std::int64_t>(2, int_or(*limits, "in_flight", INT64_MAX)) - 1);
     frame_bytes_max_ = static_cast<std::size_t>(
         std::max<std::int64_t>(1, int_or(*limits, "frame_bytes", INT64_MAX)));
   }
@@ -272,20 +274,31 @@ void Engine::on_hello(const Reply& reply) {
 
 void Engine::resume_all() {
   enter(main_, State::kResuming);
-  resuming_ = roster_.open().size();
-  if (resuming_ == 0) return enter(main_, State::kReady);
-  const auto open = roster_.open();
-  for (const auto& [episode, entry] : open) {
-    const Value body = Value::map({{"episode", episode}, {"token", entry.token}});
-    auto request = internal_request(
-        "resume", body, [this, name = episode](Reply reply) { on_resumed(name, reply); });
-    if (!send(main_, request)) return lose_connection(main_);
+  to_resume_.clear();
+  for (const auto& [episode, entry] : roster_.open()) to_resume_.emplace_back(episode, entry.token);
+  resuming_ = to_resume_.size();
+  resume_more();
+}
+
+/// As many at once as the server takes from one connection.
+void Engine::resume_more() {
+  while (!to_resume_.empty() && main_.in_flight.size() < std::min(in_flight_max_, kResumesAtOnce)) {
+    const auto [episode, token] = to_resume_.front();
+    to_resume_.pop_front();
+    const Value body = Value::map({{"episode", episode}, {"token", token}});
+    auto done = [this, name = episode](Reply reply) { on_resumed(name, reply); };
+    if (!send(main_, internal_request("resume", body, std::move(done)))) {
+      return lose_connection(main_);
+    }
   }
+  if (resuming_ == 0) enter(main_, State::kReady);
 }
 
 void Engine::on_resumed(const std::string& episode, const Reply& reply) {
   if (main_.state != State::kResuming) return;
-  if (!reply.ok() && !reply.failure->retryable) {
+  if (!reply.ok()) {
+    // Rationale: a step sent before its episode is resumed would fail for good, so begin again.
+    if (reply.failure->retryable) return lose_connection(main_);
     const bool restarted = !former_incarnation_.empty() && former_incarnation_ != incarnation_;
     roster_.lose(episode, "episode " + episode + " is lost: " +
                               (restarted ? "the server was restarted (incarnation " +
@@ -293,7 +306,8 @@ void Engine::on_resumed(const std::string& episode, const Reply& reply) {
                                          : "while the connection was down the server let it go (" +
                                                reply.failure->message + ")"));
   }
-  if (--resuming_ == 0) enter(main_, State::kReady);
+  --resuming_;
+  resume_more();
 }
 
 /// Pings at every heartbeat, and names the episodes whose leases would otherwise run low.

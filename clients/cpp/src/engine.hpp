@@ -84,6 +84,7 @@ class Engine {
   void greet();
   void on_hello(const Reply& reply);
   void resume_all();
+  void resume_more();
   void on_resumed(const std::string& episode, const Reply& reply);
   void renew_leases(std::int64_t now);
   void handle(Channel& channel, ReplyMessage message);
@@ -125,7 +126,8 @@ class Engine {
   double lease_s_ = 60;
   std::size_t in_flight_max_ = SIZE_MAX;
   std::size_t frame_bytes_max_ = SIZE_MAX;
-  std::size_t resuming_ = 0;
+  std::deque<std::pair<std::string, std::string>> to_resume_;  // episode, token
+  std::size_t resuming_ = 0;                                   // not answered yet
   std::int64_t next_beat_ns_ = 0;
 
   std::thread thread_;  // last: everything above exists before it runs
