@@ -1,0 +1,125 @@
+// Runs the table: each attack is stopped with every defence, and succeeds without the one that
+// stops it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "adversarial/attack.hpp"
+#include "adversarial/court.hpp"
+#include "base/files.hpp"
+
+namespace hone::test {
+namespace {
+
+constexpr std::uint64_t kSeed = 20;
+constexpr int kTries = 4;  // to succeed, on a machine whose cores may be busy with something else
+
+const std::vector<std::string> kDefences = {
+    "freeze",        "freeze_between", "fresh_inputs", "poison",   "shuffle",
+    "timed_answers", "single_rounds",  "canaries",     "guards",   "inputs_unchanged",
+    "hidden_shapes", "families",       "seccomp",      "landlock", "memory_limit"};
+
+/// Those that need defences off, sorted so that a machine is used for all that need the same.
+std::vector<Attack> those_that(const std::vector<std::string> Attack::*list) {
+  std::vector<Attack> chosen;
+  std::copy_if(attacks().begin(), attacks().end(), std::back_inserter(chosen),
+               [&](const Attack& attack) { return !(attack.*list).empty(); });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](const Attack& a, const Attack& b) { return a.*list < b.*list; });
+  return chosen;
+}
+
+std::string name_of(const testing::TestParamInfo<Attack>& info) { return info.param.name; }
+
+class Stopped : public testing::TestWithParam<Attack> {
+ protected:
+  /// After all that, the machine still judges an honest submission right.
+  static void TearDownTestSuite() {
+    EXPECT_EQ(difference(Court::without({}).judge_honest(), {{Outcome::kCorrect}, "", 0.3, 3}), "");
+  }
+};
+TEST_P(Stopped, WithEveryDefence) {
+  const auto verdict = Court::without({}).judge(GetParam(), kSeed);
+  EXPECT_EQ(difference(verdict, GetParam().stopped), "");
+  RecordProperty("verdict", text_of(verdict));
+}
+INSTANTIATE_TEST_SUITE_P(Adversarial, Stopped, testing::ValuesIn(attacks()), name_of);
+
+#if defined(HONE_TEST_BUILD)
+class StoppedByEither : public testing::TestWithParam<Attack> {};
+TEST_P(StoppedByEither, WithoutTheOther) {
+  const auto verdict = Court::without(GetParam().alone).judge(GetParam(), kSeed);
+  EXPECT_EQ(difference(verdict, {{Outcome::kWrong}, ""}), "");
+}
+INSTANTIATE_TEST_SUITE_P(Adversarial, StoppedByEither,
+                         testing::ValuesIn(those_that(&Attack::alone)), name_of);
+
+class Succeeds : public testing::TestWithParam<Attack> {};
+TEST_P(Succeeds, WithoutTheDefence) {
+  std::string last = "not tried";
+  for (int i = 0; i < kTries && !last.empty(); ++i) {
+    last = difference(
+        Court::without(GetParam().off).judge(GetParam(), kSeed + static_cast<std::uint64_t>(i)),
+        GetParam().succeeds);
+  }
+  EXPECT_EQ(last, "");
+}
+INSTANTIATE_TEST_SUITE_P(Adversarial, Succeeds, testing::ValuesIn(those_that(&Attack::off)),
+                         name_of);
+#endif
+
+TEST(AdversarialTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
+  std::set<std::string> bitten;
+  for (const Attack& attack : attacks()) bitten.insert(attack.off.begin(), attack.off.end());
+  EXPECT_EQ(bitten, std::set<std::string>(kDefences.begin(), kDefences.end()));
+#if defined(HONE_TEST_BUILD)
+  // And this is all of them.
+  const auto all = Defences::without(kDefences);
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->off(), kDefences);
+  for (unsigned i = 0; i < kDefences.size(); ++i) EXPECT_FALSE(all->holds(static_cast<Defence>(i)));
+  EXPECT_EQ(static_cast<unsigned>(Defence::kMemoryLimit) + 1, kDefences.size());
+#endif
+}
+
+TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
+  const std::filesystem::path root = HONE_SOURCE_DIR;
+  const auto page = read_file(root / "docs/threats.md");
+  ASSERT_TRUE(page) << page.error().message;
+  std::set<std::string> in_table, in_folder;
+  for (const Attack& attack : attacks())
+    EXPECT_TRUE(in_table.insert(attack.name).second) << attack.name;
+  for (const auto& file :
+       std::filesystem::directory_iterator(root / "tests/adversarial/submissions")) {
+    if (file.path().extension() != ".cpp") continue;
+    const std::string name = file.path().stem();
+    in_folder.insert(name);
+    EXPECT_NE(page->find("`" + name + "`"), std::string::npos)
+        << "docs/threats.md does not name " << name;
+    const std::string source = source_of(name);
+    std::string words =
+        source.substr(0, source.find("\n#"));  // the comment, however it is broken into lines
+    for (auto at = words.find("\n// "); at != std::string::npos; at = words.find("\n// ")) {
+      words.replace(at, 4, " ");
+    }
+    EXPECT_EQ(source.rfind("// Tries: ", 0), 0u) << name;
+    EXPECT_NE(words.find("Stopped by: "), std::string::npos)
+        << name << " does not say what stops it";
+  }
+  EXPECT_EQ(in_table, in_folder);
+}
+
+TEST(AdversarialTable, BuildsGiveNothingOfTheMachineAway) {
+  for (const char* name : {"include_passwd", "incbin_a_file", "include_the_reference"}) {
+    const Attack attack{name, "add_relu", {}};
+    const auto verdict = Court::without({}).judge(attack, kSeed);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_EQ(verdict->diagnostics.find("root:"), std::string::npos) << verdict->diagnostics;
+    EXPECT_EQ(verdict->diagnostics.find("PATH="), std::string::npos) << verdict->diagnostics;
+  }
+}
+
+}  // namespace
+}  // namespace hone::test

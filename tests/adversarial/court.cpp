@@ -1,0 +1,119 @@
+// Machines with small measurements and short limits, so that the whole table takes minutes.
+#include "adversarial/court.hpp"
+
+#include <algorithm>
+
+namespace hone::test {
+namespace {
+
+EvaluatorOptions court_options(const Defences& defences) {
+  EvaluatorOptions options = evaluator_options();
+  options.toolchains.erase("c");
+  options.toolchains["c++"].flags = {"-O2", "-march=native", "-std=c++20", "-Wno-unused-result"};
+  options.build_seconds = 15;
+  options.build_memory_mb = 768;
+  options.evaluation_seconds = 40;
+  options.measure.pairs_min = 3;
+  options.measure.pairs_max = 5;
+  options.measure.singles = 3;
+  options.measure.seconds_max = 0.4;
+  options.measure.defences = defences;
+  return options;
+}
+
+}  // namespace
+
+Court& Court::without(const std::vector<std::string>& off) {
+  static std::unique_ptr<Court> sitting;
+  if (sitting == nullptr || sitting->off_ != off) {
+    sitting.reset();  // its launcher ends before another starts
+    sitting.reset(new Court(off));
+  }
+  return *sitting;
+}
+
+Court::Court(const std::vector<std::string>& off) : off_(off) {
+  const auto defences = Defences::without(off);
+  if (!defences) {
+    failure_ = defences.error().message;
+    return;
+  }
+  LauncherOptions launcher;
+  // Without Landlock a private root would still hide most of the machine: this is about Landlock
+  // alone.
+  if (std::find(off.begin(), off.end(), "landlock") != off.end()) {
+    launcher.maximum = IsolationLevel::kSeparated;
+  }
+  auto machine = Machine::start(court_options(*defences), launcher);
+  if (machine) {
+    machine_ = std::move(*machine);
+  } else {
+    failure_ = machine.error().message;
+  }
+}
+
+std::shared_ptr<const Task> Court::task(const std::string& name) {
+  auto& known = tasks_[name];
+  if (known != nullptr || machine_ == nullptr) return known;
+  const std::string base = name == "small" ? "add_relu" : name;
+  const auto shipped = machine_->task(base);
+  if (shipped == nullptr) return nullptr;
+  auto changed = std::make_shared<Task>(*shipped);
+  changed->run_seconds = 3;
+  // The submissions know these sizes by heart.
+  const std::map<std::string, std::int64_t> timed = {
+      {"small", 65536}, {"add_relu", 1048576}, {"gelu", 524288}, {"nbody", 768}};
+  changed->timed["n"] = timed.at(name);
+  return known = std::move(changed);
+}
+
+Result<Verdict> Court::judge(const Attack& attack, std::uint64_t seed) {
+  if (machine_ == nullptr) return internal_error("no machine: " + failure_);
+  const auto its_task = task(attack.task);
+  if (its_task == nullptr) return internal_error("no task " + attack.task);
+  return machine_->judge(its_task, source_of(attack.name), seed);
+}
+
+Result<Verdict> Court::judge_honest() {
+  if (machine_ == nullptr) return internal_error("no machine: " + failure_);
+  const auto honest = task("add_relu");
+  return machine_->judge(honest, honest->backends.at("cpu").baseline.text, 99);
+}
+
+std::string text_of(const Result<Verdict>& verdict) {
+  if (!verdict) return "no verdict, but an error: " + verdict.error().message;
+  std::string text = std::string(outcome_name(verdict->outcome)) + ": " + verdict->reason;
+  if (!verdict->diagnostics.empty()) text += "\n" + verdict->diagnostics;
+  if (verdict->speedup) {
+    text += " speedup " + std::to_string(verdict->speedup->value);
+    for (const std::string& flag : verdict->speedup->flags) text += " " + flag;
+  }
+  return text;
+}
+
+std::string difference(const Result<Verdict>& verdict, const Expected& expected) {
+  if (!verdict) return text_of(verdict);
+  const auto& outcomes = expected.outcomes;
+  if (std::find(outcomes.begin(), outcomes.end(), verdict->outcome) == outcomes.end()) {
+    return "expected " + std::string(outcome_name(outcomes.front())) + ", found " +
+           text_of(verdict);
+  }
+  if ((verdict->reason + verdict->diagnostics).find(expected.words) == std::string::npos) {
+    return "expected '" + expected.words + "', found " + text_of(verdict);
+  }
+  if (verdict->outcome != Outcome::kCorrect) return "";
+  if (!verdict->speedup) return "no speedup: " + text_of(verdict);
+  const double speedup = verdict->speedup->value;
+  if (speedup < expected.speedup_min || speedup > expected.speedup_max) {
+    return "expected a speedup from " + std::to_string(expected.speedup_min) + " to " +
+           std::to_string(expected.speedup_max) + ", found " + text_of(verdict);
+  }
+  const auto& flags = verdict->speedup->flags;
+  if (!expected.flag.empty() &&
+      std::find(flags.begin(), flags.end(), expected.flag) == flags.end()) {
+    return "expected the flag " + expected.flag + ", found " + text_of(verdict);
+  }
+  return "";
+}
+
+}  // namespace hone::test

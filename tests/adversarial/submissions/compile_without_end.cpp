@@ -1,0 +1,13 @@
+// Tries: to keep the compiler busy for ever, or to use up the machine's memory. Stopped by: limits
+// on the builder.
+template <long N, long M>
+struct Tree {
+  static constexpr long value = Tree<N - 1, M * 2>::value + Tree<N - 1, M * 2 + 1>::value;
+};
+template <long M>
+struct Tree<0, M> {
+  static constexpr long value = M;
+};
+extern "C" void add_relu(const float*, const float*, float* out, long) {
+  *out = Tree<60, 1>::value;
+}
