@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -31,33 +33,42 @@ def free_port() -> int:
         return port
 
 
+class RealServer:
+    """`hone serve` of HONE_BINARY on this host, ready once made."""
+
+    def __init__(self, log: Path, port: int = 0) -> None:
+        binary = os.environ.get("HONE_BINARY")
+        if not binary:
+            pytest.skip("HONE_BINARY names no server")
+        command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]
+        with log.open("ab") as errors:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        assert self.process.stdout is not None
+        announced = self.process.stdout.readline()  # comes once it serves; empty when it ended
+        if not announced:
+            pytest.fail(f"{binary} serve ended with {self.process.wait()}: {log.read_text(errors='replace')[-4000:]}")
+        self.endpoint: str = json.loads(announced)["endpoint"]
+        self.port = int(self.endpoint.rpartition(":")[2])
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+        self.process.wait(timeout=90)
+
+
 @pytest.fixture(scope="session")
-def real_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    binary = os.environ.get("HONE_BINARY")
-    if not binary:
-        pytest.skip("HONE_BINARY names no server")
-    port = free_port()
-    endpoint = f"tcp://127.0.0.1:{port}"
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
     log = tmp_path_factory.mktemp("server") / "serve.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [binary, "serve", "--endpoint", endpoint, "--control", f"tcp://127.0.0.1:{free_port()}"],
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield endpoint
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-        print(log.read_text(errors="replace")[-4000:])
+    server = RealServer(log)
+    yield server
+    server.stop()
+    print(log.read_text(errors="replace")[-4000:])
 
 
 @pytest.fixture(params=["scripted", pytest.param("real", marks=pytest.mark.real)])
 def endpoint(request: pytest.FixtureRequest) -> str:
     """Every server there is: a test that uses this one runs against each."""
     if request.param == "real":
-        found: str = request.getfixturevalue("real_endpoint")
-        return found
+        real: RealServer = request.getfixturevalue("real")
+        return real.endpoint
     server: ScriptedServer = request.getfixturevalue("scripted")
     return server.endpoint
