@@ -163,9 +163,15 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * last + 0.5)];
 }
 
-/// Requests per second of the host and of the echo, each the median of the rounds.
+/// Rates per second and the host's over the echo's, one of each per round.
 struct Rates {
   std::vector<double> host, echo, ratio;
+
+  void add(double count, double host_s, double echo_s) {
+    host.push_back(count / host_s);
+    echo.push_back(count / echo_s);
+    ratio.push_back(echo_s / host_s);
+  }
 };
 
 Value figure(const std::string& name, double value, const char* unit, double baseline, double ratio,
@@ -179,50 +185,55 @@ Value figure(const std::string& name, double value, const char* unit, double bas
                      {"holds", goal > 0 ? Value(ratio >= goal) : Value()}});
 }
 
-Result<Rates> measure_rates(BenchClient& host, BenchClient& echo, std::size_t rounds,
-                            std::size_t steps, std::size_t window) {
+Value rate_figure(const std::string& name, std::size_t window, const Rates& rates, double goal) {
+  const std::string how = window == 1 ? "one at a time" : std::to_string(window) + " in flight";
+  return figure(name + ", " + how, quantile(rates.host, 0.5), "1/s", quantile(rates.echo, 0.5),
+                quantile(rates.ratio, 0.5), goal);
+}
+
+/// Each round makes new steps (verdict, reward, history: what a real step costs the host beside its
+/// evaluation), then sends the same ones again, which changes nothing: the no-op. The echo goes
+/// before and after, because the machine's mood changes within a round too.
+Status add_rates(BenchClient& host, BenchClient& echo, const ProtocolBenchOptions& options,
+                 std::size_t window, double goal, Value& figures) {
   const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
-  Rates rates;
-  for (std::size_t round = 0; round < rounds; ++round) {
+  const std::size_t steps = window == 1 ? options.steps : 4 * options.steps;
+  Rates noop, scored;
+  for (std::size_t round = 0; round < options.rounds; ++round) {
     Steps episodes(host);
     HONE_ASSIGN(const auto requests, episodes.open(std::max(window, steps / turns), turns));
     const auto count = static_cast<double>(requests.size());
-    // A·B·A: the machine's mood changes within a round too.
+    HONE_ASSIGN(const double scored_s, host.run(requests, window));
     HONE_ASSIGN(const double before_s, echo.run(requests, window));
-    HONE_ASSIGN(const double host_s, host.run(requests, window));
+    HONE_ASSIGN(const double noop_s, host.run(requests, window));
     HONE_ASSIGN(const double after_s, echo.run(requests, window));
     HONE_TRY(episodes.close());
     const double echo_s = (before_s + after_s) / 2;
-    rates.host.push_back(count / host_s);
-    rates.echo.push_back(count / echo_s);
-    rates.ratio.push_back(echo_s / host_s);
+    noop.add(count, noop_s, echo_s);
+    scored.add(count, scored_s, echo_s);
   }
-  return rates;
-}
-
-Result<Value> rate_figure(BenchClient& host, BenchClient& echo, const ProtocolBenchOptions& options,
-                          std::size_t window, double goal) {
-  const std::size_t steps = window == 1 ? options.steps : 4 * options.steps;
-  HONE_ASSIGN(const Rates rates, measure_rates(host, echo, options.rounds, steps, window));
-  const std::string name =
-      window == 1 ? "steps, one at a time" : "steps, " + std::to_string(window) + " in flight";
-  return figure(name, quantile(rates.host, 0.5), "1/s", quantile(rates.echo, 0.5),
-                quantile(rates.ratio, 0.5), goal);
+  figures.push(rate_figure("no-op step", window, noop, goal));
+  figures.push(rate_figure("step with verdict and reward", window, scored, 0));
+  return {};
 }
 
 Status add_latencies(BenchClient& host, BenchClient& echo, std::size_t episodes_open,
                      Value& figures) {
   Steps episodes(host);
   HONE_ASSIGN(const auto requests, episodes.open(episodes_open, 4));
-  std::vector<double> host_s, echo_s;
+  std::vector<double> noop_s, scored_s, echo_s;
+  HONE_TRY(host.run(requests, 1, &scored_s));
   HONE_TRY(echo.run(requests, 1, &echo_s));
-  HONE_TRY(host.run(requests, 1, &host_s));
+  HONE_TRY(host.run(requests, 1, &noop_s));
   HONE_TRY(episodes.close());
-  for (const auto& [name, q] : {std::pair("p50", 0.5), std::pair("p99", 0.99)}) {
-    const double ours_us = quantile(host_s, q) * 1e6, echo_us = quantile(echo_s, q) * 1e6;
-    figures.push(figure(
-        "step " + std::string(name) + ", " + std::to_string(episodes_open) + " open episodes",
-        ours_us, "us", echo_us, ours_us / echo_us, 0));
+  const std::string open = ", " + std::to_string(episodes_open) + " open episodes";
+  for (const auto& [name, times] :
+       {std::pair("no-op step", &noop_s), std::pair("step with verdict and reward", &scored_s)}) {
+    for (const auto& [label, q] : {std::pair(" p50", 0.5), std::pair(" p99", 0.99)}) {
+      const double ours_us = quantile(*times, q) * 1e6, echo_us = quantile(echo_s, q) * 1e6;
+      figures.push(
+          figure(std::string(name) + label + open, ours_us, "us", echo_us, ours_us / echo_us, 0));
+    }
   }
   return {};
 }
@@ -247,10 +258,8 @@ Result<Value> bench_protocol(const ProtocolBenchOptions& options) {
   BenchClient echo(echo_server.endpoint());
 
   Value figures = Value::array();
-  HONE_ASSIGN(Value one, rate_figure(host, echo, options, 1, kGoalOne));
-  figures.push(std::move(one));
-  HONE_ASSIGN(Value many, rate_figure(host, echo, options, kInFlight, kGoalMany));
-  figures.push(std::move(many));
+  HONE_TRY(add_rates(host, echo, options, 1, kGoalOne, figures));
+  HONE_TRY(add_rates(host, echo, options, kInFlight, kGoalMany, figures));
   HONE_TRY(add_latencies(host, echo, options.episodes, figures));
   return figures;
 }

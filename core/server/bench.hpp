@@ -17,9 +17,11 @@ struct ProtocolBenchOptions {
   std::size_t episodes = 1000;  ///< open while p50 and p99 are taken
 };
 
-/// Steps that do nothing (an environment, an evaluator and a task with no work in them) through
-/// everything else: a DEALER over TCP, the Server, the episode service and the reward; against a
-/// bare ROUTER that sends back a body of the same size. About ten seconds.
+/// Two kinds of step, through a DEALER over TCP, the Server and the episode service, against a bare
+/// ROUTER that sends back a body of the same size. *No-op*: the repeat of a step that is done,
+/// which changes nothing; the goals are about this one. *With verdict and reward*: a new step whose
+/// evaluation takes no time; all else of a step is in it (the environment, the reward plugin over
+/// all turns so far, the history). About ten seconds.
 ///
 /// A list of {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; goal and holds are
 /// nil for figures without a goal. An error is the first that a step was answered with.

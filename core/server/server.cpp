@@ -1,6 +1,8 @@
 // Server: starts the I/O thread and ends it.
 #include "server/server.hpp"
 
+#include <pthread.h>
+
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "server/io_loop.hpp"
@@ -14,7 +16,10 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, EpisodeServ
   auto context = std::make_unique<SocketContext>();
   HONE_ASSIGN(auto loop, IoLoop::open(std::move(options), service, *context));
   std::unique_ptr<Server> server(new Server(std::move(context), std::move(loop)));
-  server->thread_ = std::thread([loop = server->loop_.get()] { loop->run(); });
+  server->thread_ = std::thread([loop = server->loop_.get()] {
+    ::pthread_setname_np(::pthread_self(), "hone-io");
+    loop->run();
+  });
   log_info("server",
            "listening on " + server->endpoint() + ", control " +
                (server->control_endpoint().empty() ? "none" : server->control_endpoint()));

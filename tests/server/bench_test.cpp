@@ -31,10 +31,13 @@ TEST(BenchProtocol, GivesItsFigures) {
     EXPECT_GT(figure.find("ratio")->as_double(), 0);
     if (steps != nullptr) std::puts(to_json(figure).c_str());
   }
+  const std::string open = ", " + std::to_string(options.episodes) + " open episodes";
   EXPECT_EQ(names, (std::vector<std::string>{
-                       "steps, one at a time", "steps, 64 in flight",
-                       "step p50, " + std::to_string(options.episodes) + " open episodes",
-                       "step p99, " + std::to_string(options.episodes) + " open episodes"}));
+                       "no-op step, one at a time", "step with verdict and reward, one at a time",
+                       "no-op step, 64 in flight", "step with verdict and reward, 64 in flight",
+                       "no-op step p50" + open, "no-op step p99" + open,
+                       "step with verdict and reward p50" + open,
+                       "step with verdict and reward p99" + open}));
 }
 
 TEST(BenchProtocol, AStepThatFailsIsSaid) {
