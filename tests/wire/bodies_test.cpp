@@ -1,0 +1,64 @@
+// The bodies of errors and of hello.
+#include <gtest/gtest.h>
+
+#include "wire/message.hpp"
+
+namespace hone::wire {
+namespace {
+
+TEST(ErrorBodies, SayWhoseTurnItIsToAct) {
+  const std::pair<Code, const char*> kClasses[] = {
+      {Code::kInvalidArgument, "protocol"},
+      {Code::kUnimplemented, "protocol"},
+      {Code::kNotFound, "task"},
+      {Code::kFailedPrecondition, "task"},
+      {Code::kResourceExhausted, "capacity"},
+      {Code::kDeadlineExceeded, "timeout"},
+      {Code::kCancelled, "cancelled"},
+      {Code::kUnavailable, "infra"},
+      {Code::kInternal, "infra"},
+  };
+  for (const auto& [code, name] : kClasses) {
+    const Value value = to_value(error_body({code, "why"}, 250));
+    EXPECT_EQ(value.find("class")->as_string(), name);
+    EXPECT_EQ(value.find("retryable")->as_bool(), is_retryable(code));
+    EXPECT_EQ(value.find("retry_after_ms")->is_nil(), code != Code::kResourceExhausted);
+    const auto read = error_body_from_value(value);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->code, code);
+    EXPECT_EQ(read->message, "why");
+  }
+}
+
+TEST(ErrorBodies, DoNotEchoMegabytes) {
+  EXPECT_EQ(error_body(internal_error(std::string(1u << 20, 'x')), 0).message.size(), 4096u);
+}
+
+TEST(Hello, WantsACommonVersion) {
+  const auto hello =
+      read_hello(Value::map({{"versions", Value::array({"hone/1"})}, {"client", "c"}}));
+  ASSERT_TRUE(hello.ok()) << hello.error().message;
+  EXPECT_EQ(hello->client, "c");
+  const auto message = [](Value body) { return read_hello(body).error().message; };
+  EXPECT_EQ(message(Value::map({{"versions", Value::array()}})),
+            "versions: found [], this server speaks [hone/1]");
+  EXPECT_EQ(message(Value::map({{"versions", Value::array({"hone/1"})}, {"cleint", "c"}})),
+            "hello: unknown key 'cleint'; did you mean 'client'?");
+  EXPECT_EQ(message(Value::map({{"versions", Value(Value::Array(17, Value("hone/1")))}})),
+            "hello/versions: found 17 versions, at most 16 allowed");
+}
+
+TEST(Hello, TheWelcomeCarriesLimitsAndCapabilities) {
+  Welcome welcome;
+  welcome.source_bytes = 5;
+  welcome.capabilities = Value::map({{"lease_s", 9.0}, {"isolation", "private"}});
+  const Value value = to_value(welcome);
+  EXPECT_TRUE(value.find("control")->is_nil());
+  EXPECT_EQ(value.find("lease_s")->as_double(), 9);
+  EXPECT_EQ(value.find("isolation")->as_string(), "private");
+  EXPECT_EQ(value.find("limits")->find("source_bytes")->as_int(), 5);
+  EXPECT_EQ(value.find("limits")->find("frame_bytes")->as_int(), 4 << 20);
+}
+
+}  // namespace
+}  // namespace hone::wire
