@@ -27,13 +27,14 @@ struct Action {
 Result<Action> read_action(const Value& action) {
   Fields f(action, "step: action");
   Action read;
-  read.response = f.has("response");
-  constexpr std::size_t kNoLimit = SIZE_MAX;  // sizes are an outcome, not an error
+  constexpr std::size_t kNoLimit = SIZE_MAX;                 // sizes are an outcome, not an error
+  const bool has_code = f.value_or_null("code") != nullptr;  // nil is like absent
+  read.response = f.value_or_null("response") != nullptr;
   const std::string code = f.text_or("code", "", kNoLimit);
   const std::string response = f.text_or("response", "", kNoLimit);
   read.language = f.text_or("language", "", 64);
   HONE_TRY(f.finish());
-  if (f.has("code") == f.has("response")) {
+  if (has_code == read.response) {
     return invalid_argument("step: action: expected either 'code' or 'response', found " +
                             std::string(read.response ? "both" : "neither"));
   }
@@ -211,11 +212,11 @@ Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& val
 /// The submission as given; where it is longer than any that is taken, or no text, what can be kept
 /// and decoded of it.
 std::string KernelRefine::echo(const Value& action) const {
-  const Value* given = action.find("response");
+  const Result<Action> given = read_action(action);
+  if (!given) return {};  // prepare() refused it, so that there is no turn to observe
   const std::size_t most =
-      given != nullptr ? options_.response_bytes_max : options_.source_bytes_max;
-  if (given == nullptr) given = action.find("code");
-  return given != nullptr ? cut_middle(valid_utf8(given->as_string()), most) : "";
+      given->response ? options_.response_bytes_max : options_.source_bytes_max;
+  return cut_middle(valid_utf8(given->text), most);
 }
 
 Value KernelRefine::observe(const EpisodeView& view, const Value& action,

@@ -251,6 +251,10 @@ TEST_F(StepTest, MalformedActionsLeaveTheTurnOpen) {
       {Value::map(), "step: action: expected either 'code' or 'response', found neither"},
       {Value::map({{"code", "a"}, {"response", "b"}}),
        "step: action: expected either 'code' or 'response', found both"},
+      {Value::map({{"code", nullptr}}),  // once took the host down
+       "step: action: expected either 'code' or 'response', found neither"},
+      {Value::map({{"code", nullptr}, {"response", nullptr}}),
+       "step: action: expected either 'code' or 'response', found neither"},
       {Value::map({{"code", 3}}), "step: action: code: expected text, found int"},
       {Value::map({{"cod", "x"}}), "step: action: unknown key 'cod'; did you mean 'code'?"},
       {Value(), "step: action: expected a map, found nil"},  // once took the host down
