@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -108,7 +109,8 @@ class Value {
   std::string_view type_name() const {
     constexpr std::string_view kNames[] = {"nil",    "bool",  "int",   "float",
                                            "string", "bytes", "array", "map"};
-    return kNames[data_.index()];
+    // A variant that an exception emptied counts as nil.
+    return kNames[data_.index() < std::size(kNames) ? data_.index() : 0];
   }
 
   bool operator==(const Value&) const = default;
