@@ -1,0 +1,89 @@
+# Shared by the scripts beside it: where the repository is, what packages hone needs, messages, and running with progress.
+# shellcheck shell=bash
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+if [[ -t 2 && -z ${NO_COLOR:-} ]]; then
+  bold=$'\033[1m' dim=$'\033[2m' red=$'\033[31m' green=$'\033[32m' plain=$'\033[0m'
+else
+  bold='' dim='' red='' green='' plain=''
+fi
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+  printf '%s%s: %s%s\n' "$red" "$(basename "$0")" "$1" "$plain" >&2
+  [[ $# -lt 2 ]] || printf '  %s\n' "$2" >&2
+  exit "${3:-2}"
+}
+
+# Prints the comment block at the top of the script, without its first line's "#!".
+usage() { sed -n '2,/^[^#]/ { s/^# \{0,1\}//p }' "$0"; }
+
+# package | what it is for
+build_packages() {
+  cat <<'LIST'
+g++|builds hone, and the C++ submissions that it judges
+gcc|builds C submissions
+cmake|configures the build
+ninja-build|runs the build
+pkg-config|finds libraries
+libzmq3-dev|ZeroMQ: the protocol's transport
+cppzmq-dev|ZeroMQ in C++
+libmsgpack-cxx-dev|MessagePack: the protocol's encoding
+libyaml-cpp-dev|configuration and tasks
+libspdlog-dev|the log
+libsodium-dev|hashes and secret randomness
+nlohmann-json3-dev|JSON output
+libcli11-dev|the command line
+libseccomp-dev|system-call filters of the jails
+libffi-dev|calls of kernels whose signature a task gives
+LIST
+}
+test_packages() {
+  cat <<'LIST'
+libgtest-dev|GoogleTest
+libgmock-dev|GoogleTest's matchers
+python3|tests of the repository and of the clients
+python3-dev|builds the Python client
+python3-venv|an environment for the client tests
+ccache|builds the same file once
+LIST
+}
+tool_packages() {
+  cat <<'LIST'
+clang-14|the second compiler that must build hone
+clang-tidy-14|the rules of .clang-tidy
+clang-format-14|the format of C++ files
+LIST
+}
+
+# Runs a command with its output in a log; on a terminal shows the log's last line while it runs.
+# run_logged LOG COMMAND...
+run_logged() {
+  local log=$1 status=0
+  shift
+  mkdir -p "$(dirname "$log")"
+  if [[ -t 2 ]]; then
+    "$@" > "$log" 2>&1 &
+    local pid=$!
+    while kill -0 "$pid" 2> /dev/null; do
+      printf '\r\033[K%s%.*s%s' "$dim" "$((${COLUMNS:-100} - 1))" "$(tail -n 1 "$log" | tr -d '\r\033')" "$plain" >&2
+      sleep 0.5
+    done
+    wait "$pid" || status=$?
+    printf '\r\033[K' >&2
+  else
+    "$@" > "$log" 2>&1 || status=$?
+  fi
+  return "$status"
+}
+
+# Configures and builds a preset; on failure shows what the compiler said.
+build_preset() {
+  local preset=$1 log=$root/build/logs/build-$1.log
+  say "${bold}building $preset${plain} ${dim}(log: build/logs/build-$preset.log)${plain}"
+  # A subshell, so that a preset is found wherever the script was started.
+  if ! run_logged "$log" bash -c "cd '$root' && cmake --preset '$preset' && cmake --build --preset '$preset'"; then
+    grep -E 'error|FAILED|Error|warning:' -A 3 "$log" | head -n 60 >&2 || tail -n 30 "$log" >&2
+    return 1
+  fi
+}
