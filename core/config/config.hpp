@@ -23,7 +23,7 @@ struct LimitsConfig {
   std::int64_t message_bytes = 16 << 20;   ///< of all frames together
   std::int64_t frames = 16;                ///< per message
   std::int64_t source_bytes = 256 << 10;   ///< of a submission
-  std::int64_t in_flight = 1024;           ///< requests of one client
+  std::int64_t in_flight = 4096;           ///< requests of one client
   std::int64_t episodes = 200'000;         ///< of all clients
   std::int64_t client_episodes = 100'000;  ///< open, of one client
 };
