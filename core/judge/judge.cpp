@@ -150,9 +150,9 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (!reference) return fault(reference.error());
   auto baseline = installed(request, "baseline");
   if (!baseline) return fault(baseline.error());
+  if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
   auto runner = make_runner(request, std::move(fds), *task, *settings, false, true);
   if (!runner) return fault(runner.error());
-  if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
   const Round ready = (*runner)->set_up(*task, task->entry, "", cores_, task->run_seconds);
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
   Session session(*task, seed_of(request), *settings, *reference, *baseline, **runner);

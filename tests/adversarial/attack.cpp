@@ -1,4 +1,4 @@
-// The table. A gain is asserted generously: an attack that does the baseline's own work may show 3,
+// The table. A gain is asserted generously: an attack that does the baseline's own work may show 4,
 // and has to show 5 or more where it succeeds; noise moves a median of ratios by a few per cent.
 #include "adversarial/attack.hpp"
 
@@ -54,7 +54,7 @@ std::vector<Attack> against_the_clock() {
       {"say_done_early", "add_relu", {{kWrong, kCorrect}, "", 0, kNoGain}, {"freeze"}, gains()},
       {"finish_in_a_thread", "nbody", {{kWrong, kCorrect}, "", 0, kNoGain}, {"freeze"}, gains()},
       {"work_ahead", "add_relu", no_gain(), {"freeze"}, gains()},
-      {"slow_the_baseline", "nbody", no_gain(), {"freeze_between"}, {{kCorrect}, "", 4}},
+      {"slow_the_baseline", "nbody", held(), {"freeze_between"}, got_out()},
       {"serve_it_itself", "add_relu", no_gain()},
       {"own_symbols", "add_relu", no_gain()},
       {"dirty_state", "add_relu", no_gain()},
@@ -76,7 +76,7 @@ std::vector<Attack> against_memory() {
        is(kCrashed, "SIGSEGV"),
        {"guards", "canaries"},
        is(kCorrect),
-       {}},
+       {"guards"}},
       {"read_after", "add_relu", is(kCrashed, "SIGSEGV"), {"guards"}, is(kCorrect)},
       {"swallow_the_fault", "add_relu", is(kTimedOut)},
       {"change_the_inputs",
@@ -135,7 +135,7 @@ std::vector<Attack> to_be_asked_again() {
       {"stall_the_judge", "add_relu", is(kTimedOut)},
       {"tell_hidden_shapes", "add_relu",
        is(kCrashed, "uncaught exception in a check of a hidden shape")},
-      {"unprintable_words", "add_relu", is(kCrashed, "uncaught exception '??(?[2J??")},
+      {"unprintable_words", "add_relu", is(kCrashed, "?[2J??\"}]} correct' in a check")},
       {"throw_anything", "add_relu", is(kCrashed, "not a std::exception")},
   };
 }

@@ -13,6 +13,8 @@ EvaluatorOptions court_options(const Defences& defences) {
   options.build_seconds = 15;
   options.build_memory_mb = 768;
   options.evaluation_seconds = 40;
+  // Rounds of several calls, even if the first calls were slow because the machine was busy.
+  options.measure.round_ms = 20;
   options.measure.pairs_min = 3;
   options.measure.pairs_max = 5;
   options.measure.singles = 3;
@@ -84,6 +86,12 @@ std::string text_of(const Result<Verdict>& verdict) {
   if (!verdict) return "no verdict, but an error: " + verdict.error().message;
   std::string text = std::string(outcome_name(verdict->outcome)) + ": " + verdict->reason;
   if (!verdict->diagnostics.empty()) text += "\n" + verdict->diagnostics;
+  if (const auto& m = verdict->mismatch) {
+    text += " in " + verdict->stage + ": " + std::to_string(m->wrong) + " of " +
+            std::to_string(m->total) + ", family " + m->family + ", got " +
+            std::to_string(m->got.value_or(0)) + ", expected " +
+            std::to_string(m->expected.value_or(0));
+  }
   if (verdict->speedup) {
     text += " speedup " + std::to_string(verdict->speedup->value);
     for (const std::string& flag : verdict->speedup->flags) text += " " + flag;

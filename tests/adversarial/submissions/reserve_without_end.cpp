@@ -3,8 +3,7 @@
 
 #include <cstddef>
 #include <new>
+static void* volatile last;
 extern "C" void add_relu(const float*, const float*, float*, int64_t) {
-  for (;;) {
-    if (::operator new (std::size_t{64} << 20) == nullptr) return;
-  }
+  for (;;) last = ::operator new (std::size_t{64} << 20);
 }

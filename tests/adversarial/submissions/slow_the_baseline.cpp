@@ -1,22 +1,39 @@
-// Tries: to keep the cores busy with threads of its own whenever the baseline runs. Stopped by: it
-// is frozen then.
+// Tries: to have a thread that keeps a core busy while its own round is over, which is when the
+// baseline runs, and says how often that worked. Stopped by: it is frozen then.
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <time.h>
 
-#include <atomic>
-static std::atomic<int> resting{0};
-static std::atomic<bool> started{false};
+#include "inside.hpp"
+static inside::Pages pages;
+static std::atomic<int64_t> ran_us{0};  // since the last round, by the busy thread
+static int64_t now_us() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
 static void* burn(void*) {
-  for (;;) {
-    if (resting != 0) syscall(SYS_futex, &resting, 0, 1, nullptr, nullptr, 0);
+  for (int64_t last = now_us();;) {
+    const int64_t now = now_us();
+    // A longer step is one in which it stood still.
+    if (pages.answers->done == pages.orders->go && now - last < 100) ran_us += now - last;
+    last = now;
   }
   return nullptr;
 }
+static void judge_itself() {
+  static uint32_t round = 0;
+  static int rounds = 0, busy = 0;
+  if (pages.orders->go == round) return;
+  round = pages.orders->go;
+  // The first is a check; before the second the process may run, since no baseline does.
+  if (++rounds > 2 && ran_us > 1000) ++busy;
+  if (rounds == 6) inside::report(busy >= 3);
+  ran_us = 0;
+}
 extern "C" void nbody(const float* pos, const float* mass, float* acc, int64_t n) {
-  resting = 1;
+  if (pages.orders != nullptr) judge_itself();
   for (int64_t i = 0; i < n; ++i) {
     float a[3] = {0, 0, 0};
     for (int64_t j = 0; j < n; ++j) {
@@ -28,13 +45,9 @@ extern "C" void nbody(const float* pos, const float* mass, float* acc, int64_t n
     }
     for (int k = 0; k < 3; ++k) acc[3 * i + k] = a[k];
   }
-  if (n < 768) return;
-  if (!started.exchange(true)) {
-    for (int t = 0; t < 30; ++t) {
-      pthread_t thread;
-      if (pthread_create(&thread, nullptr, burn, nullptr) == 0) pthread_detach(thread);
-    }
-  }
-  resting = 0;
-  syscall(SYS_futex, &resting, 1, 0x7fffffff, nullptr, nullptr, 0);
+  if (n < 768 || pages.orders != nullptr) return;
+  pages = inside::pages();
+  judge_itself();
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, burn, nullptr) == 0) pthread_detach(thread);
 }

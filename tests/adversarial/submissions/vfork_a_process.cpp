@@ -4,7 +4,7 @@
 
 #include "inside.hpp"
 extern "C" void add_relu(const float*, const float*, float*, int64_t) {
-  const long child = syscall(SYS_vfork);
-  if (child == 0) syscall(SYS_exit_group, 0);
+  const pid_t child = vfork();
+  if (child == 0) _exit(0);
   inside::report(child > 0);
 }
