@@ -254,10 +254,9 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
   const auto found = episodes_.find(id);
   if (found == episodes_.end()) return unknown_episode();
   Episode& episode = *found->second;
-  // Rationale: a cancel comes over the control endpoint, which is another connection of the same
-  // client.
-  if (!caller.control && episode.connection != caller.connection &&
-      episode.client != caller.client) {
+  // Rationale: the control endpoint is another connection; there the episode's random name is
+  // enough.
+  if (!caller.control && episode.connection != caller.connection) {
     return failed_precondition("episode " + episode.name() +
                                " belongs to another connection; resume it with its token");
   }
@@ -302,7 +301,9 @@ Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::u
 
 void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
   MutexLock lock(mutex_);
-  (void)owned(caller, id).ok();
+  const auto found = episodes_.find(id);
+  if (found == episodes_.end()) return;
+  if (caller.control || found->second->connection == caller.connection) touch(*found->second);
 }
 
 void EpisodeTable::erase(const Pinned& episode) {

@@ -46,6 +46,10 @@ TEST_F(LeaseTest, AnythingThatNamesItRenewsIt) {
   EXPECT_EQ(service->reap(), 0u);
   service->renew({"connection-9", "trainer"},
                  Value::array({name}));  // not its owner: renews nothing
+  now_s = now_s + 5;
+  service->renew({"control-1", "x", true}, Value::array({name}));
+  now_s = now_s + 90;
+  EXPECT_EQ(service->reap(), 0u);
   now_s = now_s + 20;
   EXPECT_EQ(service->reap(), 1u);
 }
