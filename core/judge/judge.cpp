@@ -79,10 +79,11 @@ void Judge::answer(StreamMessage message) {
   }
 }
 
-Result<std::unique_ptr<Runner>> Judge::make_runner(const Value& request, std::vector<UniqueFd> fds,
-                                                   const Task& task,
-                                                   const MeasureSettings& settings, bool exact,
-                                                   bool limited) const {
+Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(const Value& request,
+                                                          std::vector<UniqueFd> fds,
+                                                          const Task& task,
+                                                          const MeasureSettings& settings,
+                                                          bool exact, bool limited) const {
   const Value* pid = request.find("pid");
   if (fds.size() < 3 || pid == nullptr || !pid->is_int())
     return internal_error("request: no process");
@@ -104,7 +105,7 @@ Result<std::unique_ptr<Runner>> Judge::make_runner(const Value& request, std::ve
   options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
   HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(task, settings, exact));
-  return Runner::create(backend_, device_, std::move(handles), bytes, options);
+  return ProcessRunner::create(backend_, device_, std::move(handles), bytes, options);
 }
 
 Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {

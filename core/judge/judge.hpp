@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "channel/stream.hpp"
+#include "judge/process_runner.hpp"
 #include "judge/session.hpp"
 #include "model/value.hpp"
 #include "plugin/backend.hpp"
@@ -31,15 +32,16 @@ class Judge {
  private:
   struct Installed {
     Task task;
-    std::unique_ptr<Runner> runner;
+    std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
   };
   void answer(StreamMessage message);
   void say(const Value& value) const;
   void say_judged(const Judgement& judgement) const;
-  Result<std::unique_ptr<Runner>> make_runner(const Value& request, std::vector<UniqueFd> fds,
-                                              const Task& task, const MeasureSettings& settings,
-                                              bool exact, bool limited) const;
+  Result<std::unique_ptr<ProcessRunner>> make_runner(const Value& request,
+                                                     std::vector<UniqueFd> fds, const Task& task,
+                                                     const MeasureSettings& settings, bool exact,
+                                                     bool limited) const;
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
   Result<Value> admit(const Value& request);

@@ -32,8 +32,8 @@ struct Trial {
   Placement placement = Placement::kCanaries;
 };
 
-/// Which shapes and families a step checks: each shown shape, each hidden one drawn from the seed, and
-/// the timed one; every family on the small ones, one by turns on a large one.
+/// Which shapes and families a step checks: each shown shape, each hidden one drawn from the seed,
+/// and the timed one; every family on the small ones, one by turns on a large one.
 std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {});
 /// "n=1000, m=3" or "a hidden shape".
 std::string shape_text(const Trial& trial);

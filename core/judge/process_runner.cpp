@@ -1,5 +1,5 @@
 // Orders, options and the clock.
-#include "judge/runner.hpp"
+#include "judge/process_runner.hpp"
 
 #include <poll.h>
 #include <sched.h>
@@ -40,13 +40,9 @@ Setup make_setup(const Task& task, const std::string& entry, const std::string& 
   setup.version = kChannelVersion;
   setup.memory_bytes = static_cast<std::uint64_t>(task.memory_mb) * 4 << 20;
   setup.threads = static_cast<std::uint32_t>(task.threads);
-  setup.argument_count = static_cast<std::uint32_t>(task.arguments.size());
-  for (std::size_t i = 0; i < task.arguments.size(); ++i) {
-    setup.argument_kinds[i] = HONE_ARGUMENT_BUFFER;
-    for (const Scalar& s : task.scalars) {
-      if (s.name == task.arguments[i]) setup.argument_kinds[i] = argument_kind(s.dtype);
-    }
-  }
+  const std::vector<std::uint32_t> kinds = argument_kinds(task);
+  setup.argument_count = static_cast<std::uint32_t>(kinds.size());
+  std::copy(kinds.begin(), kinds.end(), setup.argument_kinds);
   std::snprintf(setup.entry, sizeof setup.entry, "%s", entry.c_str());
   std::snprintf(setup.second_entry, sizeof setup.second_entry, "%s", second_entry.c_str());
   return setup;
@@ -89,10 +85,23 @@ void sleep_us(long us) {
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_device* device,
-                                               RunnerHandles handles, std::uint64_t arena_bytes,
-                                               RunnerOptions options) {
-  std::unique_ptr<Runner> runner(new Runner());
+std::vector<std::uint32_t> argument_kinds(const Task& task) {
+  std::vector<std::uint32_t> kinds;
+  for (const std::string& name : task.arguments) {
+    kinds.push_back(HONE_ARGUMENT_BUFFER);
+    for (const Scalar& s : task.scalars) {
+      if (s.name == name) kinds.back() = argument_kind(s.dtype);
+    }
+  }
+  return kinds;
+}
+
+Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(const Backend& backend,
+                                                             hone_device* device,
+                                                             RunnerHandles handles,
+                                                             std::uint64_t arena_bytes,
+                                                             RunnerOptions options) {
+  std::unique_ptr<ProcessRunner> runner(new ProcessRunner());
   runner->backend_ = backend.factory();
   runner->handles_ = std::move(handles);
   runner->arena_bytes_ = page_round(arena_bytes);
@@ -119,7 +128,7 @@ Result<std::unique_ptr<Runner>> Runner::create(const Backend& backend, hone_devi
   return runner;
 }
 
-Runner::~Runner() {
+ProcessRunner::~ProcessRunner() {
   if (frozen_)
     static_cast<void>(thaw());  // the process is about to be killed; a frozen one would linger
   freezer_.reset();
@@ -128,7 +137,7 @@ Runner::~Runner() {
   if (arena_ != nullptr) backend_->release_buffer(arena_);
 }
 
-Round Runner::receive_report(Report expected, double timeout_s) {
+Round ProcessRunner::receive_report(Report expected, double timeout_s) {
   const Ending blame = expected == Report::kSealed ? Ending::kFault : Ending::kDied;
   const double deadline_s = monotonic_s() + timeout_s;
   Loaded loaded{};
@@ -158,8 +167,9 @@ Round Runner::receive_report(Report expected, double timeout_s) {
   }
 }
 
-Round Runner::set_up(const Task& task, const std::string& entry, const std::string& second_entry,
-                     const std::vector<int>& cores, double timeout_s) {
+Round ProcessRunner::set_up(const Task& task, const std::string& entry,
+                            const std::string& second_entry, const std::vector<int>& cores,
+                            double timeout_s) {
   cpu_set_t set;
   CPU_ZERO(&set);
   const std::size_t granted = std::min(cores.size(), static_cast<std::size_t>(task.threads));
@@ -195,32 +205,32 @@ Round Runner::set_up(const Task& task, const std::string& entry, const std::stri
 
 /// Rationale: a submission that is slow in every round, each time within the limit, must run out of
 /// its own time before the host runs out of patience with the judge.
-double Runner::left_of(double timeout_s) const {
+double ProcessRunner::left_of(double timeout_s) const {
   if (options_.seconds_max <= 0) return timeout_s;
   return std::min(timeout_s, std::max(options_.seconds_max - spent_s_, 0.0));
 }
 
-Status Runner::freeze() {
+Status ProcessRunner::freeze() {
   if (frozen_) return {};
   if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->freeze(kFreezeTimeout));
   frozen_ = true;
   return {};
 }
 
-Status Runner::thaw() {
+Status ProcessRunner::thaw() {
   if (!frozen_) return {};
   if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->thaw());
   frozen_ = false;
   return {};
 }
 
-std::array<std::uint64_t, HONE_ARGUMENTS_MAX>& Runner::values(std::size_t call) {
+RoundValues& ProcessRunner::values(std::size_t call) {
   HONE_ASSERT(call < kCallsMax);
-  static_assert(sizeof(std::array<std::uint64_t, HONE_ARGUMENTS_MAX>) == sizeof orders_->values[0]);
-  return *reinterpret_cast<std::array<std::uint64_t, HONE_ARGUMENTS_MAX>*>(orders_->values[call]);
+  static_assert(sizeof(RoundValues) == sizeof orders_->values[0]);
+  return *reinterpret_cast<RoundValues*>(orders_->values[call]);
 }
 
-std::uint32_t Runner::give(Order order, std::size_t calls, bool spin) {
+std::uint32_t ProcessRunner::give(Order order, std::size_t calls, bool spin) {
   HONE_ASSERT(calls <= kCallsMax);
   orders_->order = order;
   orders_->calls = static_cast<std::uint32_t>(calls);
@@ -230,12 +240,12 @@ std::uint32_t Runner::give(Order order, std::size_t calls, bool spin) {
   return round;
 }
 
-bool Runner::ended() const {
+bool ProcessRunner::ended() const {
   pollfd polled{handles_.pidfd.get(), POLLIN, 0};
   return poll(&polled, 1, 0) > 0;
 }
 
-bool Runner::over_memory() const {
+bool ProcessRunner::over_memory() const {
   if (options_.memory_bytes_max <= 0) return false;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/statm", handles_.pid);
@@ -247,7 +257,7 @@ bool Runner::over_memory() const {
   return read == 3 && (resident - shared) * 4096L > options_.memory_bytes_max;
 }
 
-Round Runner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
+Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
   const double start = monotonic_s();
   double next_look = start + 1e-3;
   for (;;) {
@@ -281,7 +291,7 @@ Round Runner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
   }
 }
 
-Round Runner::timed_round(Order order, std::size_t calls, double timeout_s) {
+Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_s) {
   HONE_ASSERT(frozen_);
   const std::uint32_t round = give(order, calls, options_.spin);
   const std::int64_t start = monotonic_ns();
@@ -299,7 +309,7 @@ Round Runner::timed_round(Order order, std::size_t calls, double timeout_s) {
   return result;
 }
 
-Round Runner::plain_round(Order order, std::size_t calls, double timeout_s) {
+Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_s) {
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
   const std::int64_t start = monotonic_ns();
   const std::uint32_t round = give(order, calls, false);
@@ -310,7 +320,7 @@ Round Runner::plain_round(Order order, std::size_t calls, double timeout_s) {
   return result;
 }
 
-Round Runner::set_guards(const std::vector<Guard>& guards, bool on) {
+Round ProcessRunner::set_guards(const std::vector<Guard>& guards, bool on) {
   if (guards.empty()) return {};
   HONE_ASSERT(guards.size() <= kGuardsMax);
   std::copy(guards.begin(), guards.end(), orders_->guards);

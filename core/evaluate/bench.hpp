@@ -1,0 +1,37 @@
+// bench_step() and bench_noise(): what the walls cost, and how well the clock repeats; for `hone
+// bench`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "evaluate/make_evaluator.hpp"
+#include "model/task.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+struct EvaluateBenchOptions {
+  std::shared_ptr<const Task> task;  ///< required: add_relu
+  std::string source;                ///< required: a correct submission of it in C++
+  int steps = 20;                    ///< bench_step: submissions, each another source
+  int runs = 500;  ///< bench_noise: measurements of the baseline against itself, idle and busy each
+  std::function<void(int done, int all)> progress;
+};
+
+/// A list of {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}.
+/// step: hone's evaluator, one submission at a time and all at once, against a plain loop in one
+/// process that runs the same compiler with the same flags and the same trials, rounds, checks and
+/// baseline, with no jail, no freeze and no cache.
+Result<Value> bench_step(Launcher& launcher, const EvaluatorOptions& options,
+                         const EvaluateBenchOptions& bench);
+
+/// noise: the baseline submitted against itself, with the other cores idle and with one of them
+/// busy: the standard deviation of the speedup, how often its 95 % interval misses 1, and how often
+/// it claims to be faster.
+Result<Value> bench_noise(Launcher& launcher, const EvaluatorOptions& options,
+                          const EvaluateBenchOptions& bench);
+
+}  // namespace hone

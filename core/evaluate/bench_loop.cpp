@@ -1,0 +1,96 @@
+// Compiler, then rounds, in one process.
+#include "evaluate/bench_loop.hpp"
+
+#include <cstdlib>
+
+#include "base/clock.hpp"
+#include "judge/blame.hpp"
+
+namespace hone {
+
+Result<std::unique_ptr<PlainLoop>> PlainLoop::create(const EvaluatorOptions& options,
+                                                     std::shared_ptr<const Task> task) {
+  std::unique_ptr<PlainLoop> loop(new PlainLoop(options, std::move(task)));
+  std::string name = (std::filesystem::temp_directory_path() / "hone-bench-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) return system_error("mkdtemp", errno);
+  loop->folder_ = name;
+  loop->home_ = std::filesystem::current_path();
+  HONE_ASSIGN(loop->backend_, Backend::load(options.backend_library));
+  hone_error error{};
+  error.struct_size = sizeof error;
+  if (loop->backend_->factory()->open_device(loop->backend_->host(), 0, &loop->device_, &error) !=
+      HONE_OK) {
+    return internal_error(error.message);
+  }
+  const BackendSources& sources = loop->task_->backends.at(options.backend);
+  HONE_ASSIGN(const std::string reference,
+              loop->compile(sources.reference.name, sources.reference.text, "exact"));
+  HONE_ASSIGN(loop->reference_, loop->load(reference, "reference", "exact", true));
+  HONE_ASSIGN(const std::string baseline,
+              loop->compile(sources.baseline.name, sources.baseline.text, loop->task_->entry));
+  HONE_ASSIGN(loop->baseline_, loop->load(baseline, loop->task_->entry, "", false));
+  loop->trusted_reference_.runner = loop->reference_.get();
+  loop->trusted_baseline_.runner = loop->baseline_.get();
+  const Judgement calibrated =
+      calibrate(*loop->task_, 1, loop->trusted_reference_, loop->trusted_baseline_);
+  if (!passed(calibrated)) return internal_error("calibration: " + calibrated.message);
+  return loop;
+}
+
+PlainLoop::~PlainLoop() {
+  reference_.reset();
+  baseline_.reset();
+  if (device_ != nullptr) backend_->factory()->close_device(device_);
+  std::error_code ignored;
+  std::filesystem::current_path(home_, ignored);
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+Result<std::string> PlainLoop::compile(const std::string& name, const std::string& text,
+                                       const std::string& entry) {
+  std::filesystem::current_path(folder_);
+  const Toolchain& toolchain = options_.toolchains.at("c++");
+  Value flags = Value::array();
+  for (const std::string& flag : toolchain.flags) flags.push(flag);
+  HONE_ASSIGN(const Value built,
+              backend_->build(Value::map(
+                  {{"sources", Value::array({Value::map({{"name", name}, {"text", text}})})},
+                   {"language", "c++"},
+                   {"entry", entry},
+                   {"options", Value::map({{"compiler", toolchain.compiler},
+                                           {"flags", std::move(flags)},
+                                           {"threads", task_->threads},
+                                           {"seconds", options_.build_seconds}})}})));
+  if (!built.find("ok")->as_bool()) return internal_error(built.find("diagnostics")->as_string());
+  return built.find("artifact")->as_bytes();
+}
+
+Result<std::unique_ptr<LocalRunner>> PlainLoop::load(const std::string& artifact,
+                                                     const std::string& entry,
+                                                     const std::string& second, bool exact) {
+  HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(*task_, options_.measure, exact));
+  return LocalRunner::create(*backend_, device_, *task_, artifact, entry, second, bytes);
+}
+
+Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_t seed) {
+  Times times;
+  const double start = monotonic_s();
+  HONE_ASSIGN(const std::string artifact, compile("submission.cpp", source, task_->entry));
+  const double built = monotonic_s();
+  HONE_ASSIGN(const auto submission, load(artifact, task_->entry, "", false));
+  Session session(*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
+                  *submission);
+  double measuring = built;
+  const Judgement judged = session.judge([&](const char* stage) {
+    if (std::string_view(stage) == "measuring") measuring = monotonic_s();
+  });
+  if (!passed(judged))
+    return internal_error("plain loop: " + judged.message + judged.verdict.reason);
+  const double done = monotonic_s();
+  times.build_ms = (built - start) * 1e3;
+  times.check_ms = (measuring - built) * 1e3;
+  times.measure_ms = (done - measuring) * 1e3;
+  return times;
+}
+
+}  // namespace hone

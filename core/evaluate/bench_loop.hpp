@@ -1,0 +1,49 @@
+// PlainLoop: what hone does for a submission, without any of its walls: the yardstick of
+// bench_step().
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "evaluate/options.hpp"
+#include "judge/local_runner.hpp"
+#include "judge/session.hpp"
+#include "model/task.hpp"
+#include "plugin/backend.hpp"
+
+namespace hone {
+
+/// Compiles with the machine's compiler and runs the judge's own session over calls in this
+/// process. One thread.
+class PlainLoop {
+ public:
+  static Result<std::unique_ptr<PlainLoop>> create(const EvaluatorOptions& options,
+                                                   std::shared_ptr<const Task> task);
+  ~PlainLoop();
+
+  struct Times {
+    double build_ms = 0, check_ms = 0, measure_ms = 0;
+    double total() const { return build_ms + check_ms + measure_ms; }
+  };
+  Result<Times> step(const std::string& source, std::uint64_t seed);
+
+ private:
+  PlainLoop(const EvaluatorOptions& options, std::shared_ptr<const Task> task)
+      : options_(options), task_(std::move(task)) {}
+  Result<std::string> compile(const std::string& name, const std::string& text,
+                              const std::string& entry);
+  Result<std::unique_ptr<LocalRunner>> load(const std::string& artifact, const std::string& entry,
+                                            const std::string& second, bool exact);
+
+  const EvaluatorOptions& options_;
+  const std::shared_ptr<const Task> task_;
+  std::filesystem::path folder_, home_;
+  std::unique_ptr<Backend> backend_;
+  hone_device* device_ = nullptr;
+  std::unique_ptr<LocalRunner> reference_, baseline_;
+  Trusted trusted_reference_, trusted_baseline_;
+};
+
+}  // namespace hone

@@ -1,0 +1,83 @@
+// ProcessRunner: the judge's hold on one candidate process: set it up, give it orders, stop the
+// clock.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "channel/control.hpp"
+#include "judge/defences.hpp"
+#include "judge/runner.hpp"
+#include "model/task.hpp"
+#include "plugin/backend.hpp"
+#include "sandbox/freezer.hpp"
+
+namespace hone {
+
+/// What the host hands over of a process that waits to be set up.
+struct RunnerHandles {
+  UniqueFd socket, artifact, pidfd;
+  UniqueFd freeze, frozen_events;  ///< none with ptrace
+  pid_t pid = 0;
+};
+
+struct RunnerOptions {
+  bool spin = true;  ///< wait by spinning, on a core of the judge's own; else asleep
+  std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
+  double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
+  Defences defences;
+};
+
+/// How the backend is told of a task's arguments (hone_argument_kind), in their order.
+std::vector<std::uint32_t> argument_kinds(const Task& task);
+
+/// One thread. The process itself is the host's to kill; a runner that goes only closes its side.
+class ProcessRunner : public Runner {
+ public:
+  static Result<std::unique_ptr<ProcessRunner>> create(const Backend& backend, hone_device* device,
+                                                       RunnerHandles handles,
+                                                       std::uint64_t arena_bytes,
+                                                       RunnerOptions options);
+  ~ProcessRunner() override;
+
+  /// Sends the setup; returns once the artifact is loaded. kFault until it is sealed, the
+  /// candidate's doing after.
+  Round set_up(const Task& task, const std::string& entry, const std::string& second_entry,
+               const std::vector<int>& cores, double timeout_s);
+
+  char* arena() const override { return arena_base_; }
+  std::uint64_t arena_bytes() const override { return arena_bytes_; }
+  Status freeze() override;
+  Status thaw() override;
+  RoundValues& values(std::size_t call) override;
+  Round timed_round(Order order, std::size_t calls, double timeout_s) override;
+  Round plain_round(Order order, std::size_t calls, double timeout_s) override;
+  Round set_guards(const std::vector<Guard>& guards, bool on) override;
+
+ private:
+  ProcessRunner() = default;
+  std::uint32_t give(Order order, std::size_t calls, bool spin);
+  Round wait_done(std::uint32_t round, double timeout_s, bool spin);
+  Round receive_report(Report expected, double timeout_s);
+  double left_of(double timeout_s) const;
+  bool ended() const;
+  bool over_memory() const;
+
+  const hone_backend_factory* backend_ = nullptr;
+  hone_buffer* arena_ = nullptr;
+  char* arena_base_ = nullptr;
+  std::uint64_t arena_bytes_ = 0;
+  RunnerHandles handles_;
+  UniqueFd orders_fd_, answers_fd_, arena_fd_;
+  Orders* orders_ = nullptr;
+  const Answers* answers_ = nullptr;
+  std::unique_ptr<Freezer> freezer_;
+  RunnerOptions options_;
+  bool frozen_ = false;
+  double spent_s_ = 0;  ///< by the process, of options_.seconds_max
+};
+
+}  // namespace hone
