@@ -14,7 +14,8 @@ namespace hone::test {
 namespace {
 
 constexpr std::uint64_t kSeed = 20;
-constexpr int kTries = 4;  // to succeed, on a machine whose cores may be busy with something else
+constexpr std::uint64_t kTries =
+    4;  // to succeed, on a machine whose cores may be busy with something else
 
 const std::vector<std::string> kDefences = {
     "freeze",        "freeze_between", "fresh_inputs", "poison",   "shuffle",
@@ -37,13 +38,23 @@ class Stopped : public testing::TestWithParam<Attack> {
  protected:
   /// After all that, the machine still judges an honest submission right.
   static void TearDownTestSuite() {
-    EXPECT_EQ(difference(Court::without({}).judge_honest(), {{Outcome::kCorrect}, "", 0.3, 3}), "");
+    EXPECT_EQ(difference(Court::without({}).judge_honest(), {{Outcome::kCorrect}}), "");
   }
 };
 TEST_P(Stopped, WithEveryDefence) {
-  const auto verdict = Court::without({}).judge(GetParam(), kSeed);
-  EXPECT_EQ(difference(verdict, GetParam().stopped), "");
-  RecordProperty("verdict", text_of(verdict));
+  // A gain would come every time; a figure that the machine's other work has spoilt does not.
+  std::string last = "not tried";
+  for (std::uint64_t i = 0; i < kTries && !last.empty(); ++i) {
+    const auto verdict = Court::without({}).judge(GetParam(), kSeed + i);
+    last = difference(verdict, GetParam().stopped);
+    RecordProperty("verdict", text_of(verdict));
+    const auto& allowed = GetParam().stopped.outcomes;
+    const bool a_figure =
+        verdict && verdict->correct() &&
+        std::find(allowed.begin(), allowed.end(), Outcome::kCorrect) != allowed.end();
+    if (!a_figure) break;
+  }
+  EXPECT_EQ(last, "");
 }
 INSTANTIATE_TEST_SUITE_P(Adversarial, Stopped, testing::ValuesIn(attacks()), name_of);
 
@@ -59,10 +70,10 @@ INSTANTIATE_TEST_SUITE_P(Adversarial, StoppedByEither,
 class Succeeds : public testing::TestWithParam<Attack> {};
 TEST_P(Succeeds, WithoutTheDefence) {
   std::string last = "not tried";
-  for (int i = 0; i < kTries && !last.empty(); ++i) {
-    last = difference(
-        Court::without(GetParam().off).judge(GetParam(), kSeed + static_cast<std::uint64_t>(i)),
-        GetParam().succeeds);
+  for (std::uint64_t i = 0; i < kTries && !last.empty(); ++i) {
+    const auto verdict = Court::without(GetParam().off).judge(GetParam(), kSeed + i);
+    last = difference(verdict, GetParam().succeeds);
+    RecordProperty("verdict", text_of(verdict));
   }
   EXPECT_EQ(last, "");
 }
