@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/crypto.hpp"
+#include "judge/wide.hpp"
 
 namespace hone {
 namespace {
@@ -98,10 +99,30 @@ void fill_scaled(T* out, std::uint64_t count, const Generator& g, const Stream& 
   each(out, count, [=](std::uint64_t i) { return s.normal(i) * scale + offset; });
 }
 
+HONE_WIDE void fill_normal(float* out, std::uint64_t count, float mean, float deviation, Stream s) {
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = mean + s.normal(i) * deviation;
+}
+
+HONE_WIDE void fill_uniform(float* out, std::uint64_t count, float low, float high, Stream s) {
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = low + (high - low) * s.unit(i);
+}
+
+/// Words first … first + count of the pattern.
+HONE_WIDE void fill_words(char* out, std::uint64_t first, std::uint64_t count, Stream s) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint32_t word = s.bits(first + i);
+    std::memcpy(out + 4 * i, &word, sizeof word);
+  }
+}
+
 template <typename T>
 void fill(T* out, std::uint64_t count, const Generator& g, std::uint64_t seed) {
   const Stream s(seed);
   const auto a = static_cast<float>(g.a), b = static_cast<float>(g.b);
+  if constexpr (std::is_same_v<T, float>) {
+    if (g.kind == "normal") return fill_normal(out, count, a, b, s);
+    if (g.kind == "uniform") return fill_uniform(out, count, a, b, s);
+  }
   if (g.kind == "uniform") {
     each(out, count, [=](std::uint64_t i) { return a + (b - a) * s.unit(i); });
   } else if (g.kind == "integers") {
@@ -170,10 +191,9 @@ void write_pattern(char* base, std::uint64_t from, std::uint64_t to, std::uint64
     return static_cast<char>(s.bits(at / 4) >> (8 * (at & 3)));
   };
   for (; from < to && (from & 3) != 0; ++from) base[from] = byte(from);
-  for (; from + 4 <= to; from += 4) {
-    const std::uint32_t word = s.bits(from / 4);
-    std::memcpy(base + from, &word, sizeof word);
-  }
+  const std::uint64_t words = from < to ? (to - from) / 4 : 0;
+  fill_words(base + from, from / 4, words, s);
+  from += 4 * words;
   for (; from < to; ++from) base[from] = byte(from);
 }
 
