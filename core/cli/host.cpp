@@ -155,6 +155,10 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       const Registry& registry,
                                                       std::shared_ptr<const Catalog> catalog,
                                                       Evaluator& evaluator, std::string isolation) {
+  // A mistake in the default reward is found now, not at the first reset.
+  if (auto reward = registry.open_reward(config.reward.name, config.reward.config); !reward) {
+    return reward.error().in("reward");
+  }
   KernelRefineOptions refine;
   refine.max_turns = config.environment.max_turns;
   refine.stop_speedup = config.environment.stop_speedup;
@@ -166,10 +170,6 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::move(environment));
 
-  // A mistake in the default reward is found now, not at the first reset.
-  if (auto reward = registry.open_reward(config.reward.name, config.reward.config); !reward) {
-    return reward.error().in("reward");
-  }
   EpisodeOptions options;
   options.limits.lease_s = config.server.lease_s;
   options.limits.ended_lease_s = config.server.ended_lease_s;

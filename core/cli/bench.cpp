@@ -1,0 +1,204 @@
+// `hone bench`: hone's own figures, as ratios in one run on one machine.
+#include "cli/bench.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "cli/host.hpp"
+#include "episode/idle.hpp"
+#include "episode/scripted_evaluator.hpp"
+#include "server/bench.hpp"
+
+namespace hone {
+namespace {
+
+Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
+
+/// The whole of one idle figure, in a process whose memory holds nothing else.
+Result<IdleFigure> measure_here(const Config& config, std::size_t episodes) {
+  const auto registry = open_registry(config);
+  HONE_ASSIGN(auto catalog, open_catalog(config, *registry));
+  ScriptedEvaluator evaluator(
+      [](const Submission&) -> Result<Verdict> { return ScriptedEvaluator::correct(1.5); });
+  HONE_ASSIGN(const auto service,
+              make_episodes(config, *registry, std::move(catalog), evaluator, "none"));
+  return measure_idle(*service, episodes, Value::map({{"task", "add_relu"}}));
+}
+
+Result<IdleFigure> measure_in_child(const Config& config, std::size_t episodes) {
+  int ends[2];
+  if (pipe(ends) != 0) return system_error("pipe", errno);
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  const pid_t child = fork();
+  if (child < 0) return system_error("fork", errno);
+  if (child == 0) {
+    const auto figure = measure_here(config, episodes);
+    if (!figure)
+      (void)!write(STDERR_FILENO, figure.error().message.data(), figure.error().message.size());
+    if (figure) (void)!write(writing.get(), &*figure, sizeof(IdleFigure));
+    _exit(figure ? 0 : 1);
+  }
+  writing.reset();
+  IdleFigure figure;
+  const ssize_t got = read(reading.get(), &figure, sizeof figure);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (got != static_cast<ssize_t>(sizeof figure))
+    return internal_error("the process with " + std::to_string(episodes) + " episodes failed");
+  return figure;
+}
+
+class BenchCommand : public Command {
+ public:
+  std::string name() const override { return "bench"; }
+  std::string summary() const override {
+    return "Measure hone itself against bare ZeroMQ, a bare compiler, and itself.";
+  }
+  std::vector<std::string> examples() const override {
+    return {
+        "hone bench protocol           # requests per second over a raw ROUTER/DEALER echo (10 s)",
+        "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
+        "two)",
+        "hone bench idle               # memory with up to 100,000 open episodes",
+        "hone bench noise --count 50   # a kernel against itself; 500 times takes half an hour",
+        "hone bench protocol --json"};
+  }
+  void declare(OptionSet& options) override {
+    options.text({.name = "WHAT",
+                  .doc = "which figures",
+                  .choices = {"protocol", "step", "idle", "noise"},
+                  .required = true},
+                 what_);
+    options.text({.name = "--task", .doc = "step, noise: the task (add_relu)", .value = "TASK"},
+                 task_);
+    options.integer({.name = "--count",
+                     .doc = "step: submissions of each kind (20); noise: repetitions (500)",
+                     .value = "N"},
+                    count_, 2, 1'000'000);
+    config_.declare(options);
+    options.flag({.name = "--json",
+                  .doc = "print a list of {name, value, unit, baseline, ratio, goal, holds}"},
+                 json_);
+  }
+
+  int run(Terminal& terminal) override {
+    const auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    const auto figures = measure(
+        loaded->config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    terminal.clear_status();
+    if (!figures) return terminal.fail(figures.error(), "what this machine allows: hone doctor");
+    return print(terminal, *figures);
+  }
+
+ private:
+  Result<Value> measure(const Config& config, const Say& say) const {
+    const auto times = [this](std::int64_t fallback) {
+      return static_cast<std::size_t>(count_ > 0 ? count_ : fallback);
+    };
+    if (what_ == "step") return bench_step(config, task_, times(20), say);
+    if (what_ == "noise") return bench_noise(config, task_, times(500), say);
+    if (what_ == "idle") return bench_idle(config, say);
+    say("protocol");
+    const auto registry = open_registry(config);
+    ProtocolBenchOptions options;
+    options.open_reward = [&](const std::string& name, const Value& own) {
+      return registry->open_reward(name, own);
+    };
+    options.reward = config.reward.name;
+    return bench_protocol(options);
+  }
+
+  int print(Terminal& terminal, const Value& figures) const {
+    bool all = true;
+    std::vector<Row> rows;
+    for (const Value& figure : figures.as_array()) {
+      const auto number = [&](const char* key) {
+        const Value* member = figure.find(key);
+        return member == nullptr || !member->is_number() ? std::string("–")
+                                                         : short_number(member->as_double());
+      };
+      const Value* holds = figure.find("holds");
+      const bool judged = holds != nullptr && holds->is_bool();
+      const bool good = !judged || holds->as_bool();
+      all = all && good;
+      const Value* goal = figure.find("goal");
+      std::string wanted = goal == nullptr || goal->is_nil() ? ""
+                           : goal->is_string()               ? goal->as_string()
+                                                             : to_json(*goal);
+      rows.push_back({{figure.find("name")->as_string(), Colour::kBold},
+                      {number("value"), Colour::kPlain, true},
+                      {figure.find("unit")->as_string()},
+                      {number("baseline"), Colour::kPlain, true},
+                      {number("ratio"), Colour::kPlain, true},
+                      {wanted},
+                      {!judged ? ""
+                       : good  ? "holds"
+                               : "falls short",
+                       good ? Colour::kGreen : Colour::kRed}});
+    }
+    if (json_) {
+      terminal.json(figures, 2);
+    } else {
+      terminal.line(machine());
+      terminal.table({"figure", "value", "unit", "baseline", "ratio", "goal", ""}, rows);
+    }
+    return all ? kExitOk : kExitNo;
+  }
+
+  static std::string machine() {
+    const auto registry = open_registry(Config());
+    const auto backend = registry->open_backend("cpu");
+    const auto facts =
+        backend ? (*backend)->describe(Value::map()) : Result<Value>(backend.error());
+    return std::to_string(cpu_count()) + " CPUs; " +
+           (facts ? facts->find("fingerprint")->as_string() : "unknown machine");
+  }
+
+  ConfigOptions config_;
+  std::string what_, task_ = "add_relu";
+  std::int64_t count_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace
+
+Value figure_to_value(const Figure& f) {
+  return Value::map({{"name", f.name},
+                     {"value", number_or_nil(f.value)},
+                     {"unit", f.unit},
+                     {"baseline", number_or_nil(f.baseline)},
+                     {"ratio", number_or_nil(f.ratio)},
+                     {"goal", f.goal.empty() ? Value() : Value(f.goal)},
+                     {"holds", f.goal.empty() ? Value() : Value(f.holds)}});
+}
+
+Result<Value> bench_idle(const Config& config, const Say& say) {
+  constexpr double kHost = 100e6, kEach = 2048;  // bytes: the goal, besides the history
+  Value figures = Value::array();
+  for (const std::size_t episodes : {std::size_t{1}, std::size_t{10'000}, std::size_t{100'000}}) {
+    say("idle: " + std::to_string(episodes) + " open episodes");
+    HONE_ASSIGN(const IdleFigure figure, measure_in_child(config, episodes));
+    const double held = static_cast<double>(figure.resident_after);
+    const auto history = static_cast<double>(figure.history_bytes);
+    const double allowed = kHost + kEach * static_cast<double>(episodes) + history;
+    const std::string name = "idle_" + std::to_string(episodes);
+    figures.push(figure_to_value(
+        {name, "MB", held / 1e6, allowed / 1e6, held / allowed, "ratio <= 1", held <= allowed}));
+    if (episodes == 1) continue;
+    figures.push(figure_to_value({name + "_each_beyond_history", "B", figure.bytes_beyond_history(),
+                                  kEach, figure.bytes_beyond_history() / kEach, "ratio <= 1",
+                                  figure.bytes_beyond_history() <= kEach}));
+    figures.push(figure_to_value(
+        {name + "_history", "MB", history / 1e6, held / 1e6, history / held, "", true}));
+  }
+  return figures;
+}
+
+std::unique_ptr<Command> make_bench_command() { return std::make_unique<BenchCommand>(); }
+
+}  // namespace hone
