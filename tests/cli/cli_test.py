@@ -1,0 +1,200 @@
+"""hone as a person or a script uses it: what it prints, what it exits with, and real evaluations through it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
+HONE = str(BUILD / "hone")
+GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
+QUICK = ["--set", "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"]
+
+
+def hone(*arguments: object, cwd: Path | None = None, environment: dict[str, str] | None = None,
+         timeout: float = 240) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([HONE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=cwd,
+                          env=environment or {**os.environ, "NO_COLOR": "1"})
+
+
+class Plain(unittest.TestCase):
+    def test_every_command_has_help_with_examples(self) -> None:
+        listed = re.findall(r"^  ([a-z]+)  ", hone("--help").stdout, re.MULTILINE)
+        self.assertEqual(listed, ["serve", "demo", "eval", "tasks", "plugins", "validate", "new", "bench", "doctor",
+                                  "config", "completion"])
+        for command in listed:
+            ran = hone(command, "--help")
+            self.assertEqual(ran.returncode, 0)
+            self.assertRegex(ran.stdout, rf"Examples:\n\s+.*hone {command}")
+
+    def test_nothing_is_coloured_in_a_pipe(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        for arguments in (["tasks"], ["plugins"], ["doctor"], ["config"]):
+            ran = hone(*arguments, environment=environment)
+            self.assertNotIn("\033", ran.stdout + ran.stderr)
+
+    def test_mistakes_say_what_to_do_and_exit_with_2(self) -> None:
+        for arguments, message in (
+            (["serv"], "hone: unknown command 'serv'; did you mean 'serve'?"),
+            (["tasks", "sofmax"], "did you mean 'softmax'?\n  all tasks: hone tasks"),
+            (["eval", "add_relu", "/nonexistent.cpp"], "hone: open /nonexistent.cpp: no such file or directory"),
+            (["config", "--set", "server.lease_s=0"], "lease_s: found 0, expected 1 to 86400"),
+            (["plugins", "kevni"], "unknown plugin 'kevni'; did you mean 'kevin'?"),
+            (["new", "reward", "Bad-Name"], "Bad-Name"),
+            (["completion", "tcsh"], "unknown value 'tcsh'"),
+        ):
+            with self.subTest(arguments):
+                ran = hone(*arguments)
+                self.assertEqual(ran.returncode, 2, ran.stderr)
+                self.assertIn(message, ran.stderr)
+
+    def test_tasks(self) -> None:
+        listed = json.loads(hone("tasks", "--json").stdout)
+        self.assertGreaterEqual(len(listed), 16)
+        self.assertEqual(hone("tasks", "--ids").stdout.split(), [task["id"].split("/")[1] for task in listed])
+        shown = hone("tasks", "add_relu").stdout
+        self.assertIn('extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)', shown)
+        self.assertNotIn("hidden:", shown)
+        self.assertNotIn("reference.cpp", shown)
+
+    def test_plugins(self) -> None:
+        names = {plugin["name"]: plugin for plugin in json.loads(hone("plugins", "--json").stdout)}
+        for name in ("tritonforge", "kevin", "dr_kernel", "fast_p", "tasks", "cpu"):
+            self.assertEqual(names[name]["error"], "")
+        self.assertRegex(hone("plugins", "kevin").stdout, r"gamma\s+float")
+
+    def test_config_round_trips(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "hone.yaml"
+            file.write_text(hone("config").stdout)
+            first = json.loads(hone("config", "--json").stdout)
+            second = json.loads(hone("config", file, "--json").stdout)
+            self.assertEqual(first["config"], second["config"])
+            self.assertEqual(set(first["origins"].values()), {"default"})
+            self.assertTrue(second["origins"]["/server/lease_s"].startswith(f"{file}:"))
+        self.assertIn("server.limits.source_bytes", hone("config", "--keys").stdout)
+
+    def test_doctor(self) -> None:
+        ran = hone("doctor", "--json")
+        found = json.loads(ran.stdout)
+        self.assertEqual(ran.returncode, 0 if found["serves"] else 1)
+        named = {finding["what"]: finding for finding in found["findings"]}
+        for what in ("isolation", "freezer", "landlock", "c++ compiler", "cpus", "clock source", "huge pages", "memory"):
+            self.assertIn(what, named)
+        for finding in found["findings"]:
+            if finding["state"] == "missing":
+                self.assertTrue(finding["advice"], finding)
+
+    def test_completion(self) -> None:
+        bash = hone("completion", "bash").stdout
+        subprocess.run(["bash", "-n"], input=bash, text=True, check=True)
+
+        def complete(*words: str) -> list[str]:
+            script = bash + f"""
+COMP_WORDS=({' '.join(words[:-1])} "{words[-1]}"); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _hone
+printf '%s\\n' "${{COMPREPLY[@]}}" """
+            environment = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"}
+            return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True,
+                                  env=environment).stdout.split()
+
+        self.assertEqual(complete("hone", "dem"), ["demo"])
+        self.assertEqual(complete("hone", "tasks", "soft"), ["softmax"])
+        self.assertIn("--endpoint", complete("hone", "serve", "--e"))
+        self.assertEqual(complete("hone", "bench", "pro"), ["protocol"])
+        self.assertEqual(complete("hone", "validate", "--ch"), [])  # hidden
+        self.assertIn("#compdef hone", hone("completion", "zsh").stdout)
+        self.assertIn("-l endpoint", hone("completion", "fish").stdout)
+
+    def test_new_plugins_build_and_are_valid(self) -> None:
+        for kind in ("reward", "reward-c", "dataset"):
+            with self.subTest(kind), tempfile.TemporaryDirectory() as folder:
+                here = Path(folder)
+                self.assertEqual(hone("new", kind, "my_own", cwd=here).returncode, 0)
+                self.assertEqual(hone("new", kind, "my_own", cwd=here).returncode, 2)
+                for command in (["cmake", "-S", "my_own", "-B", "build"], ["cmake", "--build", "build"]):
+                    subprocess.run(command, cwd=here, check=True, capture_output=True)
+                ran = hone("validate", "build/my_own.so", cwd=here)
+                self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+                self.assertIn("my_own 0.1.0 is valid" if "0.1.0" in ran.stdout else "is valid", ran.stdout)
+                listed = json.loads(hone("plugins", "--json", "--set", f"plugins.paths=[{here}/build/my_own.so]").stdout)
+                self.assertIn("my_own", [plugin["name"] for plugin in listed])
+
+    def test_validate_says_no(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "empty.so"
+            file.write_bytes(b"")
+            ran = hone("validate", file)
+            self.assertEqual(ran.returncode, 1, ran.stderr)
+            self.assertIn("is not valid", ran.stdout)
+
+
+class Real(unittest.TestCase):
+    def test_eval_judges_many_files(self) -> None:
+        files = [GOLDEN / "correct_fast.cpp", GOLDEN / "demo_1_wrong.cpp", GOLDEN / "build_typo.cpp"]
+        ran = hone("eval", "add_relu", *files, "--json", *QUICK)
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        listed = json.loads(ran.stdout)
+        self.assertEqual([entry["verdict"]["outcome"] for entry in listed], ["correct", "wrong", "build_failed"])
+        self.assertEqual([entry["file"] for entry in listed], [str(file) for file in files])
+        self.assertGreater(listed[0]["verdict"]["speedup"]["value"], 0)
+        self.assertEqual([entry["reward"] for entry in listed[1:]], [0.1, 0.0])
+
+    def test_eval_prints_a_table_and_the_compilers_words(self) -> None:
+        ran = hone("eval", "add_relu", GOLDEN / "build_typo.cpp", *QUICK)
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertRegex(ran.stdout, r"build_typo\.cpp\s+build_failed")
+        self.assertIn("error:", ran.stdout)
+        self.assertEqual(hone("eval", "add_relu", GOLDEN / "correct_fast.cpp", *QUICK).returncode, 0)
+
+    def test_demo(self) -> None:
+        ran = hone("demo", "--json")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        turns = [json.loads(line) for line in ran.stdout.splitlines()]
+        self.assertEqual([turn["outcome"] for turn in turns], ["wrong", "crashed", "correct", "correct"])
+        self.assertEqual([turn["turn"] for turn in turns], [1, 2, 3, 4])
+        for turn in turns:
+            self.assertLessEqual({"turn", "outcome", "speedup", "reward", "return_to_date"}, set(turn))
+            self.assertTrue(turn["reward_valid"])
+        self.assertIn("elements", turns[0]["feedback"])
+        self.assertIn("SIG", turns[1]["reason"])
+        self.assertTrue(turns[3]["truncated"])
+        shown = hone("demo", "--show-source", *QUICK)
+        self.assertIn('extern "C" void add_relu', shown.stdout)
+        self.assertIn("hone serve", shown.stdout.splitlines()[-1])
+
+    def test_serve_says_where_and_stops_when_told(self) -> None:
+        server = subprocess.Popen([HONE, "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", ""],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        said = json.loads(server.stdout.readline())
+        self.assertRegex(said["endpoint"], r"^tcp://127\.0\.0\.1:[1-9]\d*$")
+        self.assertEqual(said["control"], "")
+        self.assertIn("isolation", said["description"])
+        server.send_signal(signal.SIGTERM)
+        _, log = server.communicate(timeout=60)
+        self.assertEqual(server.returncode, 0, log)
+        self.assertIn("every step answered", log)
+
+    def test_serve_refuses_what_is_not_loopback(self) -> None:
+        ran = hone("serve", "--endpoint", "tcp://0.0.0.0:0")
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("0.0.0.0", ran.stderr)
+
+    def test_admission_of_one_task(self) -> None:
+        ran = hone("tasks", "--admit", "add_relu", "--json")
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        (report,) = json.loads(ran.stdout)
+        self.assertTrue(report["admitted"])
+        self.assertFalse(any(lazy["passes"] for lazy in report["lazy"]))
+
+
+if __name__ == "__main__":
+    if not Path(HONE).exists():
+        sys.exit(f"no hone in {BUILD}: build the preset dev, or set HONE_BUILD_DIR")
+    unittest.main()

@@ -1,0 +1,87 @@
+// From a configuration to parts: what each mistake is told as.
+#include "cli/host.hpp"
+
+#include <gtest/gtest.h>
+
+#include "episode/scripted_evaluator.hpp"
+
+namespace hone {
+namespace {
+
+Config config_of(const std::vector<std::string>& sets) {
+  auto loaded = load_config({}, sets);
+  EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
+  // The programs of this test lie below tests/: what ships is named.
+  return loaded ? loaded->config : Config();
+}
+
+RegistryOptions shipped() { return {{HONE_BUILD_DIR}, {}, plugin_services()}; }
+
+std::string builtin() {
+  return "{name: tasks, config: {path: " HONE_SOURCE_DIR "/envs/kernel_refine/tasks}}";
+}
+
+TEST(HostParts, TasksAreReadThroughThePlugin) {
+  const Registry registry(shipped());
+  const auto catalog = open_catalog(config_of({"datasets=[" + builtin() + "]"}), registry);
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  EXPECT_GE((*catalog)->list("")->size(), 16u);
+  EXPECT_TRUE((*catalog)->find("tasks/add_relu"));
+}
+
+TEST(HostParts, AnUnknownDatasetPluginNamesTheDatasetAndTheNearest) {
+  const Registry registry(shipped());
+  const auto catalog = open_catalog(config_of({"datasets=[{name: mine, plugin: taks}]"}), registry);
+  ASSERT_FALSE(catalog);
+  EXPECT_EQ(catalog.error().message.find("dataset 'mine': "), 0u) << catalog.error().message;
+  EXPECT_NE(catalog.error().message.find("did you mean 'tasks'?"), std::string::npos)
+      << catalog.error().message;
+}
+
+TEST(HostParts, NoCompilerInstalledIsSaidWithThePackage) {
+  const Registry registry(shipped());
+  const auto options = evaluator_options(config_of({"cpu.c++.path=/nonexistent/g++"}), registry);
+  ASSERT_FALSE(options);
+  EXPECT_EQ(options.error().message,
+            "cpu.c++.path: /nonexistent/g++: no such compiler; apt-get install g++");
+  EXPECT_EQ(options.error().code, Code::kFailedPrecondition);
+}
+
+TEST(HostParts, TheConfigurationReachesTheEvaluator) {
+  const Registry registry(shipped());
+  const auto options = evaluator_options(
+      config_of({"evaluate.builders=3", "evaluate.measure.singles=0", "cpu.c.flags=[-O1]",
+                 "cpu.devices=[{judge_cpu: 0, cores: [1]}, {judge_cpu: 2, cores: [3, 4]}]"}),
+      registry);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->builders, 3);
+  EXPECT_EQ(options->measure.singles, 0);
+  EXPECT_EQ(options->toolchains.at("c").flags, std::vector<std::string>{"-O1"});
+  ASSERT_EQ(options->devices.size(), 2u);
+  EXPECT_EQ(options->devices[1].index, 1);
+  EXPECT_EQ(options->devices[1].cores, (std::vector<int>{3, 4}));
+}
+
+TEST(HostParts, AMistakeInTheDefaultRewardIsFoundAtTheStart) {
+  const Registry registry(shipped());
+  auto catalog = open_catalog(config_of({"datasets=[" + builtin() + "]"}), registry);
+  ASSERT_TRUE(catalog);
+  ScriptedEvaluator evaluator(
+      [](const Submission&) -> Result<Verdict> { return ScriptedEvaluator::correct(1); });
+  const auto service = make_episodes(config_of({"reward={name: kevni}"}), registry,
+                                     std::move(catalog).value(), evaluator, "none");
+  ASSERT_FALSE(service);
+  EXPECT_NE(service.error().message.find("kevni"), std::string::npos) << service.error().message;
+}
+
+TEST(HostParts, TheServerGetsItsLimits) {
+  const ServerOptions options =
+      server_options(config_of({"server.limits.frames=9", "server.heartbeat_s=3"}));
+  EXPECT_EQ(options.limits.frames_max, 9u);
+  EXPECT_EQ(options.heartbeat_s, 3);
+  EXPECT_EQ(launcher_options(config_of({"isolation.minimum=separated"})).minimum,
+            IsolationLevel::kSeparated);
+}
+
+}  // namespace
+}  // namespace hone
