@@ -1,0 +1,147 @@
+"""What every file keeps: its first line says what it is for, its size, no path or name of one machine, no vendor's."""
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES_MAX = 400
+# Files over the limit, each with its reason.
+LONG: dict[str, str] = {
+    "core/model/task.cpp": "one reader of one format: every rule of docs/tasks.md in the page's order",
+}
+# What hone names of vendors stands where it must: a backend and its tasks, the isolation of one, and documentation.
+VENDORS = re.compile(r"\b(nvidia|cuda|cudnn|cublas|hip|rocm|amd|h100|h200|a100|mi300)\b", re.IGNORECASE)
+VENDOR_NEUTRAL = ("core", "envs/kernel_refine", "clients", "configs", "scripts")
+# A comment that says what a neutral part must be able to carry for a vendor is no dependency on one.
+VENDOR_ALLOWED: dict[str, str] = {}
+MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/[\w.-]+|\b[\w-]+\.(?:internal|corp|lan)\b")
+CODE = {".h", ".hpp", ".c", ".cpp", ".py", ".cmake", ".bash", ".sh", ".yaml"}
+
+
+def tracked() -> list[Path]:
+    """Files that git knows or would add."""
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.split("\n")
+    return [ROOT / line for line in listed if line and (ROOT / line).is_file()]
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(errors="replace")
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def first_words(path: Path) -> str:
+    """The first line, or the second after a #! line or a C comment's opening."""
+    lines = text_of(path).split("\n")
+    start = 1 if lines[0].startswith("#!") else 0
+    return lines[start]
+
+
+def opens_with_a_sentence(path: Path) -> bool:
+    line = first_words(path)
+    return bool(re.match(r'^\s*(//|/\*|#|"""|--)\s*\S+.*\w', line))
+
+
+class Files(unittest.TestCase):
+    def setUp(self) -> None:
+        self.files = tracked()
+        self.assertGreater(len(self.files), 50)
+
+    def test_files_are_short(self) -> None:
+        found = []
+        for path in self.files:
+            if path.suffix in {".h", ".hpp", ".c", ".cpp", ".py"} and relative(path) not in LONG:
+                lines = text_of(path).count("\n")
+                if lines > LINES_MAX:
+                    found.append(f"{relative(path)}: {lines} lines, at most {LINES_MAX} (or a reason in LONG)")
+        self.assertEqual(found, [])
+
+    def test_the_list_of_long_files_is_not_stale(self) -> None:
+        for name in LONG:
+            self.assertGreater(text_of(ROOT / name).count("\n"), LINES_MAX, f"{name} is short by now: take it off LONG")
+
+    def test_the_first_line_says_what_a_file_is_for(self) -> None:
+        found = []
+        for path in self.files:
+            name = relative(path)
+            if path.suffix in CODE and path.name != "__init__.py" and not opens_with_a_sentence(path):
+                if not name.startswith(("envs/kernel_refine/tasks/", "tests/adversarial/", "tests/fixtures/")):
+                    found.append(f"{name}: {first_words(path)!r}")
+        self.assertEqual(found, [])
+
+    def test_no_file_names_a_machine(self) -> None:
+        found = []
+        for path in self.files:
+            if relative(path) == "tests/repo/files_test.py":
+                continue
+            for number, line in enumerate(text_of(path).split("\n"), 1):
+                if match := MACHINE.search(line):
+                    found.append(f"{relative(path)}:{number}: {match.group()}")
+        self.assertEqual(found, [])
+
+    def test_neutral_parts_name_no_vendor(self) -> None:
+        found = []
+        for path in self.files:
+            name = relative(path)
+            if not name.startswith(VENDOR_NEUTRAL) or name in VENDOR_ALLOWED:
+                continue
+            for number, line in enumerate(text_of(path).split("\n"), 1):
+                if match := VENDORS.search(line):
+                    found.append(f"{name}:{number}: {match.group()}")
+        self.assertEqual(found, [])
+
+    def test_no_conflict_marker_or_trailing_space(self) -> None:
+        found = []
+        for path in self.files:
+            if path.suffix not in CODE:
+                continue
+            for number, line in enumerate(text_of(path).split("\n"), 1):
+                if re.match(r"^(<<<<<<< |>>>>>>> )", line) or line != line.rstrip():
+                    found.append(f"{relative(path)}:{number}")
+        self.assertEqual(found, [])
+
+    def test_scripts_are_strict_and_explain_themselves(self) -> None:
+        for path in (ROOT / "scripts").iterdir():
+            if path.suffix == ".bash":
+                continue
+            text = text_of(path)
+            self.assertTrue(text.startswith("#!/usr/bin/env bash\n# "), path.name)
+            self.assertIn("\nset -euo pipefail\n", text, path.name)
+            shown = subprocess.run([str(path), "--help"], cwd="/", capture_output=True, text=True, check=True)
+            self.assertIn(f"Usage: scripts/{path.name}", shown.stdout + shown.stderr)
+
+    def test_scripts_refuse_unknown_options(self) -> None:
+        for name in ("setup", "test", "format", "bundle"):
+            ran = subprocess.run([str(ROOT / "scripts" / name), "--nope"], capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 2, name)
+            self.assertIn("unknown option '--nope'", ran.stderr)
+
+
+class Names(unittest.TestCase):
+    def test_files_and_folders_are_snake_case(self) -> None:
+        found = [
+            relative(path) for path in tracked()
+            if relative(path).startswith(("core/", "plugins/", "envs/", "clients/cpp/src/", "tests/"))
+            and path.suffix in {".h", ".hpp", ".c", ".cpp", ".py"}
+            and not re.fullmatch(r"[a-z0-9_]+|__init__|conftest", path.stem)
+        ]
+        self.assertEqual(found, [])
+
+    def test_nothing_is_called_manager_helper_or_util(self) -> None:
+        found = []
+        for path in tracked():
+            if path.suffix in {".hpp", ".cpp", ".h", ".c"} and relative(path).startswith(("core/", "plugins/", "envs/")):
+                found += [f"{relative(path)}: {name}" for name in
+                          re.findall(r"\b(?:class|struct)\s+(\w*(?:Manager|Helper|Utils?)\w*)", text_of(path))]
+        self.assertEqual(found, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
