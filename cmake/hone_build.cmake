@@ -33,6 +33,8 @@ target_compile_options(hone_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-maybe-uninitialized$<SEMICOLON>-Wno-restrict>
   $<$<AND:$<CXX_COMPILER_ID:Clang>,$<COMPILE_LANGUAGE:CXX>>:-Wthread-safety>)
 target_compile_definitions(hone_flags INTERFACE _GNU_SOURCE)
+# What is shipped names no folder of the machine that built it.
+target_compile_options(hone_flags INTERFACE $<$<CONFIG:Release>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>)
 target_link_options(hone_flags INTERFACE -Wl,-z,relro,-z,now)
 # Libraries are looked for in lib/ beside hone first, where scripts/bundle puts them; a build folder has none there.
 # Rationale: old dtags, because the libraries in lib/ need each other, and a RUNPATH is not asked for those.
