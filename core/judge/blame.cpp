@@ -16,6 +16,13 @@ Judgement frozen_badly(const Error& error, const char* culprit, const std::strin
   return {ending, culprit, where, error.message, {}};
 }
 
+Judgement cheated(std::string reason) {
+  Judgement judged = wrong(std::move(reason));
+  judged.verdict.outcome = Outcome::kCheated;
+  judged.verdict.stage = "measure";
+  return judged;
+}
+
 Judgement wrong(std::string reason) {
   Judgement judged;
   judged.verdict.outcome = Outcome::kWrong;

@@ -17,6 +17,8 @@ Judgement fault(const Error& error);
 Judgement blame(const Round& round, const char* culprit, const std::string& where);
 /// A freeze that was not confirmed: the process has ended, or ours.
 Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where);
+/// The outcome `cheated`: a measurement that nothing else explains.
+Judgement cheated(std::string reason);
 /// The outcome `wrong`, stage "check".
 Judgement wrong(std::string reason);
 /// `correct`, as far as it has come.

@@ -22,8 +22,10 @@ namespace {
 constexpr double kSinglesDisagree =
     0.80;  // rounds of one call may show so much less of the speedup before they count
 constexpr double kNoisyWidth = 0.15;  // of the interval, relative
-constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
-constexpr double kPatience = 4;       // after so many times the time that a measurement should take
+constexpr double kCoreBytesPerSecond =
+    128 * 6e9;                   // no load and store unit is faster, caches or not
+constexpr int kPairsLeast = 3;   // even for a submission that is far slower than its baseline,
+constexpr double kPatience = 4;  // after so many times the time that a measurement should take
 constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 
@@ -65,6 +67,15 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
     }
   }
   return bytes;
+}
+
+bool beyond_physics(const Task& task, double call_seconds) {
+  double bytes = 0;
+  for (const Tensor& tensor : task.tensors) {
+    const auto count = element_count(tensor, task.timed);
+    if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
+  }
+  return bytes / call_seconds > kCoreBytesPerSecond * task.threads;
 }
 
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline) {
@@ -157,6 +168,9 @@ Judgement Session::measure() {
     if (Judgement judged = pair(number++, 1, &pair_a, &pair_b); !passed(judged)) return judged;
     singles_a.push_back(pair_a);
     singles_b.push_back(pair_b);
+  }
+  if (beyond_physics(task_, median(b))) {
+    return cheated("a call would have moved its tensors faster than a core can load and store");
   }
   const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));
   Speedup speedup;

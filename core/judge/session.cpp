@@ -8,6 +8,21 @@
 
 namespace hone {
 
+namespace {
+
+/// What a hidden shape was must not be told: no place in it, and counts in thousandths.
+void hide(Mismatch& mismatch) {
+  mismatch.index.clear();
+  const auto thousandths = [&](std::int64_t count) {
+    return (count * 1000 + mismatch.total - 1) / mismatch.total;
+  };
+  mismatch.wrong = thousandths(mismatch.wrong);
+  mismatch.nans = thousandths(mismatch.nans);
+  mismatch.total = 1000;
+}
+
+}  // namespace
+
 Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings,
                  Trusted reference, Trusted baseline, Runner& submission)
     : task_(task),
@@ -69,7 +84,7 @@ Judgement Session::check_answers(const InputSet& set, const Layout& layout, cons
     if (!mismatch) continue;
     mismatch->shape = trial.hidden ? "hidden" : shape_text(trial);
     mismatch->family = task_.families[trial.family].name;
-    if (trial.hidden) mismatch->index.clear();
+    if (trial.hidden) hide(*mismatch);
     Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(trial));
     judged.verdict.mismatch = std::move(mismatch);
     return judged;

@@ -49,6 +49,9 @@ struct Trusted {
 Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact);
 /// Calls of a round, from what one call takes.
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
+/// Whether a call of so many seconds would have moved its tensors' bytes faster than any core can:
+/// 128 bytes a cycle at 6 GHz, caches included.
+bool beyond_physics(const Task& task, double call_seconds);
 /// Fills in call_seconds and floor_seconds of a new baseline.
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline);
 

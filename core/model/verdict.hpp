@@ -37,7 +37,7 @@ struct Mismatch {
       index;  ///< of the worst element; empty where it would give a hidden shape away
   std::optional<double> got, expected;  ///< no value where the output is too small to show it
   double tolerance = 0;
-  std::int64_t wrong = 0, total = 0;  ///< elements
+  std::int64_t wrong = 0, total = 0;  ///< elements; of a hidden shape, thousandths of them
   std::int64_t nans = 0;              ///< NaN where a number was expected
 };
 

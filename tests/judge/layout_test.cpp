@@ -98,5 +98,12 @@ TEST(RoundCalls, FillARoundButNotTheMemory) {
   EXPECT_EQ(round_calls(task, settings, 0), kCallsMax);
 }
 
+TEST(Physics, NoCoreMovesATerabyteInASecond) {
+  const Task task = sample();  // 8000 bytes a call
+  EXPECT_FALSE(beyond_physics(task, 1e-6));
+  EXPECT_FALSE(beyond_physics(task, 2e-8));
+  EXPECT_TRUE(beyond_physics(task, 1e-9));
+}
+
 }  // namespace
 }  // namespace hone
