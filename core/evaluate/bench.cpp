@@ -98,7 +98,7 @@ class BusyCore {
           CPU_ZERO(&set);
           CPU_SET(static_cast<std::size_t>(cpu), &set);
           sched_setaffinity(0, sizeof set, &set);
-          for (volatile unsigned spin = 0; !stop_; spin = spin + 1) {
+          while (!stop_.load(std::memory_order_relaxed)) {
           }
         }) {}
   ~BusyCore() {
