@@ -1,10 +1,8 @@
 // `hone bench`: hone's own figures, as ratios in one run on one machine.
-#include "cli/bench.hpp"
+#include "evaluate/bench.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmath>
 
 #include "cli/command.hpp"
 #include "cli/host.hpp"
@@ -15,7 +13,31 @@
 namespace hone {
 namespace {
 
-Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
+using Say = std::function<void(std::string_view what)>;
+
+/// What both benchmarks of evaluation need: made here, run there.
+struct Evaluation {
+  std::unique_ptr<Launcher> launcher;
+  std::unique_ptr<const Registry> registry;
+  EvaluatorOptions options;
+  EvaluateBenchOptions bench;
+};
+
+Result<Evaluation> prepare_evaluation(const Config& config, const std::string& task,
+                                      std::int64_t count, const Say& say) {
+  Evaluation made;
+  HONE_ASSIGN(made.launcher, Launcher::start(launcher_options(config)));
+  made.registry = open_registry(config);
+  HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
+  HONE_ASSIGN(made.options, evaluator_options(config, *made.registry));
+  HONE_ASSIGN(made.bench.task, catalog->find(task));
+  made.bench.source = made.bench.task->backends.at(config.backend).baseline.text;
+  if (count > 0) made.bench.steps = made.bench.runs = static_cast<int>(count);
+  made.bench.progress = [say](int done, int all) {
+    say(std::to_string(done) + " of " + std::to_string(all));
+  };
+  return made;
+}
 
 /// The whole of one idle figure, in a process whose memory holds nothing else.
 Result<IdleFigure> measure_here(const Config& config, std::size_t episodes) {
@@ -50,6 +72,39 @@ Result<IdleFigure> measure_in_child(const Config& config, std::size_t episodes) 
   if (got != static_cast<ssize_t>(sizeof figure))
     return internal_error("the process with " + std::to_string(episodes) + " episodes failed");
   return figure;
+}
+
+Value figure(const std::string& name, double value, const char* unit, double baseline,
+             bool judged) {
+  const double ratio = value / baseline;
+  return Value::map({{"name", name},
+                     {"value", value},
+                     {"unit", unit},
+                     {"baseline", baseline},
+                     {"ratio", ratio},
+                     {"goal", judged ? Value("ratio <= 1") : Value()},
+                     {"holds", judged ? Value(ratio <= 1) : Value()}});
+}
+
+/// Memory with many open episodes, each number in a process of its own. There are no threads yet.
+Result<Value> bench_idle(const Config& config, const Say& say) {
+  constexpr double kHost = 100e6, kEach = 2048;  // bytes: the goal, besides the history
+  Value figures = Value::array();
+  for (const std::size_t episodes : {std::size_t{1}, std::size_t{10'000}, std::size_t{100'000}}) {
+    say("idle: " + std::to_string(episodes) + " open episodes");
+    HONE_ASSIGN(const IdleFigure idle, measure_in_child(config, episodes));
+    const auto held = static_cast<double>(idle.resident_after);
+    const auto history = static_cast<double>(idle.history_bytes);
+    const double allowed = kHost + kEach * static_cast<double>(episodes) + history;
+    const std::string name = "memory, " + std::to_string(episodes) + " open episodes";
+    figures.push(figure(name, held / 1e6, "MB", allowed / 1e6, true));
+    if (episodes == 1) continue;
+    figures.push(
+        figure(name + ": each beyond its history", idle.bytes_beyond_history(), "B", kEach, true));
+    figures.push(figure(name + ": history, which may leave memory once journalled", history / 1e6,
+                        "MB", held / 1e6, false));
+  }
+  return figures;
 }
 
 class BenchCommand : public Command {
@@ -97,12 +152,14 @@ class BenchCommand : public Command {
 
  private:
   Result<Value> measure(const Config& config, const Say& say) const {
-    const auto times = [this](std::int64_t fallback) {
-      return static_cast<std::size_t>(count_ > 0 ? count_ : fallback);
-    };
-    if (what_ == "step") return bench_step(config, task_, times(20), say);
-    if (what_ == "noise") return bench_noise(config, task_, times(500), say);
     if (what_ == "idle") return bench_idle(config, say);
+    if (what_ == "step" || what_ == "noise") {
+      HONE_ASSIGN(Evaluation made, prepare_evaluation(config, task_, count_, say));
+      // For the step both sides take as many pairs, however long they take.
+      if (what_ == "step") made.options.measure.pairs_max = made.options.measure.pairs_min;
+      return what_ == "step" ? bench_step(*made.launcher, made.options, made.bench)
+                             : bench_noise(*made.launcher, made.options, made.bench);
+    }
     say("protocol");
     const auto registry = open_registry(config);
     ProtocolBenchOptions options;
@@ -166,38 +223,6 @@ class BenchCommand : public Command {
 };
 
 }  // namespace
-
-Value figure_to_value(const Figure& f) {
-  return Value::map({{"name", f.name},
-                     {"value", number_or_nil(f.value)},
-                     {"unit", f.unit},
-                     {"baseline", number_or_nil(f.baseline)},
-                     {"ratio", number_or_nil(f.ratio)},
-                     {"goal", f.goal.empty() ? Value() : Value(f.goal)},
-                     {"holds", f.goal.empty() ? Value() : Value(f.holds)}});
-}
-
-Result<Value> bench_idle(const Config& config, const Say& say) {
-  constexpr double kHost = 100e6, kEach = 2048;  // bytes: the goal, besides the history
-  Value figures = Value::array();
-  for (const std::size_t episodes : {std::size_t{1}, std::size_t{10'000}, std::size_t{100'000}}) {
-    say("idle: " + std::to_string(episodes) + " open episodes");
-    HONE_ASSIGN(const IdleFigure figure, measure_in_child(config, episodes));
-    const double held = static_cast<double>(figure.resident_after);
-    const auto history = static_cast<double>(figure.history_bytes);
-    const double allowed = kHost + kEach * static_cast<double>(episodes) + history;
-    const std::string name = "idle_" + std::to_string(episodes);
-    figures.push(figure_to_value(
-        {name, "MB", held / 1e6, allowed / 1e6, held / allowed, "ratio <= 1", held <= allowed}));
-    if (episodes == 1) continue;
-    figures.push(figure_to_value({name + "_each_beyond_history", "B", figure.bytes_beyond_history(),
-                                  kEach, figure.bytes_beyond_history() / kEach, "ratio <= 1",
-                                  figure.bytes_beyond_history() <= kEach}));
-    figures.push(figure_to_value(
-        {name + "_history", "MB", history / 1e6, held / 1e6, history / held, "", true}));
-  }
-  return figures;
-}
 
 std::unique_ptr<Command> make_bench_command() { return std::make_unique<BenchCommand>(); }
 
