@@ -154,9 +154,7 @@ class BenchCommand : public Command {
   Result<Value> measure(const Config& config, const Say& say) const {
     if (what_ == "idle") return bench_idle(config, say);
     if (what_ == "step" || what_ == "noise") {
-      HONE_ASSIGN(Evaluation made, prepare_evaluation(config, task_, count_, say));
-      // For the step both sides take as many pairs, however long they take.
-      if (what_ == "step") made.options.measure.pairs_max = made.options.measure.pairs_min;
+      HONE_ASSIGN(const Evaluation made, prepare_evaluation(config, task_, count_, say));
       return what_ == "step" ? bench_step(*made.launcher, made.options, made.bench)
                              : bench_noise(*made.launcher, made.options, made.bench);
     }
