@@ -4,9 +4,13 @@
 namespace hone {
 namespace {
 
-std::string step_reply(const Value& request) {
+Value turn_of(const Value& request) {
   const Value* turn = request.find("turn");
-  return to_msgpack(Value::map({{"turn", turn != nullptr ? *turn : Value()}, {"reward", 1.0}}));
+  return turn != nullptr ? *turn : Value();
+}
+
+std::string step_reply(const Value& request) {
+  return to_msgpack(Value::map({{"turn", turn_of(request)}, {"reward", 1.0}}));
 }
 
 }  // namespace
@@ -45,7 +49,7 @@ Result<Value> ScriptedService::cancel(const Caller& caller, const Value& request
   {
     MutexLock lock(mutex_);
     for (auto it = held_.begin(); it != held_.end(); ++it) {
-      if (*it->first.find("turn") != *request.find("turn")) continue;
+      if (turn_of(it->first) != turn_of(request)) continue;
       reply = std::move(it->second);
       held_.erase(it);
       break;
