@@ -7,13 +7,13 @@
 // core/sandbox.
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/priority.hpp"
 #include "channel/stream.hpp"
 #include "model/value.hpp"
 #include "plugin/backend.hpp"
@@ -35,7 +35,7 @@ int builder_main(int argc, char** argv) {
   if (argc < 2) return 64;
   prctl(PR_SET_NAME, "hone-builder");
   // A judge that measures on the same core must not wait for a compiler.
-  setpriority(PRIO_PROCESS, 0, 19);
+  set_priority(0, 19);
   auto backend = Backend::load(argv[1]);
   if (!backend) {
     std::fprintf(stderr, "builder: %s\n", backend.error().message.c_str());

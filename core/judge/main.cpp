@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/priority.hpp"
 #include "judge/judge.hpp"
+#include "sandbox/seal.hpp"
 
 namespace hone {
 namespace {
@@ -20,9 +22,13 @@ constexpr int kHost = 3;
 int judge_main(int argc, char** argv) {
   if (argc != 5) return 64;
   // Nobody may look into this process, whatever user it shares; and its naps end when they should.
-  prctl(PR_SET_DUMPABLE, 0);
+  if (Status guarded = guard_trusted_process(); !guarded) {
+    std::fprintf(stderr, "judge: %s\n", guarded.error().message.c_str());
+    return 70;
+  }
   prctl(PR_SET_TIMERSLACK, 1);
   prctl(PR_SET_NAME, "hone-judge");
+  set_priority(0, kMeasurePriority);
   const int cpu = std::atoi(argv[3]);
   std::vector<int> cores;
   std::stringstream list(argv[4]);

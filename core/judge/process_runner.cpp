@@ -15,6 +15,7 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/priority.hpp"
 
 namespace hone {
 namespace {
@@ -176,6 +177,9 @@ Round ProcessRunner::set_up(const Task& task, const std::string& entry,
   for (std::size_t i = 0; i < granted; ++i) CPU_SET(static_cast<std::size_t>(cores[i]), &set);
   if (sched_setaffinity(handles_.pid, sizeof set, &set) != 0)
     return {Ending::kFault, 0, "sched_setaffinity failed"};
+  // Where we may: what is measured goes before all else on its cores. Baseline and submission get
+  // the same.
+  set_priority(handles_.pid, kMeasurePriority);
   Setup setup = make_setup(task, entry, second_entry);
   setup.arena_bytes = arena_bytes_;
   setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |

@@ -20,6 +20,10 @@ struct Round {
   std::string message;  ///< an exception's words, or what failed
 };
 
+/// The nice value of judges and candidates, where we may set it: what is measured must not wait for
+/// a busy machine.
+inline constexpr int kMeasurePriority = -15;
+
 /// The arguments of one call: offsets into the arena, and scalars' bits.
 using RoundValues = std::array<std::uint64_t, HONE_ARGUMENTS_MAX>;
 

@@ -1,0 +1,13 @@
+// The priority of a process against all others of the machine.
+#pragma once
+
+#include <sys/types.h>
+
+namespace hone {
+
+/// Sets the nice value of a process (0: this one), and of its session's group where the kernel
+/// schedules by those: there, nice values count within a session alone. Does what it may; without
+/// the right to, nothing changes.
+void set_priority(pid_t pid, int nice);
+
+}  // namespace hone
