@@ -57,7 +57,8 @@ double Histogram::upper_s(std::size_t bucket) {
   static constexpr double kSteps[] = {1, 2, 5};
   // Bucket 0 is 5e-5, then 1e-4, 2e-4, 5e-4, …
   const std::size_t n = bucket + 2;
-  return 1e-5 * kSteps[n % 3] * std::pow(10.0, static_cast<double>(n / 3));
+  const std::size_t decade = n / 3;
+  return 1e-5 * kSteps[n % 3] * std::pow(10.0, static_cast<double>(decade));
 }
 
 void Histogram::add(double seconds) {

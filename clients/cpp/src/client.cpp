@@ -132,9 +132,9 @@ class Client::Impl {
       request->deadline_ns = monotonic_ns() + static_cast<std::int64_t>(request->timeout_s * 1e9);
     }
     request->done = std::move(done);
-    request->progress = [state](Value body_) {
+    request->progress = [state](Value news) {
       MutexLock lock(state->mutex);
-      state->progress.push_back(std::move(body_));
+      state->progress.push_back(std::move(news));
       state->changed.notify_all();
     };
     state->cancel = [weak = std::weak_ptr<Engine>(engine_), id = request->id] {

@@ -145,7 +145,7 @@ void Engine::open(Channel& channel) {
   auto link = Link::open(context_, channel.endpoint);
   if (!link) {
     Failure failure{link.error().code, "protocol", link.error().message, false, {}};
-    for (auto request : std::deque<RequestPtr>(std::exchange(channel.waiting, {})))
+    for (const auto& request : std::deque<RequestPtr>(std::exchange(channel.waiting, {})))
       finish(request, {{}, failure});
     return;
   }
