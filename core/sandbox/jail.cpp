@@ -112,6 +112,7 @@ Status enter_root(const JailPlan& plan) {
     root.readable = library_folders();
     root.readable.push_back(plan.plugins);
   }
+  if (::access(plan.libraries.c_str(), R_OK) == 0) root.readable.push_back(plan.libraries);
   root.readable.push_back(request.program.string());
   return enter_private_root(root);
 }

@@ -96,6 +96,7 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
       plan.processes_of_others = count_own_threads();
     }
     plan.plugins = (install_root() / "plugins").string();
+    plan.libraries = (install_root() / "lib").string();
     if (request.jail == Jail::kBuilder && !plan.private_root) {
       HONE_TRY(make_work_folder(jailed));
       plan.work_folder = jailed.work_folder;
