@@ -1,17 +1,21 @@
-// The measuring half of a session: A·B·A…B·A with fresh secret inputs in every pair, every timed
-// output checked.
+// The measuring half of a session: A·B B·A A·B … with fresh secret inputs in every pair, every
+// timed output checked.
 //
 // Theory of operation. A is the baseline, B the submission, each in its own process with its own
 // arena; both are frozen but for the round under the clock. Before a pair the judge makes new
-// inputs, copies them to both, and poisons both outputs. B's outputs are compared while it stands
-// frozen. Rounds hold as many calls as take some milliseconds, so that the cost of freezing (the
-// floor, measured with a round that does nothing) is small; rounds of one call must show the same
-// speedup, or a submission that does a round's work in its first call would gain by it.
+// inputs; before a round it copies them to its side and poisons the outputs. B stands frozen until
+// its outputs have been compared, which comes after both rounds: what runs before a round (the
+// reference above all) changes caches and with them the time, by a third where it was measured, so
+// both sides must come right after the same work, and in turns. Rounds hold as many calls as take
+// some milliseconds, so that the cost of freezing (the floor, measured with a round that does
+// nothing) is small; rounds of one call must show the same speedup, or a submission that does a
+// round's work in its first call would gain by it.
 #include <algorithm>
 #include <cmath>
 
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
+#include "judge/evict.hpp"
 #include "judge/fill.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
@@ -103,10 +107,19 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
   return correct_so_far();
 }
 
+/// Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and
+/// more.
+void Session::make_cold(const Layout& layout) const {
+  if (task_.cache_warm) return;
+  evict(baseline_.runner->arena(), layout.total);
+  evict(submission_.arena(), layout.total);
+}
+
 Judgement Session::baseline_round(const InputSet& set, std::uint64_t secret, double* seconds) {
   auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
   if (!layout) return fault(layout.error());
   set.load_into(*baseline_.runner, *layout, secret);
+  make_cold(*layout);
   const double limit = kReferenceSeconds * static_cast<double>(set.calls());
   const Round round = baseline_.runner->timed_round(Order::kRun, set.calls(), limit);
   *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
@@ -118,29 +131,41 @@ Judgement Session::submission_round(const InputSet& set, std::uint64_t secret, d
   auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
   if (!layout) return fault(layout.error());
   set.load_into(submission_, *layout, secret);
+  make_cold(*layout);
   const Round round = submission_.timed_round(Order::kRun, set.calls(), task_.run_seconds);
-  if (round.ending != Ending::kDone) return blame(round, "submission", "a measurement");
   *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
+  return round.ending == Ending::kDone ? correct_so_far()
+                                       : blame(round, "submission", "a measurement");
+}
+
+Judgement Session::timed_answers(const InputSet& set, std::uint64_t secret) {
   if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
+  auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
+  if (!layout) return fault(layout.error());
   const Trial timed{task_.timed, false, 0, Placement::kCanaries};
   Judgement judged = check_answers(set, *layout, timed, secret);
   if (!passed(judged)) judged.verdict.stage = "measure";
   return judged;
 }
 
-Judgement Session::pair(std::size_t number, std::size_t calls, double* a, double* b) {
+Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_first, double* a,
+                        double* b) {
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "pair", fresh ? number : 0);
+  const std::uint64_t secret_a = derive_seed(secret, "baseline"),
+                      secret_b = derive_seed(secret, "submission");
   auto set =
       InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, settings_.defences);
   if (!set) return fault(set.error());
-  Judgement judged = submission_round(*set, derive_seed(secret, "submission"), b);
+  const bool frozen_between = settings_.defences.holds(Defence::kFreezeBetween);
+  Judgement judged =
+      baseline_first ? baseline_round(*set, secret_a, a) : submission_round(*set, secret_b, b);
   if (!passed(judged)) return judged;
-  const bool running = !settings_.defences.holds(Defence::kFreezeBetween);
-  if (running) static_cast<void>(submission_.thaw());
-  judged = baseline_round(*set, derive_seed(secret, "baseline"), a);
-  if (running) static_cast<void>(submission_.freeze());
-  return judged;
+  if (!frozen_between) static_cast<void>(submission_.thaw());
+  judged = baseline_first ? submission_round(*set, secret_b, b) : baseline_round(*set, secret_a, a);
+  if (!frozen_between) static_cast<void>(submission_.freeze());
+  if (!passed(judged)) return judged;
+  return timed_answers(*set, secret_b);
 }
 
 Judgement Session::measure() {
@@ -150,22 +175,24 @@ Judgement Session::measure() {
     return frozen_badly(frozen.error(), "baseline", "a measurement");
   const std::size_t calls = round_calls(task_, settings_, baseline_.call_seconds);
   const double start = monotonic_s();
-  std::vector<double> a(1), b, singles_a, singles_b;
+  std::vector<double> a, b, singles_a, singles_b;
   std::size_t number = 0;
-  double warm_b = 0;
-  // Pair 0 warms both up, and its A is the first of A·B·A.
-  if (Judgement judged = pair(number++, calls, &a[0], &warm_b); !passed(judged)) return judged;
+  double warm_a = 0, warm_b = 0;
+  if (Judgement judged = pair(number++, calls, true, &warm_a, &warm_b); !passed(judged))
+    return judged;
   for (int i = 0; i < settings_.pairs_max; ++i) {
     const double passed_s = monotonic_s() - start;
     if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
     if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
     double pair_a = 0, pair_b = 0;
-    if (Judgement judged = pair(number++, calls, &pair_a, &pair_b); !passed(judged)) return judged;
+    if (Judgement judged = pair(number++, calls, i % 2 == 0, &pair_a, &pair_b); !passed(judged))
+      return judged;
     a.push_back(pair_a);
     b.push_back(pair_b);
     if (calls == 1 || i >= settings_.singles || !settings_.defences.holds(Defence::kSingleRounds))
       continue;
-    if (Judgement judged = pair(number++, 1, &pair_a, &pair_b); !passed(judged)) return judged;
+    if (Judgement judged = pair(number++, 1, i % 2 == 0, &pair_a, &pair_b); !passed(judged))
+      return judged;
     singles_a.push_back(pair_a);
     singles_b.push_back(pair_b);
   }

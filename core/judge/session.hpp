@@ -69,8 +69,10 @@ class Session {
   Judgement check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
                           std::uint64_t secret);
   Judgement measure();
-  Judgement pair(std::size_t number, std::size_t calls, double* a, double* b);
+  Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
+  void make_cold(const Layout& layout) const;
   Judgement baseline_round(const InputSet& set, std::uint64_t secret, double* seconds);
+  Judgement timed_answers(const InputSet& set, std::uint64_t secret);
   Judgement submission_round(const InputSet& set, std::uint64_t secret, double* seconds);
 
   const Task& task_;

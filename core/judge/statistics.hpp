@@ -1,4 +1,4 @@
-// Statistics of a measurement: A·B…B·A rounds into a speedup with its confidence interval.
+// Statistics of a measurement: A·B B·A rounds into a speedup with its confidence interval.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,9 @@ double median(std::vector<double> values);
 /// a few spikes do not move it.
 double middle_mean(std::vector<double> values);
 
-/// Speedup of B over A from the times A0 B1 A1 B2 A2 … (a has one more than b): each B against the
-/// mean of its two neighbours, the middle mean of the log ratios, and a 95 % bootstrap interval of
-/// it, widened for how few they are and for the neighbour that two ratios share. Deterministic for
-/// a seed.
+/// Speedup of B over A from the times of pairs of neighbouring rounds: the middle mean of the log
+/// ratios, and a 95 % bootstrap interval of it, widened for how few they are. Deterministic for a
+/// seed.
 Interval speedup_of_rounds(const std::vector<double>& a, const std::vector<double>& b,
                            std::uint64_t seed);
 
