@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNames[] = {"freeze",  "freeze_between",   "fresh_inputs",  "poison",
                                        "shuffle", "timed_answers",    "single_rounds", "canaries",
                                        "guards",  "inputs_unchanged", "hidden_shapes", "families",
-                                       "seccomp", "landlock",         "memory_limit"};
+                                       "seccomp", "landlock",         "memory_limit",  "physics"};
 
 }  // namespace
 

@@ -27,6 +27,7 @@ enum class Defence : unsigned {
   kSeccomp,          ///< a candidate's system calls are an allow-list
   kLandlock,         ///< a candidate can open nothing
   kMemoryLimit,      ///< a candidate's memory is limited
+  kPhysics,          ///< a figure that no core could reach is refused
 };
 
 /// All of them stand, unless a test build says otherwise.

@@ -157,14 +157,16 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   auto set =
       InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, settings_.defences);
   if (!set) return fault(set.error());
-  const bool frozen_between = settings_.defences.holds(Defence::kFreezeBetween);
-  Judgement judged =
-      baseline_first ? baseline_round(*set, secret_a, a) : submission_round(*set, secret_b, b);
-  if (!passed(judged)) return judged;
-  if (!frozen_between) static_cast<void>(submission_.thaw());
-  judged = baseline_first ? submission_round(*set, secret_b, b) : baseline_round(*set, secret_a, a);
-  if (!frozen_between) static_cast<void>(submission_.freeze());
-  if (!passed(judged)) return judged;
+  const auto baseline = [&] {
+    const bool runs_on = !settings_.defences.holds(Defence::kFreezeBetween);
+    if (runs_on) static_cast<void>(submission_.thaw());
+    Judgement judged = baseline_round(*set, secret_a, a);
+    if (runs_on) static_cast<void>(submission_.freeze());
+    return judged;
+  };
+  const auto submission = [&] { return submission_round(*set, secret_b, b); };
+  if (Judgement first = baseline_first ? baseline() : submission(); !passed(first)) return first;
+  if (Judgement second = baseline_first ? submission() : baseline(); !passed(second)) return second;
   return timed_answers(*set, secret_b);
 }
 
@@ -196,7 +198,7 @@ Judgement Session::measure() {
     singles_a.push_back(pair_a);
     singles_b.push_back(pair_b);
   }
-  if (beyond_physics(task_, median(b))) {
+  if (settings_.defences.holds(Defence::kPhysics) && beyond_physics(task_, median(b))) {
     return cheated("a call would have moved its tensors faster than a core can load and store");
   }
   const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));

@@ -30,7 +30,7 @@ static void judge_itself() {
   round = pages.orders->go;
   // The first is a check; before the second the process may run, since no baseline does.
   if (++rounds > 2) sum_us += ran_us;
-  if (rounds == 6) inside::report(sum_us > 8000);
+  if (rounds == 6) inside::report(sum_us > 20000);
   ran_us = 0;
 }
 extern "C" void nbody(const float* pos, const float* mass, float* acc, int64_t n) {
