@@ -63,7 +63,7 @@ struct RewardConfig {
 };
 
 struct CompilerConfig {
-  std::string path = "auto";  ///< "auto": the first of gcc's and clang's that is installed
+  std::string path = "auto";       ///< "auto": the first of gcc's and clang's that is installed
   std::vector<std::string> flags;  ///< optimisation and dialect; the rest is hone's
 };
 

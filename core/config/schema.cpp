@@ -12,7 +12,8 @@ void walk_limits(LimitsConfig& c, SchemaVisitor& v) {
             "largest message, all frames together");
   v.integer("frames", c.frames, {4, 1024}, "most frames of a message");
   v.integer("source_bytes", c.source_bytes, {64, 64 << 20}, "largest submission");
-  v.integer("in_flight", c.in_flight, {1, 1 << 20}, "requests of one connection under way at a time");
+  v.integer("in_flight", c.in_flight, {1, 1 << 20},
+            "requests of one connection under way at a time");
   v.integer("episodes", c.episodes, {1, 10'000'000}, "episodes kept, of all clients");
   v.integer("client_episodes", c.client_episodes, {1, 10'000'000}, "open episodes of one client");
 }

@@ -21,10 +21,11 @@ struct JailPlan {
   bool private_root = false;       ///< with mount, network, ipc and host name namespaces
   bool pid_namespace = false;
   bool change_user = false;
-  uid_t user = 0;               ///< with change_user
-  std::string work_folder;      ///< builders without a private root: an empty folder of theirs
-  std::string plugins;          ///< candidates with a private root see it
-  std::string libraries;        ///< those of a bundle, which programs in a private root need; may not exist
+  uid_t user = 0;           ///< with change_user
+  std::string work_folder;  ///< builders without a private root: an empty folder of theirs
+  std::string plugins;      ///< candidates with a private root see it
+  std::string
+      libraries;  ///< those of a bundle, which programs in a private root need; may not exist
   std::vector<UniqueFd> fds;    ///< become 3, 4, …
   bool limit_data = false;      ///< no cgroup limits memory: RLIMIT_DATA does, coarsely
   int processes_of_others = 0;  ///< what RLIMIT_NPROC would count besides this jail

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,10 +20,37 @@
 namespace hone {
 namespace {
 
+std::vector<pid_t> children_in(const std::string& file) {
+  std::vector<pid_t> children;
+  std::istringstream pids(read_kernel_file(file));
+  for (pid_t pid = 0; pids >> pid;) children.push_back(pid);
+  return children;
+}
+
+void add_descendants(pid_t of, std::vector<pid_t>& to) {
+  to.push_back(of);
+  std::error_code error;
+  const std::string threads = "/proc/" + std::to_string(of) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(threads, error)) {
+    for (const pid_t child : children_in(thread.path().string() + "/children")) {
+      add_descendants(child, to);
+    }
+  }
+}
+
+/// Takes from a process, for good, the right to fork. False if it had been taken before.
+bool forbid_forks(pid_t pid) {
+  const rlimit none{0, 0};
+  rlimit before{};
+  if (::prlimit(pid, RLIMIT_NPROC, &none, &before) != 0) return errno == ESRCH;
+  ::kill(pid, SIGSTOP);  // nor may it exit meanwhile and make room for another's fork
+  return before.rlim_max != 0;
+}
+
 /// Until no child is left. Their children become ours as they die, since we are a subreaper.
 void end_descendants() {
   for (;;) {
-    for (const pid_t child : unknown_children({})) ::kill(child, SIGKILL);
+    end_children({});
     for (;;) {
       const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
       if (pid < 0 && errno == ECHILD) return;
@@ -82,13 +110,20 @@ Result<bool> fork_supervised(int status_fd, bool owns_pid_namespace) {
   return true;
 }
 
-std::vector<pid_t> unknown_children(const std::vector<pid_t>& known) {
-  std::vector<pid_t> unknown;
-  std::istringstream pids(read_kernel_file("/proc/thread-self/children"));
-  for (pid_t pid = 0; pids >> pid;) {
-    if (std::find(known.begin(), known.end(), pid) == known.end()) unknown.push_back(pid);
+bool end_children(const std::vector<pid_t>& known) {
+  constexpr int kPassesMax = 64;
+  std::vector<pid_t> ending;
+  for (int pass = 0; pass < kPassesMax; ++pass) {
+    ending.clear();
+    for (const pid_t child : children_in("/proc/thread-self/children")) {
+      if (std::find(known.begin(), known.end(), child) == known.end()) {
+        add_descendants(child, ending);
+      }
+    }
+    if (std::count_if(ending.begin(), ending.end(), forbid_forks) == 0) break;
   }
-  return unknown;
+  for (const pid_t pid : ending) ::kill(pid, SIGKILL);
+  return !ending.empty();
 }
 
 bool kill_all_of_user(uid_t user) {

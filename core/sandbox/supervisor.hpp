@@ -19,7 +19,9 @@ Result<bool> fork_supervised(int status_fd, bool owns_pid_namespace);
 /// may be left.
 bool kill_all_of_user(uid_t user);
 
-/// The children of the calling (single) thread that are not in `known`.
-std::vector<pid_t> unknown_children(const std::vector<pid_t>& known);
+/// One attempt to SIGKILL the calling (single) thread's children that are not in `known`, and all
+/// their descendants. They are kept from forking first: killed one by one, the processes of a fork
+/// bomb are replaced by the others as fast as they die. Whether any may be left.
+bool end_children(const std::vector<pid_t>& known);
 
 }  // namespace hone

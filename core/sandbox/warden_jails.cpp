@@ -137,10 +137,7 @@ bool Warden::drain(Jailed& jailed) {
   for (const auto& [id, each] : jailed_) {
     if (each->phase != Phase::kDraining) known.push_back(each->start.pid);
   }
-  for (const pid_t pid : unknown_children(known)) {
-    ::kill(pid, SIGKILL);
-    left = true;
-  }
+  if (end_children(known)) left = true;
   if (left) return false;
   if (jailed.start.output && jailed.output.drain(jailed.start.output.get())) {
     // Everyone who could write is gone, so "nothing there" is the end; more than one round's worth

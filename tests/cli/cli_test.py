@@ -17,17 +17,26 @@ GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 QUICK = ["--set", "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"]
 
 
-def hone(*arguments: object, cwd: Path | None = None, environment: dict[str, str] | None = None,
-         timeout: float = 240) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([HONE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=cwd,
-                          env=environment or {**os.environ, "NO_COLOR": "1"})
+def hone(
+    *arguments: object, cwd: Path | None = None, environment: dict[str, str] | None = None, timeout: float = 240
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [HONE, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd=cwd,
+        env=environment or {**os.environ, "NO_COLOR": "1"},
+    )
 
 
 class Plain(unittest.TestCase):
     def test_every_command_has_help_with_examples(self) -> None:
         listed = re.findall(r"^  ([a-z]+)  ", hone("--help").stdout, re.MULTILINE)
-        self.assertEqual(listed, ["serve", "demo", "eval", "tasks", "plugins", "validate", "new", "bench", "doctor",
-                                  "config", "completion"])
+        self.assertEqual(
+            listed,
+            ["serve", "demo", "eval", "tasks", "plugins", "validate", "new", "bench", "doctor", "config", "completion"],
+        )
         for command in listed:
             ran = hone(command, "--help")
             self.assertEqual(ran.returncode, 0)
@@ -85,7 +94,16 @@ class Plain(unittest.TestCase):
         found = json.loads(ran.stdout)
         self.assertEqual(ran.returncode, 0 if found["serves"] else 1)
         named = {finding["what"]: finding for finding in found["findings"]}
-        for what in ("isolation", "freezer", "landlock", "c++ compiler", "cpus", "clock source", "huge pages", "memory"):
+        for what in (
+            "isolation",
+            "freezer",
+            "landlock",
+            "c++ compiler",
+            "cpus",
+            "clock source",
+            "huge pages",
+            "memory",
+        ):
             self.assertIn(what, named)
         for finding in found["findings"]:
             if finding["state"] == "missing":
@@ -96,12 +114,16 @@ class Plain(unittest.TestCase):
         subprocess.run(["bash", "-n"], input=bash, text=True, check=True)
 
         def complete(*words: str) -> list[str]:
-            script = bash + f"""
-COMP_WORDS=({' '.join(words[:-1])} "{words[-1]}"); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _hone
+            script = (
+                bash
+                + f"""
+COMP_WORDS=({" ".join(words[:-1])} "{words[-1]}"); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _hone
 printf '%s\\n' "${{COMPREPLY[@]}}" """
+            )
             environment = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"}
-            return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True,
-                                  env=environment).stdout.split()
+            return subprocess.run(
+                ["bash", "-c", script], capture_output=True, text=True, check=True, env=environment
+            ).stdout.split()
 
         self.assertEqual(complete("hone", "dem"), ["demo"])
         self.assertEqual(complete("hone", "tasks", "soft"), ["softmax"])
@@ -122,7 +144,9 @@ printf '%s\\n' "${{COMPREPLY[@]}}" """
                 ran = hone("validate", "build/my_own.so", cwd=here)
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
                 self.assertIn("my_own 0.1.0 is valid" if "0.1.0" in ran.stdout else "is valid", ran.stdout)
-                listed = json.loads(hone("plugins", "--json", "--set", f"plugins.paths=[{here}/build/my_own.so]").stdout)
+                listed = json.loads(
+                    hone("plugins", "--json", "--set", f"plugins.paths=[{here}/build/my_own.so]").stdout
+                )
                 self.assertIn("my_own", [plugin["name"] for plugin in listed])
 
     def test_validate_says_no(self) -> None:
@@ -169,8 +193,12 @@ class Real(unittest.TestCase):
         self.assertIn("hone serve", shown.stdout.splitlines()[-1])
 
     def test_serve_says_where_and_stops_when_told(self) -> None:
-        server = subprocess.Popen([HONE, "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", ""],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        server = subprocess.Popen(
+            [HONE, "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", ""],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         assert server.stdout is not None
         said = json.loads(server.stdout.readline())
         self.assertRegex(said["endpoint"], r"^tcp://127\.0\.0\.1:[1-9]\d*$")

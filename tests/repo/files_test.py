@@ -24,7 +24,10 @@ def tracked() -> list[Path]:
     """Files that git knows or would add."""
     listed = subprocess.run(
         ["git", "-c", f"safe.directory={ROOT}", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.split("\n")
     return [ROOT / line for line in listed if line and (ROOT / line).is_file()]
 
@@ -71,9 +74,12 @@ class Files(unittest.TestCase):
         found = []
         for path in self.files:
             name = relative(path)
-            if path.suffix in CODE and path.name != "__init__.py" and not opens_with_a_sentence(path):
-                if not name.startswith(("envs/kernel_refine/tasks/", "tests/adversarial/", "tests/fixtures/")):
-                    found.append(f"{name}: {first_words(path)!r}")
+            if path.suffix not in CODE or path.name == "__init__.py":
+                continue
+            if name.startswith(("envs/kernel_refine/tasks/", "tests/adversarial/", "tests/fixtures/")):
+                continue
+            if not opens_with_a_sentence(path):
+                found.append(f"{name}: {first_words(path)!r}")
         self.assertEqual(found, [])
 
     def test_no_file_names_a_machine(self) -> None:
@@ -127,7 +133,8 @@ class Files(unittest.TestCase):
 class Names(unittest.TestCase):
     def test_files_and_folders_are_snake_case(self) -> None:
         found = [
-            relative(path) for path in tracked()
+            relative(path)
+            for path in tracked()
             if relative(path).startswith(("core/", "plugins/", "envs/", "clients/cpp/src/", "tests/"))
             and path.suffix in {".h", ".hpp", ".c", ".cpp", ".py"}
             and not re.fullmatch(r"[a-z0-9_]+|__init__|conftest", path.stem)
@@ -137,9 +144,13 @@ class Names(unittest.TestCase):
     def test_nothing_is_called_manager_helper_or_util(self) -> None:
         found = []
         for path in tracked():
-            if path.suffix in {".hpp", ".cpp", ".h", ".c"} and relative(path).startswith(("core/", "plugins/", "envs/")):
-                found += [f"{relative(path)}: {name}" for name in
-                          re.findall(r"\b(?:class|struct)\s+(\w*(?:Manager|Helper|Utils?)\w*)", text_of(path))]
+            if path.suffix in {".hpp", ".cpp", ".h", ".c"} and relative(path).startswith(
+                ("core/", "plugins/", "envs/")
+            ):
+                found += [
+                    f"{relative(path)}: {name}"
+                    for name in re.findall(r"\b(?:class|struct)\s+(\w*(?:Manager|Helper|Utils?)\w*)", text_of(path))
+                ]
         self.assertEqual(found, [])
 
 

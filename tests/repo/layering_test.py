@@ -135,7 +135,7 @@ class Layering(unittest.TestCase):
     def test_plugins_see_the_abi_alone(self) -> None:
         found = []
         for path in sources(ROOT / "plugins"):
-            for mark, target in includes(path.read_text()):
+            for _, target in includes(path.read_text()):
                 folder = folder_of(target)
                 if folder not in (None, "include/hone") or ".." in target:
                     found.append(f"{path.relative_to(ROOT)}: {target}")

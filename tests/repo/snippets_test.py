@@ -42,8 +42,9 @@ def run_blocks(scripts: list[str], folder: str) -> subprocess.CompletedProcess[s
         (Path(folder) / name).symlink_to(ROOT / name)
     environment = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}", "NO_COLOR": "1"}
     text = "set -euo pipefail\n" + "\n".join(scripts)
-    return subprocess.run(["bash", "-c", text], cwd=folder, env=environment, capture_output=True, text=True,
-                          timeout=SECONDS_MAX)
+    return subprocess.run(
+        ["bash", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX
+    )
 
 
 class Snippets(unittest.TestCase):

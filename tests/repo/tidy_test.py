@@ -24,7 +24,10 @@ int main() { hone::Counter counter; return counter.next_value(); }
 BAD = {
     "class in snake_case": ("class bad_name { int value_ = 0; };", "invalid case style for class 'bad_name'"),
     "function in CamelCase": ("int BadName() { return 1; }", "invalid case style for function 'BadName'"),
-    "variable in camelCase": ("int f() { int badName = 1; return badName; }", "invalid case style for variable 'badName'"),
+    "variable in camelCase": (
+        "int f() { int badName = 1; return badName; }",
+        "invalid case style for variable 'badName'",
+    ),
     "private member without _": ("class A { int value = 0; };", "invalid case style for private member 'value'"),
     "enumerator without k": ("enum class A { Red };", "invalid case style for enum constant 'Red'"),
     "function of 80 lines": ("int f(int x) {\n" + "  x += 1;\n" * 80 + "  return x;\n}", "exceeds recommended size"),
@@ -34,7 +37,10 @@ BAD = {
         "'s' used after it was moved",
     ),
     "integer division": ("double f(int a, int b) { return a / b; }", "result of integer division used in a floating"),
-    "an if with nothing in it": ("int f(int x) {\n  if (x > 0);\n    x = 1;\n  return x;\n}", "potentially unintended semicolon"),
+    "an if with nothing in it": (
+        "int f(int x) {\n  if (x > 0);\n    x = 1;\n  return x;\n}",
+        "potentially unintended semicolon",
+    ),
 }
 
 
@@ -46,7 +52,8 @@ class Tidy(unittest.TestCase):
             path.write_text(source)
             return subprocess.run(
                 [str(TIDY), "--quiet", f"--config-file={ROOT}/.clang-tidy", str(path), "--", "-std=c++20"],
-                capture_output=True, text=True,
+                capture_output=True,
+                text=True,
             )
 
     def test_a_good_file_passes(self) -> None:

@@ -56,6 +56,15 @@ long fork_bomb() {
   }
 }
 
+/// One process after another, none of which lives long enough to be looked up.
+long fork_chain() {
+  for (int links = 0;; ++links) {
+    if (::fork() != 0) ::_exit(0);
+    ::setsid();
+    if (links < 12) (void)!::write(3, "b", 1);
+  }
+}
+
 /// A daemon that holds nothing of ours but keeps running after we have ended.
 long leave_daemon() {
   if (::fork() != 0) return 0;
@@ -295,6 +304,7 @@ std::map<std::string, Act> process_acts() {
   return {
       {"fork", [](S) { return fork_once(); }},
       {"fork-bomb", [](S) { return fork_bomb(); }},
+      {"fork-chain", [](S) { return fork_chain(); }},
       {"daemon", [](S) { return leave_daemon(); }},
       {"daemon-and-wait", [](S) { return leave_daemon_and_wait(); }},
       {"thread", [](S) { return one_thread(); }},

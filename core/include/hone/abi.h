@@ -91,7 +91,8 @@ typedef struct hone_host {
   /* [any] Parses YAML. Writes to `out` the MessagePack map
    *   {"value": <the document>, "lines": {"<JSON pointer>": <line, from 1>, …}}
    * `name` stands in error messages ("name:line: …"). Returns a hone_code. */
-  int32_t (*parse_yaml)(void* self, hone_bytes text, const char* name, hone_sink* out, hone_error* error);
+  int32_t (*parse_yaml)(void* self, hone_bytes text, const char* name, hone_sink* out,
+                        hone_error* error);
 } hone_host;
 
 /* What a plugin exports, as `hone_plugin_entry`. All text is static. */
