@@ -8,6 +8,47 @@
 #include "plugin/factory.hpp"
 
 namespace hone {
+namespace {
+
+/// A handle of a library in this process.
+class LibraryCalls final : public DatasetCalls {
+ public:
+  LibraryCalls(std::string plugin, const hone_dataset_factory& factory,
+               std::shared_ptr<HostServices> services)
+      : plugin_(std::move(plugin)), factory_(factory), services_(std::move(services)) {}
+  ~LibraryCalls() override {
+    call_void(plugin_ + ": close", [this] { factory_.close(handle_); });
+  }
+  LibraryCalls(const LibraryCalls&) = delete;
+  LibraryCalls& operator=(const LibraryCalls&) = delete;
+
+  Status open(const Value& config) {
+    const std::string bytes = to_msgpack(config);
+    HONE_TRY(call_plugin(plugin_ + ": open", [&](hone_error* error) {
+      return factory_.open(services_->table(), borrow(bytes), &handle_, error);
+    }));
+    if (handle_ != nullptr) return {};
+    return internal_error(plugin_ + ": open: succeeded without a handle");
+  }
+  Result<Value> list() const override {
+    return call_for_value(plugin_ + ": list", [&](hone_sink* out, hone_error* error) {
+      return factory_.list(handle_, out, error);
+    });
+  }
+  Result<Value> get(const std::string& id) const override {
+    return call_for_value(plugin_ + ": get", [&](hone_sink* out, hone_error* error) {
+      return factory_.get(handle_, id.c_str(), out, error);
+    });
+  }
+
+ private:
+  const std::string plugin_;
+  const hone_dataset_factory& factory_;
+  const std::shared_ptr<HostServices> services_;
+  hone_dataset* handle_ = nullptr;
+};
+
+}  // namespace
 
 Result<const hone_dataset_factory*> dataset_factory(const PluginLibrary& library) {
   HONE_ASSIGN(const hone_dataset_factory* table,
@@ -54,29 +95,15 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const PluginLibrary& library, std
                                                const Value& config,
                                                std::shared_ptr<HostServices> services) {
   HONE_ASSIGN(const hone_dataset_factory* table, dataset_factory(library));
-  std::unique_ptr<Dataset> dataset(
-      new Dataset(std::move(name), library.name(), *table, std::move(services)));
-  const std::string bytes = to_msgpack(config);
-  HONE_TRY(call_plugin(library.name() + ": open", [&](hone_error* error) {
-    return table->open(dataset->services_->table(), borrow(bytes), &dataset->handle_, error);
-  }));
-  if (dataset->handle_ == nullptr) {
-    return internal_error(library.name() + ": open: succeeded without a handle");
-  }
-  return dataset;
-}
-
-Dataset::~Dataset() {
-  call_void(plugin_ + ": close", [this] { factory_.close(handle_); });
+  auto calls = std::make_unique<LibraryCalls>(library.name(), *table, std::move(services));
+  HONE_TRY(calls->open(config));
+  return std::make_unique<Dataset>(std::move(name), library.name(), std::move(calls));
 }
 
 Result<std::vector<TaskEntry>> Dataset::list() const {
-  const std::string who = plugin_ + ": list";
-  HONE_ASSIGN(const Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
-                return factory_.list(handle_, out, error);
-              }));
+  HONE_ASSIGN(const Value written, calls_->list());
   auto entries = entries_from_value(written);
-  if (!entries) return entries.error().in(who);
+  if (!entries) return entries.error().in(plugin_ + ": list");
   return entries;
 }
 
@@ -87,9 +114,7 @@ Result<Task> Dataset::get(std::string_view id) const {
     return not_found(who + ": no task has an id of " + std::to_string(text.size()) +
                      " bytes or with a NUL");
   }
-  HONE_ASSIGN(const Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
-                return factory_.get(handle_, text.c_str(), out, error);
-              }));
+  HONE_ASSIGN(const Value written, calls_->get(text));
   auto task = task_from_value(written);
   if (!task) return internal_error(who + ": " + text + ": " + task.error().message);
   if (task->id != text) {

@@ -25,6 +25,16 @@ struct TaskEntry {
   std::vector<std::string> backends;
 };
 
+/// Where a dataset's calls go: a library in this process, or a plugin host. Its answers are not
+/// checked yet. [any thread, also several at once]
+class DatasetCalls {
+ public:
+  virtual ~DatasetCalls() = default;
+  /// An error says who and in which call: "tasks: list: …".
+  virtual Result<Value> list() const = 0;
+  virtual Result<Value> get(const std::string& id) const = 0;
+};
+
 /// Owns an opened dataset of a plugin. [any thread, also several at once]
 ///
 ///   HONE_ASSIGN(auto tasks, Dataset::open(library, "basics", Value::map({{"path", "tasks"}}),
@@ -40,9 +50,9 @@ class Dataset {
   static Result<std::unique_ptr<Dataset>> open(const PluginLibrary& library, std::string name,
                                                const Value& config,
                                                std::shared_ptr<HostServices> services);
-  ~Dataset();
-  Dataset(const Dataset&) = delete;
-  Dataset& operator=(const Dataset&) = delete;
+  /// A dataset of the plugin `plugin` that answers through `calls`.
+  Dataset(std::string name, std::string plugin, std::unique_ptr<const DatasetCalls> calls)
+      : name_(std::move(name)), plugin_(std::move(plugin)), calls_(std::move(calls)) {}
 
   const std::string& name() const { return name_; }
 
@@ -53,17 +63,8 @@ class Dataset {
   Result<Task> get(std::string_view id) const;
 
  private:
-  Dataset(std::string name, std::string plugin, const hone_dataset_factory& factory,
-          std::shared_ptr<HostServices> services)
-      : name_(std::move(name)),
-        plugin_(std::move(plugin)),
-        factory_(factory),
-        services_(std::move(services)) {}
-
   const std::string name_, plugin_;
-  const hone_dataset_factory& factory_;
-  const std::shared_ptr<HostServices> services_;
-  hone_dataset* handle_ = nullptr;
+  const std::unique_ptr<const DatasetCalls> calls_;
 };
 
 /// The table of a library, with every function in place.

@@ -1,8 +1,10 @@
 // Calling a reward and checking its report.
 #include "plugin/reward.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/crypto.hpp"
 #include "plugin/call.hpp"
 #include "plugin/factory.hpp"
 
@@ -60,6 +62,57 @@ Status check_presence(const Value& item, bool scored, const std::string& where) 
   return {};
 }
 
+/// Maps with their keys in order, all the way down.
+Value in_order(const Value& value) {
+  Value copy = value;
+  if (copy.is_array()) {
+    for (Value& item : copy.as_array()) item = in_order(item);
+  } else if (copy.is_map()) {
+    for (auto& [key, item] : copy.as_map()) item = in_order(item);
+    std::sort(copy.as_map().begin(), copy.as_map().end(),
+              [](const Value::Entry& a, const Value::Entry& b) { return a.first < b.first; });
+  }
+  return copy;
+}
+
+/// A handle of a library in this process.
+class LibraryCalls final : public RewardCalls {
+ public:
+  LibraryCalls(const PluginLibrary& library, const hone_reward_factory& factory,
+               std::shared_ptr<HostServices> services)
+      : name_(library.name()),
+        version_(library.version()),
+        factory_(factory),
+        services_(std::move(services)) {}
+  ~LibraryCalls() override {
+    call_void(name_ + ": destroy", [this] { factory_.destroy(handle_); });
+  }
+  LibraryCalls(const LibraryCalls&) = delete;
+  LibraryCalls& operator=(const LibraryCalls&) = delete;
+
+  Status create(const Value& config) {
+    const std::string bytes = to_msgpack(config);
+    HONE_TRY(call_plugin(name_ + ": create", [&](hone_error* error) {
+      return factory_.create(services_->table(), borrow(bytes), &handle_, error);
+    }));
+    if (handle_ != nullptr) return {};
+    return internal_error(name_ + ": create: succeeded without a handle");
+  }
+  Result<Value> score(const Value& episode) const override {
+    const std::string bytes = to_msgpack(episode);
+    return call_for_value(name_ + ": score", [&](hone_sink* out, hone_error* error) {
+      return factory_.score(handle_, borrow(bytes), out, error);
+    });
+  }
+  std::string version() const override { return version_; }
+
+ private:
+  const std::string name_, version_;
+  const hone_reward_factory& factory_;
+  const std::shared_ptr<HostServices> services_;
+  hone_reward* handle_ = nullptr;
+};
+
 }  // namespace
 
 Result<const hone_reward_factory*> reward_factory(const PluginLibrary& library) {
@@ -101,32 +154,23 @@ Result<Value> Reward::describe(const PluginLibrary& library) {
   return call_for_value(library.name() + ": describe", table->describe);
 }
 
+std::string config_hash(const Value& config) { return sha256_hex(to_msgpack(in_order(config))); }
+
 Result<std::unique_ptr<Reward>> Reward::create(const PluginLibrary& library, const Value& config,
                                                std::shared_ptr<HostServices> services) {
   HONE_ASSIGN(const hone_reward_factory* table, reward_factory(library));
-  std::unique_ptr<Reward> reward(new Reward(library.name(), *table, std::move(services)));
-  const std::string bytes = to_msgpack(config);
-  HONE_TRY(call_plugin(library.name() + ": create", [&](hone_error* error) {
-    return table->create(reward->services_->table(), borrow(bytes), &reward->handle_, error);
-  }));
-  if (reward->handle_ == nullptr) {
-    return internal_error(library.name() + ": create: succeeded without a handle");
-  }
-  return reward;
+  auto calls = std::make_unique<LibraryCalls>(library, *table, std::move(services));
+  HONE_TRY(calls->create(config));
+  return std::make_unique<Reward>(library.name(), config, std::move(calls));
 }
 
-Reward::~Reward() {
-  call_void(name_ + ": destroy", [this] { factory_.destroy(handle_); });
-}
+Reward::Reward(std::string name, const Value& config, std::unique_ptr<const RewardCalls> calls)
+    : name_(std::move(name)), config_hash_(hone::config_hash(config)), calls_(std::move(calls)) {}
 
 Result<RewardReport> Reward::score(const Value& episode) const {
-  const std::string who = name_ + ": score";
-  const std::string bytes = to_msgpack(episode);
-  HONE_ASSIGN(const Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
-                return factory_.score(handle_, borrow(bytes), out, error);
-              }));
+  HONE_ASSIGN(const Value written, calls_->score(episode));
   auto report = report_from_value(written, episode);
-  if (!report) return report.error().in(who);
+  if (!report) return report.error().in(name_ + ": score");
   return report;
 }
 

@@ -28,6 +28,17 @@ struct RewardReport {
   std::vector<std::optional<double>> returns;
 };
 
+/// Where a reward's calls go: a library in this process, or a plugin host. Its answers are not
+/// checked yet. [any thread, also several at once]
+class RewardCalls {
+ public:
+  virtual ~RewardCalls() = default;
+  /// An error says who and in which call: "kevin: score: …".
+  virtual Result<Value> score(const Value& episode) const = 0;
+  /// Of what answers now: a plugin that is reloaded has another one.
+  virtual std::string version() const = 0;
+};
+
 /// Owns a reward of a plugin. [any thread, also several at once]
 ///
 ///   HONE_ASSIGN(auto reward, Reward::create(library, Value::map({{"gamma", 0.4}}), services));
@@ -40,29 +51,30 @@ class Reward {
   /// A mistake in `config` (a map) is the plugin's invalid_argument.
   static Result<std::unique_ptr<Reward>> create(const PluginLibrary& library, const Value& config,
                                                 std::shared_ptr<HostServices> services);
-  ~Reward();
-  Reward(const Reward&) = delete;
-  Reward& operator=(const Reward&) = delete;
+  /// A reward that answers through `calls`; `config` is what it was made with.
+  Reward(std::string name, const Value& config, std::unique_ptr<const RewardCalls> calls);
 
   const std::string& name() const { return name_; }
+  /// The plugin's own version, and for one in Python its file's hash: "1.0.0+1f0c2a9b4d3e".
+  std::string version() const { return calls_->version(); }
+  /// SHA-256 of the configuration as it was given, whatever the order of its keys: 64 hexadecimal
+  /// digits.
+  const std::string& config_hash() const { return config_hash_; }
 
   /// `episode` is the map of docs/plugins.md. What is not as promised is an internal error that
   /// names the plugin, what was found and what was expected.
   Result<RewardReport> score(const Value& episode) const;
 
  private:
-  Reward(std::string name, const hone_reward_factory& factory,
-         std::shared_ptr<HostServices> services)
-      : name_(std::move(name)), factory_(factory), services_(std::move(services)) {}
-
-  const std::string name_;
-  const hone_reward_factory& factory_;
-  const std::shared_ptr<HostServices> services_;
-  hone_reward* handle_ = nullptr;
+  const std::string name_, config_hash_;
+  const std::unique_ptr<const RewardCalls> calls_;
 };
 
 /// The table of a library, with every function in place.
 Result<const hone_reward_factory*> reward_factory(const PluginLibrary& library);
+
+/// SHA-256 of a configuration with the keys of its maps in order.
+std::string config_hash(const Value& config);
 
 /// Checks what score() wrote against the episode that it was asked about.
 Result<RewardReport> report_from_value(const Value& written, const Value& episode);

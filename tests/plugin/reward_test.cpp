@@ -37,6 +37,24 @@ TEST(Reward, ScoresAnEpisode) {
   EXPECT_EQ(report->returns[0], 2.0);
 }
 
+TEST(Reward, SaysItsVersionAndAHashOfItsConfiguration) {
+  const auto plain = create("good"), heavy = create("good", Value::map({{"weight", 2}}));
+  ASSERT_TRUE(plain.ok() && heavy.ok());
+  EXPECT_EQ((*plain)->version(), "1.2.3");
+  EXPECT_EQ((*plain)->config_hash().size(), 64u);
+  EXPECT_EQ((*heavy)->config_hash(), (*create("good", Value::map({{"weight", 2}})))->config_hash());
+  EXPECT_NE((*plain)->config_hash(), (*heavy)->config_hash());
+}
+
+TEST(Reward, HashesAConfigurationWhateverTheOrderOfItsKeys) {
+  const Value inner = Value::map({{"x", 1}, {"y", Value::array({1, 2})}});
+  const Value other = Value::map({{"y", Value::array({1, 2})}, {"x", 1}});
+  EXPECT_EQ(config_hash(Value::map({{"a", inner}, {"b", 2}})),
+            config_hash(Value::map({{"b", 2}, {"a", other}})));
+  EXPECT_NE(config_hash(Value::map({{"y", Value::array({1, 2})}})),
+            config_hash(Value::map({{"y", Value::array({2, 1})}})));
+}
+
 TEST(Reward, LeavesUnscoredTurnsOut) {
   auto reward = create("good");
   ASSERT_TRUE(reward.ok());
