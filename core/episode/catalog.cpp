@@ -59,17 +59,17 @@ Status Catalog::add(std::size_t source) {
   return {};
 }
 
-bool Catalog::served(std::string_view split) const {
-  return options_.open_held_out || split != kHeldOutSplit;
+bool Catalog::served(std::string_view split, bool held_out) const {
+  return held_out || options_.open_held_out || split != kHeldOutSplit;
 }
 
-Result<const TaskSummary*> Catalog::summary(std::string_view id) const {
+Result<const TaskSummary*> Catalog::summary(std::string_view id, bool held_out) const {
   if (const auto full = by_full_id_.find(id); full != by_full_id_.end()) {
-    if (served(tasks_[full->second].entry.split)) return &tasks_[full->second];
+    if (served(tasks_[full->second].entry.split, held_out)) return &tasks_[full->second];
   }
   std::vector<const TaskSummary*> same;
   for (auto [it, end] = by_bare_id_.equal_range(id); it != end; ++it) {
-    if (served(tasks_[it->second].entry.split)) same.push_back(&tasks_[it->second]);
+    if (served(tasks_[it->second].entry.split, held_out)) same.push_back(&tasks_[it->second]);
   }
   if (same.size() == 1) return same.front();
   if (same.size() > 1) {
@@ -78,7 +78,7 @@ Result<const TaskSummary*> Catalog::summary(std::string_view id) const {
   }
   std::vector<std::string> names;
   for (const TaskSummary& task : tasks_) {
-    if (!served(task.entry.split)) continue;
+    if (!served(task.entry.split, held_out)) continue;
     names.push_back(task.full_id());
     names.push_back(task.entry.id);
   }
@@ -87,8 +87,8 @@ Result<const TaskSummary*> Catalog::summary(std::string_view id) const {
                    (near.empty() ? "; describe lists them" : "; did you mean '" + near + "'?"));
 }
 
-Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id) const {
-  HONE_ASSIGN(const TaskSummary* found, summary(id));
+Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id, bool held_out) const {
+  HONE_ASSIGN(const TaskSummary* found, summary(id, held_out));
   const std::string full_id = found->full_id();
   {
     MutexLock lock(mutex_);
@@ -111,8 +111,8 @@ Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id) const {
 }
 
 Result<std::string> Catalog::draw(std::uint64_t seed, std::string_view split,
-                                  std::string_view backend) const {
-  HONE_ASSIGN(std::vector<const TaskSummary*> tasks, list(split));
+                                  std::string_view backend, bool held_out) const {
+  HONE_ASSIGN(std::vector<const TaskSummary*> tasks, list(split, held_out));
   std::erase_if(tasks, [&](const TaskSummary* task) {
     return std::find(task->entry.backends.begin(), task->entry.backends.end(), backend) ==
            task->entry.backends.end();
@@ -124,11 +124,11 @@ Result<std::string> Catalog::draw(std::uint64_t seed, std::string_view split,
   return tasks[mix(seed) % tasks.size()]->full_id();
 }
 
-Result<std::vector<const TaskSummary*>> Catalog::list(std::string_view split) const {
+Result<std::vector<const TaskSummary*>> Catalog::list(std::string_view split, bool held_out) const {
   std::vector<const TaskSummary*> found;
   std::vector<std::string> splits;
   for (const TaskSummary& task : tasks_) {
-    if (!served(task.entry.split)) continue;
+    if (!served(task.entry.split, held_out)) continue;
     if (split.empty() || task.entry.split == split) found.push_back(&task);
     if (splits.size() < kNamesShown &&
         std::find(splits.begin(), splits.end(), task.entry.split) == splits.end()) {

@@ -51,23 +51,24 @@ class Catalog {
                                                      Options options);
 
   /// By "dataset/id", or by "id" where only one dataset has it. A task that is held back is
-  /// not_found, with the very message of a task that does not exist.
-  Result<std::shared_ptr<const Task>> find(std::string_view id) const;
+  /// not_found, with the very message of a task that does not exist. `held_out`, here and below:
+  /// who asks may have tasks of that split.
+  Result<std::shared_ptr<const Task>> find(std::string_view id, bool held_out = false) const;
 
   /// The id that this seed draws among a split's tasks for a backend. The same tasks and seed draw
   /// the same.
-  Result<std::string> draw(std::uint64_t seed, std::string_view split,
-                           std::string_view backend) const;
+  Result<std::string> draw(std::uint64_t seed, std::string_view split, std::string_view backend,
+                           bool held_out = false) const;
 
   /// What is served, in order; an empty split means all. An unknown split is not_found and names
   /// the nearest.
-  Result<std::vector<const TaskSummary*>> list(std::string_view split) const;
+  Result<std::vector<const TaskSummary*>> list(std::string_view split, bool held_out = false) const;
 
  private:
   Catalog(std::vector<TaskSource> sources, Options options);
   Status add(std::size_t source);
-  bool served(std::string_view split) const;
-  Result<const TaskSummary*> summary(std::string_view id) const;
+  bool served(std::string_view split, bool held_out) const;
+  Result<const TaskSummary*> summary(std::string_view id, bool held_out) const;
 
   std::vector<TaskSource> sources_;
   Options options_;

@@ -22,6 +22,7 @@ struct ClientLoad {
   std::size_t episodes_open = 0;  ///< not ended
   std::size_t episodes = 0;       ///< all that the table still holds
   std::size_t steps = 0;          ///< under way
+  std::size_t bytes = 0;          ///< of the replies kept of its episodes
 };
 
 /// A turn that is done. Its reply is kept once, as sent; prompts, histories and rewards are made

@@ -65,8 +65,9 @@ class Episodes final : public EpisodeService {
 
  private:
   Result<std::string> try_reset(const Caller& caller, const Value& request);
-  Result<EpisodeTable::Pinned> new_episode(Fields& f);
-  Result<std::shared_ptr<const Task>> choose_task(Fields& f, const std::string& backend,
+  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f);
+  Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
+                                                  const std::string& backend,
                                                   std::uint64_t seed) const;
   Status read_options(Fields& f, Episode& episode);
   void start(const EpisodeTable::Started& step);

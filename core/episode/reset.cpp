@@ -53,7 +53,7 @@ Result<std::shared_ptr<const Reward>> RewardCache::get(const std::string& name,
   return reward;
 }
 
-Result<Value> Episodes::describe(const Caller&, const Value& request) {
+Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   Fields f(request, "describe");
   const std::string name =
       f.choice_or("environment", state_->environments.front()->name(), environment_names());
@@ -62,7 +62,7 @@ Result<Value> Episodes::describe(const Caller&, const Value& request) {
   HONE_TRY(f.finish());
   Value described = Value::map({{"environment", environment(name).describe()}});
   if (!task_id.empty()) {
-    HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(task_id));
+    HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(task_id, caller.held_out));
     std::string backend = options_.backends.front();
     for (const std::string& one : options_.backends) {
       if (task->backends.count(backend) == 0) backend = one;
@@ -70,7 +70,7 @@ Result<Value> Episodes::describe(const Caller&, const Value& request) {
     described.set("task", task_for_client(*task, backend));
     return described;
   }
-  HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split));
+  HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split, caller.held_out));
   Value list = Value::array();
   for (const TaskSummary* task : found) list.push(task_line(*task));
   described.set("tasks", std::move(list));
@@ -95,14 +95,14 @@ Result<std::string> Episodes::try_reset(const Caller& caller, const Value& reque
     ++state_->repeats;
   } else {
     if (state_->refusing) return unavailable("the server is shutting down");
-    HONE_ASSIGN(EpisodeTable::Pinned fresh, new_episode(f));
+    HONE_ASSIGN(EpisodeTable::Pinned fresh, new_episode(caller, f));
     HONE_ASSIGN(episode, state_->table.insert(caller, std::move(fresh), key));
     ++state_->resets;
   }
   return reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
 }
 
-Result<EpisodeTable::Pinned> Episodes::new_episode(Fields& f) {
+Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields& f) {
   auto episode = std::make_shared<Episode>();
   episode->environment = &environment(
       f.choice_or("environment", state_->environments.front()->name(), environment_names()));
@@ -115,22 +115,24 @@ Result<EpisodeTable::Pinned> Episodes::new_episode(Fields& f) {
   Fields g = f.inside("options", given != nullptr ? *given : none);
   episode->backend = g.choice_or("backend", options_.backends.front(), options_.backends);
   HONE_TRY(g.finish_loosely());
-  HONE_ASSIGN(episode->task, choose_task(f, episode->backend, episode->seed));
+  HONE_ASSIGN(episode->task, choose_task(caller, f, episode->backend, episode->seed));
   HONE_TRY(f.finish());
   HONE_TRY(read_options(g, *episode));
   episode->started_s = state_->now_s();
   return episode;
 }
 
-Result<std::shared_ptr<const Task>> Episodes::choose_task(Fields& f, const std::string& backend,
+Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, Fields& f,
+                                                          const std::string& backend,
                                                           std::uint64_t seed) const {
   std::string id = f.text_or("task", "", kNameMax);
   const std::string split = f.text_or("split", "", kNameMax);
   HONE_TRY(f.finish_loosely());
   if (id.empty()) {
-    HONE_ASSIGN(id, tasks_->draw(seed, split.empty() ? options_.split : split, backend));
+    HONE_ASSIGN(
+        id, tasks_->draw(seed, split.empty() ? options_.split : split, backend, caller.held_out));
   }
-  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks_->find(id));
+  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
   if (!split.empty() && task->split != split) {
     return invalid_argument("reset: split: the task '" + id + "' is in split '" + task->split +
                             "', not in '" + split + "'");

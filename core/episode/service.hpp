@@ -2,6 +2,7 @@
 // calls it; tests do too.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,6 +12,13 @@
 
 namespace hone {
 
+/// What one client may have at a time. 0: what the service allows every client.
+struct Quotas {
+  std::size_t episodes = 0;  ///< open
+  std::size_t steps = 0;     ///< being evaluated
+  std::size_t bytes = 0;     ///< kept of its episodes
+};
+
 /// Who sent a request.
 struct Caller {
   std::string
@@ -19,6 +27,11 @@ struct Caller {
   /// It came in by the control endpoint, where a client has another connection and an episode's
   /// name, which is random, is enough to cancel its step and to renew it.
   bool control = false;
+  /// The transport knows that the name is its own: nobody else has it, and none but it may use its
+  /// episodes, token or not.
+  bool proven = false;
+  bool held_out = false;  ///< may have tasks of the split held_out
+  Quotas quotas{};
 };
 
 /// [any thread] All members. Requests and replies are the bodies of docs/protocol.md; a reply's

@@ -29,6 +29,18 @@ Error out_of_order(std::int64_t found, std::size_t done) {
                              std::to_string(done + 1));
 }
 
+Error another_connection(const Episode& episode) {
+  return failed_precondition("episode " + episode.name() +
+                             " belongs to another connection; resume it with its token");
+}
+
+/// To a client whose name is proven, episodes of others are as good as none.
+bool foreign(const Caller& caller, const Episode& episode) {
+  return caller.proven && episode.client != caller.client;
+}
+
+std::size_t quota(std::size_t own, std::size_t everybody) { return own != 0 ? own : everybody; }
+
 constexpr Sha256 kNoKey{};
 constexpr std::size_t kWaitersMax = 64;
 
@@ -92,11 +104,12 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
   }
   const auto load = clients_.find(caller.client);
   const std::size_t open = load == clients_.end() ? 0 : load->second.episodes_open;
-  if (open >= limits_.client_episodes) {
+  const std::size_t open_max = quota(caller.quotas.episodes, limits_.client_episodes);
+  if (open >= open_max) {
     return resource_exhausted("client '" + caller.client + "' has " + std::to_string(open) +
-                              " open episodes, at most " + std::to_string(limits_.client_episodes) +
-                              " allowed");
+                              " open episodes, at most " + std::to_string(open_max) + " allowed");
   }
+  HONE_TRY(check_bytes(caller));
   do {
     episode->id = random_u64();
   } while (episode->id == 0 || episodes_.count(episode->id) != 0);
@@ -120,11 +133,8 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
 
 Result<EpisodeTable::Pinned> EpisodeTable::owned(const Caller& caller, std::uint64_t id) {
   const auto found = episodes_.find(id);
-  if (found == episodes_.end()) return unknown_episode();
-  if (found->second->connection != caller.connection) {
-    return failed_precondition("episode " + found->second->name() +
-                               " belongs to another connection; resume it with its token");
-  }
+  if (found == episodes_.end() || foreign(caller, *found->second)) return unknown_episode();
+  if (found->second->connection != caller.connection) return another_connection(*found->second);
   touch(*found->second);
   return found->second;
 }
@@ -174,16 +184,35 @@ Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint6
   }
   HONE_TRY(check_order(*episode, *flight));
   if (refuse_new) return unavailable("the server is shutting down");
-  if (episode->load->steps >= limits_.client_steps) {
+  const std::size_t steps_max = quota(caller.quotas.steps, limits_.client_steps);
+  if (episode->load->steps >= steps_max) {
     return resource_exhausted("client '" + episode->client + "' has " +
                               std::to_string(episode->load->steps) + " steps under way, at most " +
-                              std::to_string(limits_.client_steps) + " allowed");
+                              std::to_string(steps_max) + " allowed");
   }
+  HONE_TRY(check_bytes(caller));
   ++episode->load->steps;
   ++steps_;
   flight->waiters.push_back(std::move(waiter));
   episode->flight = flight;
   return Begun(Started{std::move(episode), std::move(flight)});
+}
+
+/// Rationale: what is kept grows with every turn, so both new episodes and new turns ask.
+Status EpisodeTable::check_bytes(const Caller& caller) const {
+  const auto load = clients_.find(caller.client);
+  const std::size_t bytes = load == clients_.end() ? 0 : load->second.bytes;
+  const std::size_t bytes_max = quota(caller.quotas.bytes, limits_.client_bytes);
+  if (bytes < bytes_max) return {};
+  return resource_exhausted("client '" + caller.client + "' has " + std::to_string(bytes) +
+                            " bytes of turns kept, at most " + std::to_string(bytes_max) +
+                            " allowed; close episodes");
+}
+
+void EpisodeTable::keep(Episode& episode, std::size_t bytes) {
+  if (episodes_.count(episode.id) == 0) return;  // closed meanwhile
+  history_bytes_ += bytes;
+  episode.load->bytes += bytes;
 }
 
 bool EpisodeTable::submitted(const Started& step, std::uint64_t evaluation) {
@@ -230,7 +259,7 @@ std::vector<Waiter> EpisodeTable::end(const Started& step, TurnFacts facts, Body
   episode.facts.reserve(episode.facts.size() + 1);
   episode.turns.reserve(episode.turns.size() + 1);
   episode.facts.push_back(facts);
-  history_bytes_ += episodes_.count(episode.id) != 0 ? reply->size() : 0;
+  keep(episode, reply->size());
   episode.turns.push_back({step.flight->hash, step.flight->seed, std::move(reply)});
   if (episode.fingerprint == 0) episode.fingerprint = fingerprint;
   if (ended && episodes_.count(episode.id) != 0) {
@@ -252,13 +281,12 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
                                                                            std::int64_t turn) {
   MutexLock lock(mutex_);
   const auto found = episodes_.find(id);
-  if (found == episodes_.end()) return unknown_episode();
+  if (found == episodes_.end() || foreign(caller, *found->second)) return unknown_episode();
   Episode& episode = *found->second;
   // Rationale: the control endpoint is another connection; there the episode's random name is
   // enough.
   if (!caller.control && episode.connection != caller.connection) {
-    return failed_precondition("episode " + episode.name() +
-                               " belongs to another connection; resume it with its token");
+    return another_connection(episode);
   }
   touch(episode);
   std::optional<std::uint64_t> evaluation;
@@ -292,7 +320,9 @@ Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::u
   const auto found = episodes_.find(id);
   if (found == episodes_.end()) return unknown_episode();
   const Pinned& episode = found->second;
-  if (!equal_secrets(episode->token_text(), token)) return unknown_episode();
+  if (foreign(caller, *episode) || !equal_secrets(episode->token_text(), token)) {
+    return unknown_episode();
+  }
   episode->connection = caller.connection;
   touch(*episode);
   return Snapshot{episode, episode->facts, episode->turns, episode->flight != nullptr,
@@ -302,12 +332,15 @@ Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::u
 void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
   MutexLock lock(mutex_);
   const auto found = episodes_.find(id);
-  if (found == episodes_.end()) return;
+  if (found == episodes_.end() || foreign(caller, *found->second)) return;
   if (caller.control || found->second->connection == caller.connection) touch(*found->second);
 }
 
 void EpisodeTable::erase(const Pinned& episode) {
-  for (const StoredTurn& turn : episode->turns) history_bytes_ -= turn.reply->size();
+  for (const StoredTurn& turn : episode->turns) {
+    history_bytes_ -= turn.reply->size();
+    episode->load->bytes -= turn.reply->size();
+  }
   if (!episode->ended) {
     --episode->load->episodes_open;
     --open_;

@@ -24,8 +24,9 @@ struct EpisodeLimits {
   double ended_lease_s =
       120;  ///< the same after its last turn: long enough to ask again for a lost reply
   std::size_t episodes = 200'000;  ///< of all clients, ended ones that are still kept included
-  std::size_t client_episodes = 100'000;  ///< open, of one client
-  std::size_t client_steps = 1024;        ///< under way, of one client
+  std::size_t client_episodes = 100'000;   ///< open, of one client
+  std::size_t client_steps = 1024;         ///< under way, of one client
+  std::size_t client_bytes = 16ull << 30;  ///< of replies kept, of one client
 };
 
 /// Theory of operation. An episode is a lease: whoever names it renews it, and a heap of expiry
@@ -123,6 +124,8 @@ class EpisodeTable {
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
   Result<Pinned> find_reset_locked(const ResetKey& key) const HONE_REQUIRES(mutex_);
   Status check_order(const Episode& episode, const Flight& flight) const HONE_REQUIRES(mutex_);
+  Status check_bytes(const Caller& caller) const HONE_REQUIRES(mutex_);
+  void keep(Episode& episode, std::size_t bytes) HONE_REQUIRES(mutex_);
   void erase(const Pinned& episode) HONE_REQUIRES(mutex_);
   void forget_if_idle(ClientLoad* load) HONE_REQUIRES(mutex_);
   std::vector<Waiter> land(const Started& step) HONE_REQUIRES(mutex_);
