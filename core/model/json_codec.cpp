@@ -83,13 +83,48 @@ Result<Value> decode(const Json& json) {
   }
 }
 
+/// Refuses text that would make a tree too deep or too large, before any of it is made.
+Status check_limits(std::string_view text, const CodecLimits& limits) {
+  std::vector<std::size_t> items;  // of the containers that are open
+  std::size_t values = 1;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      in_text = c != '"';
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '[' || c == '{') {
+      ++values;
+      items.push_back(1);
+    } else if ((c == ']' || c == '}') && !items.empty()) {
+      items.pop_back();
+    } else if (c == ',') {
+      ++values;
+      if (!items.empty() && ++items.back() > limits.items_max) {
+        return invalid_argument("json: a list of more than " + std::to_string(limits.items_max) +
+                                " items");
+      }
+    }
+    if (items.size() > limits.depth_max) {
+      return invalid_argument("json: nested deeper than " + std::to_string(limits.depth_max));
+    }
+    if (values > limits.values_max) {
+      return invalid_argument("json: more than " + std::to_string(limits.values_max) + " values");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string to_json(const Value& value, int indent) {
   return encode(value).dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<Value> from_json(std::string_view text) {
+Result<Value> from_json(std::string_view text, const CodecLimits& limits) {
+  HONE_TRY(check_limits(text, limits));
   try {
     return decode(Json::parse(text));
   } catch (const std::exception& error) {

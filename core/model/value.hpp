@@ -102,6 +102,7 @@ Result<Value> from_msgpack(std::string_view bytes, const CodecLimits& limits = {
 /// JSON text. Bytes become {"$bytes": base64}; NaN and infinities become null. indent < 0: one
 /// line.
 std::string to_json(const Value& value, int indent = -1);
-Result<Value> from_json(std::string_view text);
+/// Text of strangers may be given: all limits but bytes_max hold.
+Result<Value> from_json(std::string_view text, const CodecLimits& limits = {});
 
 }  // namespace hone

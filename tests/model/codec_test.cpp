@@ -75,6 +75,13 @@ TEST(Json, RoundTripAndPlace) {
   EXPECT_EQ(to_json(Value(std::nan(""))), "null");
   EXPECT_EQ(to_json(Value::bytes("hone")), R"({"$bytes":"aG9uZQ=="})");
   EXPECT_FALSE(from_json("{"));
+  EXPECT_EQ(*from_json(R"(["[{,\"\\"])"), Value::array({"[{,\"\\"}));
+  EXPECT_EQ(from_json(std::string(100'000, '[')).error().message, "json: nested deeper than 32");
+  std::string list = "[1";
+  for (int i = 0; i < 65536; ++i) list += ",1";
+  EXPECT_EQ(from_json(list + "]").error().message, "json: a list of more than 65536 items");
+  EXPECT_EQ(from_json("[[1,1],[1,1]]", {.values_max = 6}).error().message,
+            "json: more than 6 values");
 }
 
 TEST(Verdict, RoundTrip) {
