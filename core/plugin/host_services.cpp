@@ -36,7 +36,9 @@ HostServices::HostServices(std::string plugin_name, HostOptions options)
 void HostServices::log_line(void* self, std::int32_t level, const char* message) {
   if (message == nullptr) return;
   try {
-    log(log_level(level), static_cast<HostServices*>(self)->plugin_name_, message);
+    const HostServices& host = *static_cast<HostServices*>(self);
+    if (host.options_.log) return host.options_.log(log_level(level), message);
+    log(log_level(level), host.plugin_name_, message);
   } catch (...) {  // a line that cannot be written is lost, never an exception inside a plugin
   }
 }

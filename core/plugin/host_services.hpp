@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "base/result.hpp"
 #include "hone/abi.h"
 #include "model/value.hpp"
@@ -22,6 +23,8 @@ struct HostOptions {
   std::function<bool()> cancelled;
   /// A folder that is the plugin's own; "" for none.
   std::string workdir;
+  /// Where a plugin's lines go; without one, into hone's log under the plugin's name.
+  std::function<void(LogLevel level, std::string_view line)> log = {};
 };
 
 /// One plugin's view of the host. Handles share it: it outlives them all. [any thread]
