@@ -39,6 +39,8 @@ struct Candidate {
   hone_kernel* kernels[2] = {nullptr, nullptr};
   const Orders* orders = nullptr;
   Answers* answers = nullptr;
+  Guard guards[kGuardsMax] = {};  ///< inaccessible now
+  std::uint32_t guard_count = 0;
 };
 
 Status check(int32_t code, const hone_error& error, const char* what) {
@@ -110,6 +112,10 @@ Status prepare(Candidate& self, const Backend& backend, const std::array<UniqueF
   HONE_TRY(check(self.backend->import_buffer(self.device, fds[2].get(), setup.arena_bytes,
                                              &self.arena, &error),
                  error, "import arena"));
+  if (char* base = static_cast<char*>(self.backend->map_buffer(self.arena));
+      base != nullptr && setup.populate != 0) {
+    populate(base, setup.arena_bytes);
+  }
   HONE_TRY(check(self.backend->prepare_load(self.device, setup.threads, &error), error, "prepare"));
   limit_memory(setup.memory_bytes);
   SealOptions seal;
@@ -160,20 +166,31 @@ Answer run(Candidate& self, hone_kernel* kernel, std::uint32_t calls) {
   return self.backend->wait(self.device, &error) == HONE_OK ? Answer::kFine : Answer::kFailed;
 }
 
-Answer guard(Candidate& self, bool on) {
-  if (self.backend->guard_buffer == nullptr) return Answer::kFine;
+bool set_guards(Candidate& self, bool on) {
   hone_error error = fresh_error();
-  for (std::uint32_t i = 0; i < self.orders->calls; ++i) {
-    const Guard& pages = self.orders->guards[i];
+  for (std::uint32_t i = 0; i < self.guard_count; ++i) {
+    const Guard& pages = self.guards[i];
     if (self.backend->guard_buffer(self.arena, pages.at, pages.bytes, on ? 1 : 0, &error) !=
         HONE_OK) {
-      return Answer::kFailed;
+      return false;
     }
   }
-  return Answer::kFine;
+  return true;
+}
+
+/// Takes the last round's guards away and puts this round's up.
+bool change_guards(Candidate& self) {
+  if (self.backend->guard_buffer == nullptr) return true;
+  const std::uint32_t count = self.orders->guard_count;
+  if (count == 0 && self.guard_count == 0) return true;
+  if (count > kGuardsMax || self.guard_count > kGuardsMax || !set_guards(self, false)) return false;
+  self.guard_count = count;
+  std::copy_n(self.orders->guards, count, self.guards);
+  return set_guards(self, true);
 }
 
 Answer obey(Candidate& self) {
+  if (!change_guards(self)) return Answer::kFailed;
   switch (self.orders->order) {
     case Order::kRun:
       return run(self, self.kernels[0], self.orders->calls);
@@ -181,10 +198,6 @@ Answer obey(Candidate& self) {
       return run(self, self.kernels[1], self.orders->calls);
     case Order::kNothing:
       return Answer::kFine;
-    case Order::kGuard:
-      return guard(self, true);
-    case Order::kUnguard:
-      return guard(self, false);
     case Order::kEnd:
       break;
   }

@@ -36,6 +36,15 @@ Status forbid_further_writers(int fd) {
   return {};
 }
 
+void populate(char* base, std::size_t bytes) {
+#if defined(MADV_POPULATE_WRITE)
+  static_cast<void>(::madvise(base, bytes, MADV_POPULATE_WRITE));
+#else
+  static_cast<void>(base);
+  static_cast<void>(bytes);
+#endif
+}
+
 Result<void*> map_region(int fd, std::size_t bytes, bool writable) {
   void* at = mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
                   MAP_SHARED | MAP_POPULATE, fd, 0);

@@ -22,7 +22,7 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 1;
+inline constexpr std::uint32_t kChannelVersion = 2;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
@@ -35,6 +35,7 @@ struct Setup {
   std::uint64_t memory_bytes;  ///< address space the submission may add; 0: no limit
   std::uint32_t threads;       ///< cores granted
   std::uint32_t weaken;        ///< 1: no seccomp, 2: no Landlock; obeyed in test builds only
+  std::uint32_t populate;      ///< 1: all of the arena will be used
   std::uint32_t argument_count;
   std::uint32_t argument_kinds[HONE_ARGUMENTS_MAX];
   char entry[kNameMax];
@@ -51,14 +52,7 @@ struct Loaded {
   char message[256];
 };
 
-enum class Order : std::uint32_t {
-  kRun = 1,
-  kRunSecond = 2,
-  kNothing = 3,
-  kGuard = 4,
-  kUnguard = 5,
-  kEnd = 6
-};
+enum class Order : std::uint32_t { kRun = 1, kRunSecond = 2, kNothing = 3, kEnd = 4 };
 
 struct Guard {
   std::uint64_t at, bytes;  ///< whole pages of the arena
@@ -68,8 +62,9 @@ struct Guard {
 struct Orders {
   std::atomic<std::uint32_t> go;
   Order order;
-  std::uint32_t calls;  ///< kRun: how many; kGuard: how many guards
-  std::uint32_t wake;   ///< 1: `done` is waited for with a futex, so wake it
+  std::uint32_t calls;
+  std::uint32_t wake;         ///< 1: `done` is waited for with a futex, so wake it
+  std::uint32_t guard_count;  ///< of `guards`, which are to be inaccessible in this round
   std::uint64_t values[kCallsMax][HONE_ARGUMENTS_MAX];
   Guard guards[kGuardsMax];
 };
@@ -92,6 +87,8 @@ inline constexpr std::size_t kAnswersBytes = page_round(sizeof(Answers));
 /// writable.
 Result<UniqueFd> shared_region(const char* name, std::size_t bytes);
 Status forbid_further_writers(int fd);
+/// Has the kernel bring in all pages at once, for writing, where it can; else they come one by one.
+void populate(char* base, std::size_t bytes);
 /// Maps it; nullptr never comes back. `writable` as asked.
 Result<void*> map_region(int fd, std::size_t bytes, bool writable);
 

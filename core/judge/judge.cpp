@@ -70,6 +70,10 @@ void Judge::answer(StreamMessage message) {
     say(Value::map({{"kind", "installed"}}));
   } else if (verb == "judge") {
     say_judged(judge(*request, std::move(message.fds)));
+    if (spare_bytes_ == 0) return;
+    if (auto spare = Arena::create(backend_, device_, spare_bytes_, true)) {
+      spare_ = std::move(spare).value();
+    }
   } else if (verb == "admit") {
     auto report = admit(*request);
     if (!report) return say_judged(fault(report.error()));
@@ -79,11 +83,9 @@ void Judge::answer(StreamMessage message) {
   }
 }
 
-Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(const Value& request,
-                                                          std::vector<UniqueFd> fds,
-                                                          const Task& task,
-                                                          const MeasureSettings& settings,
-                                                          bool exact, bool limited) const {
+Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
+    const Value& request, std::vector<UniqueFd> fds, const Task& task,
+    const MeasureSettings& settings, std::unique_ptr<Arena> arena, bool limited) const {
   const Value* pid = request.find("pid");
   if (fds.size() < 3 || pid == nullptr || !pid->is_int())
     return internal_error("request: no process");
@@ -104,8 +106,15 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(const Value& request,
   options.memory_bytes_max = limited ? task.memory_mb << 20 : 0;
   options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
-  HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(task, settings, exact));
-  return ProcessRunner::create(backend_, device_, std::move(handles), bytes, options);
+  return ProcessRunner::create(std::move(arena), std::move(handles), options);
+}
+
+Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {
+  std::unique_ptr<Arena> spare = std::move(spare_);
+  spare_bytes_ = bytes;
+  if (spare != nullptr && spare->bytes() == page_round(bytes)) return spare;
+  spare.reset();
+  return Arena::create(backend_, device_, bytes, true);
 }
 
 Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
@@ -114,7 +123,12 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   auto settings = settings_of(request);
   if (!settings) return fault(settings.error());
   const bool is_reference = text_of(request, "role") == "reference";
-  auto runner = make_runner(request, std::move(fds), *task, *settings, is_reference, false);
+  const auto bytes = arena_bytes(*task, *settings, is_reference, 0);
+  if (!bytes) return fault(bytes.error());
+  auto arena = Arena::create(backend_, device_, *bytes, false);
+  if (!arena) return fault(arena.error());
+  auto runner =
+      make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), false);
   if (!runner) return fault(runner.error());
   // Trusted code has no business with the memory limit of submissions.
   Task unlimited = *task;
@@ -152,7 +166,12 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   auto baseline = installed(request, "baseline");
   if (!baseline) return fault(baseline.error());
   if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
-  auto runner = make_runner(request, std::move(fds), *task, *settings, false, true);
+  const auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds);
+  if (!bytes) return fault(bytes.error());
+  auto arena = take_arena(*bytes);
+  if (!arena) return fault(arena.error());
+  auto runner =
+      make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), true);
   if (!runner) return fault(runner.error());
   const Round ready = (*runner)->set_up(*task, task->entry, "", cores_, task->run_seconds);
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");

@@ -15,10 +15,12 @@
 namespace hone {
 
 /// Requests (maps) and what travels with them:
-///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid} +
-///   process → {kind: "installed"} judge    {task, settings, seed, reference: key, baseline: key,
-///   pid} + process → {kind: "stage", stage}… {kind: "judged"} admit    {task, seed, reference:
-///   key}                            → {kind: "admitted", report} drop     {key} → nothing
+///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid}
+///            + process → {kind: "installed"}
+///   judge    {task, settings, seed, reference: key, baseline: key, pid}
+///            + process → {kind: "stage", stage}… {kind: "judged"}
+///   admit    {task, seed, reference: key} → {kind: "admitted", report}
+///   drop     {key} → nothing
 /// A process travels as its descriptors: socket, artifact, pidfd and, with cgroups, freeze and
 /// frozen_events. What cannot be done is {kind: "judged", judgement: {ending: "fault", …}}.
 class Judge {
@@ -40,8 +42,10 @@ class Judge {
   void say_judged(const Judgement& judgement) const;
   Result<std::unique_ptr<ProcessRunner>> make_runner(const Value& request,
                                                      std::vector<UniqueFd> fds, const Task& task,
-                                                     const MeasureSettings& settings, bool exact,
+                                                     const MeasureSettings& settings,
+                                                     std::unique_ptr<Arena> arena,
                                                      bool limited) const;
+  Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
   Result<Value> admit(const Value& request);
@@ -53,6 +57,9 @@ class Judge {
   int cpu_;
   std::vector<int> cores_;
   std::map<std::string, Installed> installed_;
+  /// The next submission's, made between two requests: the kernel takes milliseconds to clear it.
+  std::unique_ptr<Arena> spare_;
+  std::uint64_t spare_bytes_ = 0;  ///< what the last submission needed
 };
 
 }  // namespace hone

@@ -30,7 +30,7 @@ class LocalRunner : public Runner {
   RoundValues& values(std::size_t call) override { return values_[call]; }
   Round timed_round(Order order, std::size_t calls, double timeout_s) override;
   Round plain_round(Order order, std::size_t calls, double timeout_s) override;
-  Round set_guards(const std::vector<Guard>&, bool) override { return {}; }
+  void set_guards(const std::vector<Guard>&) override {}
 
  private:
   LocalRunner() = default;

@@ -54,10 +54,10 @@ std::size_t round_calls(const Task& task, const MeasureSettings& settings, doubl
       std::clamp(std::min(fit, wanted), 1.0, static_cast<double>(kCallsMax)));
 }
 
-Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact) {
+Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact,
+                                  double call_seconds) {
   HONE_ASSIGN(const std::uint64_t one, call_bytes(task, exact));
-  // As many calls as round_calls() may ever ask for.
-  std::uint64_t bytes = one * round_calls(task, settings, 0);
+  std::uint64_t bytes = one * round_calls(task, settings, call_seconds);
   std::vector<Dims> shapes = task.shown;
   for (const HiddenShape& hidden : task.hidden) {
     Dims largest;
@@ -115,59 +115,46 @@ void Session::make_cold(const Layout& layout) const {
   evict(submission_.arena(), layout.total);
 }
 
-Judgement Session::baseline_round(const InputSet& set, std::uint64_t secret, double* seconds) {
-  auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
-  if (!layout) return fault(layout.error());
-  set.load_into(*baseline_.runner, *layout, secret);
-  make_cold(*layout);
-  const double limit = kReferenceSeconds * static_cast<double>(set.calls());
-  const Round round = baseline_.runner->timed_round(Order::kRun, set.calls(), limit);
+Judgement Session::round(const Side& side, const InputSet& set, const Layout& layout,
+                         double* seconds) {
+  set.load_into(side.runner, layout, side.secret);
+  make_cold(layout);
+  const Round round = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
   *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
   return round.ending == Ending::kDone ? correct_so_far()
-                                       : blame(round, "baseline", "a measurement");
-}
-
-Judgement Session::submission_round(const InputSet& set, std::uint64_t secret, double* seconds) {
-  auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
-  if (!layout) return fault(layout.error());
-  set.load_into(submission_, *layout, secret);
-  make_cold(*layout);
-  const Round round = submission_.timed_round(Order::kRun, set.calls(), task_.run_seconds);
-  *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
-  return round.ending == Ending::kDone ? correct_so_far()
-                                       : blame(round, "submission", "a measurement");
-}
-
-Judgement Session::timed_answers(const InputSet& set, std::uint64_t secret) {
-  if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
-  auto layout = lay_out(task_, task_.timed, set.calls(), Placement::kCanaries, false);
-  if (!layout) return fault(layout.error());
-  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
-  Judgement judged = check_answers(set, *layout, timed, secret);
-  if (!passed(judged)) judged.verdict.stage = "measure";
-  return judged;
+                                       : blame(round, side.culprit, "a measurement");
 }
 
 Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_first, double* a,
                         double* b) {
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "pair", fresh ? number : 0);
-  const std::uint64_t secret_a = derive_seed(secret, "baseline"),
-                      secret_b = derive_seed(secret, "submission");
   auto set =
       InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, settings_.defences);
   if (!set) return fault(set.error());
-  const auto baseline = [&] {
+  auto layout = lay_out(task_, task_.timed, calls, Placement::kCanaries, false);
+  if (!layout) return fault(layout.error());
+  const Side baseline{*baseline_.runner, "baseline", derive_seed(secret, "baseline"),
+                      kReferenceSeconds * static_cast<double>(calls)};
+  const Side submission{submission_, "submission", derive_seed(secret, "submission"),
+                        task_.run_seconds};
+  submission_.set_guards({});
+  const auto time_baseline = [&] {
     const bool runs_on = !settings_.defences.holds(Defence::kFreezeBetween);
     if (runs_on) static_cast<void>(submission_.thaw());
-    Judgement judged = baseline_round(*set, secret_a, a);
+    Judgement judged = round(baseline, *set, *layout, a);
     if (runs_on) static_cast<void>(submission_.freeze());
     return judged;
   };
-  const auto submission = [&] { return submission_round(*set, secret_b, b); };
-  if (Judgement first = baseline_first ? baseline() : submission(); !passed(first)) return first;
-  if (Judgement second = baseline_first ? submission() : baseline(); !passed(second)) return second;
-  return timed_answers(*set, secret_b);
+  const auto time_submission = [&] { return round(submission, *set, *layout, b); };
+  Judgement first = baseline_first ? time_baseline() : time_submission();
+  if (!passed(first)) return first;
+  Judgement second = baseline_first ? time_submission() : time_baseline();
+  if (!passed(second) || !settings_.defences.holds(Defence::kTimedAnswers)) return second;
+  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
+  Judgement answers = check_answers(*set, *layout, timed, submission.secret);
+  if (!passed(answers)) answers.verdict.stage = "measure";
+  return answers;
 }
 
 Judgement Session::measure() {

@@ -97,28 +97,13 @@ std::vector<std::uint32_t> argument_kinds(const Task& task) {
   return kinds;
 }
 
-Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(const Backend& backend,
-                                                             hone_device* device,
+Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(std::unique_ptr<Arena> arena,
                                                              RunnerHandles handles,
-                                                             std::uint64_t arena_bytes,
                                                              RunnerOptions options) {
   std::unique_ptr<ProcessRunner> runner(new ProcessRunner());
-  runner->backend_ = backend.factory();
   runner->handles_ = std::move(handles);
-  runner->arena_bytes_ = page_round(arena_bytes);
+  runner->arena_ = std::move(arena);
   runner->options_ = options;
-  hone_error error{};
-  error.struct_size = sizeof error;
-  if (runner->backend_->create_buffer(device, runner->arena_bytes_, &runner->arena_, &error) !=
-      HONE_OK) {
-    return Error{static_cast<Code>(error.code), std::string("arena: ") + error.message};
-  }
-  std::int32_t fd = -1;
-  if (runner->backend_->export_buffer(runner->arena_, &fd, &error) != HONE_OK) {
-    return Error{static_cast<Code>(error.code), std::string("arena: ") + error.message};
-  }
-  runner->arena_fd_.reset(fd);
-  runner->arena_base_ = static_cast<char*>(runner->backend_->map_buffer(runner->arena_));
   HONE_ASSIGN(runner->orders_fd_, shared_region("hone-orders", kOrdersBytes));
   HONE_ASSIGN(void* orders, map_region(runner->orders_fd_.get(), kOrdersBytes, true));
   runner->orders_ = static_cast<Orders*>(orders);
@@ -135,7 +120,6 @@ ProcessRunner::~ProcessRunner() {
   freezer_.reset();
   if (orders_ != nullptr) munmap(orders_, kOrdersBytes);
   if (answers_ != nullptr) munmap(const_cast<Answers*>(answers_), kAnswersBytes);
-  if (arena_ != nullptr) backend_->release_buffer(arena_);
 }
 
 Round ProcessRunner::receive_report(Report expected, double timeout_s) {
@@ -181,12 +165,13 @@ Round ProcessRunner::set_up(const Task& task, const std::string& entry,
   // the same.
   set_priority(handles_.pid, kMeasurePriority);
   Setup setup = make_setup(task, entry, second_entry);
-  setup.arena_bytes = arena_bytes_;
+  setup.arena_bytes = arena_->bytes();
+  setup.populate = arena_->populated() ? 1 : 0;
   setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
                  (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
-  if (Status sent = send_setup(
-          handles_.socket.get(), setup,
-          {orders_fd_.get(), answers_fd_.get(), arena_fd_.get(), handles_.artifact.get()});
+  if (Status sent =
+          send_setup(handles_.socket.get(), setup,
+                     {orders_fd_.get(), answers_fd_.get(), arena_->fd(), handles_.artifact.get()});
       !sent) {
     return {Ending::kFault, 0, sent.error().message};
   }
@@ -324,11 +309,10 @@ Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_
   return result;
 }
 
-Round ProcessRunner::set_guards(const std::vector<Guard>& guards, bool on) {
-  if (guards.empty()) return {};
+void ProcessRunner::set_guards(const std::vector<Guard>& guards) {
   HONE_ASSERT(guards.size() <= kGuardsMax);
   std::copy(guards.begin(), guards.end(), orders_->guards);
-  return plain_round(on ? Order::kGuard : Order::kUnguard, guards.size(), kSetupTimeout);
+  orders_->guard_count = static_cast<std::uint32_t>(guards.size());
 }
 
 }  // namespace hone

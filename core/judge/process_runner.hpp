@@ -9,10 +9,10 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "channel/control.hpp"
+#include "judge/arena.hpp"
 #include "judge/defences.hpp"
 #include "judge/runner.hpp"
 #include "model/task.hpp"
-#include "plugin/backend.hpp"
 #include "sandbox/freezer.hpp"
 
 namespace hone {
@@ -37,9 +37,8 @@ std::vector<std::uint32_t> argument_kinds(const Task& task);
 /// One thread. The process itself is the host's to kill; a runner that goes only closes its side.
 class ProcessRunner : public Runner {
  public:
-  static Result<std::unique_ptr<ProcessRunner>> create(const Backend& backend, hone_device* device,
+  static Result<std::unique_ptr<ProcessRunner>> create(std::unique_ptr<Arena> arena,
                                                        RunnerHandles handles,
-                                                       std::uint64_t arena_bytes,
                                                        RunnerOptions options);
   ~ProcessRunner() override;
 
@@ -48,14 +47,14 @@ class ProcessRunner : public Runner {
   Round set_up(const Task& task, const std::string& entry, const std::string& second_entry,
                const std::vector<int>& cores, double timeout_s);
 
-  char* arena() const override { return arena_base_; }
-  std::uint64_t arena_bytes() const override { return arena_bytes_; }
+  char* arena() const override { return arena_->base(); }
+  std::uint64_t arena_bytes() const override { return arena_->bytes(); }
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;
   Round timed_round(Order order, std::size_t calls, double timeout_s) override;
   Round plain_round(Order order, std::size_t calls, double timeout_s) override;
-  Round set_guards(const std::vector<Guard>& guards, bool on) override;
+  void set_guards(const std::vector<Guard>& guards) override;
 
  private:
   ProcessRunner() = default;
@@ -66,12 +65,9 @@ class ProcessRunner : public Runner {
   bool ended() const;
   bool over_memory() const;
 
-  const hone_backend_factory* backend_ = nullptr;
-  hone_buffer* arena_ = nullptr;
-  char* arena_base_ = nullptr;
-  std::uint64_t arena_bytes_ = 0;
+  std::unique_ptr<Arena> arena_;
   RunnerHandles handles_;
-  UniqueFd orders_fd_, answers_fd_, arena_fd_;
+  UniqueFd orders_fd_, answers_fd_;
   Orders* orders_ = nullptr;
   const Answers* answers_ = nullptr;
   std::unique_ptr<Freezer> freezer_;

@@ -47,8 +47,8 @@ class Runner {
   virtual Round timed_round(Order order, std::size_t calls, double timeout_s) = 0;
   /// A round without: the process may be running and goes on.
   virtual Round plain_round(Order order, std::size_t calls, double timeout_s) = 0;
-  /// Makes guard pages inaccessible, or accessible again.
-  virtual Round set_guards(const std::vector<Guard>& guards, bool on) = 0;
+  /// The pages that are inaccessible in the rounds that follow, in place of those before.
+  virtual void set_guards(const std::vector<Guard>& guards) = 0;
 };
 
 }  // namespace hone

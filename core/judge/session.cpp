@@ -57,19 +57,13 @@ Judgement Session::check(const Trial& trial, std::size_t number) {
   auto layout = lay_out(task_, trial.dims, 1, placement, false);
   if (!layout) return fault(layout.error());
 
-  if (Round guarded = submission_.set_guards(layout->guards, true);
-      guarded.ending != Ending::kDone) {
-    return blame(guarded, "submission", where);
-  }
   if (Status frozen = submission_.freeze(); !frozen)
     return frozen_badly(frozen.error(), "submission", where);
+  submission_.set_guards(layout->guards);
   set->load_into(submission_, *layout, secret);
   const Round round = submission_.timed_round(Order::kRun, 1, task_.run_seconds);
   if (round.ending != Ending::kDone) return blame(round, "submission", where);
-  Judgement answers = check_answers(*set, *layout, trial, secret);
-  if (!passed(answers)) return answers;
-  const Round freed = submission_.set_guards(layout->guards, false);
-  return freed.ending == Ending::kDone ? correct_so_far() : blame(freed, "submission", where);
+  return check_answers(*set, *layout, trial, secret);
 }
 
 Judgement Session::check_answers(const InputSet& set, const Layout& layout, const Trial& trial,

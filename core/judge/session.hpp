@@ -45,8 +45,10 @@ struct Trusted {
   double floor_seconds = 0;  ///< baseline: of a round that does nothing
 };
 
-/// The arena bytes that a runner of this task needs; `exact`: the reference's.
-Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact);
+/// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
+/// the baseline, 0 while unknown (then enough for the longest round there may be).
+Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact,
+                                  double call_seconds);
 /// Calls of a round, from what one call takes.
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than any core can:
@@ -71,9 +73,14 @@ class Session {
   Judgement measure();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
   void make_cold(const Layout& layout) const;
-  Judgement baseline_round(const InputSet& set, std::uint64_t secret, double* seconds);
-  Judgement timed_answers(const InputSet& set, std::uint64_t secret);
-  Judgement submission_round(const InputSet& set, std::uint64_t secret, double* seconds);
+  /// What differs between the two sides of a pair.
+  struct Side {
+    Runner& runner;
+    const char* culprit;
+    std::uint64_t secret;
+    double limit_s;
+  };
+  Judgement round(const Side& side, const InputSet& set, const Layout& layout, double* seconds);
 
   const Task& task_;
   std::uint64_t seed_;

@@ -8,10 +8,20 @@
 
 #include "adversarial/attack.hpp"
 #include "adversarial/court.hpp"
+#include "adversarial/submissions/inside.hpp"
 #include "base/files.hpp"
+#include "channel/control.hpp"
 
 namespace hone::test {
 namespace {
+
+// What the attacks know of the judge's pages.
+static_assert(offsetof(inside::Orders, order) == offsetof(Orders, order));
+static_assert(offsetof(inside::Orders, wake) == offsetof(Orders, wake));
+static_assert(offsetof(inside::Orders, values) == offsetof(Orders, values));
+static_assert(sizeof inside::Orders::values == sizeof Orders::values);
+static_assert(offsetof(inside::Answers, message) == offsetof(Answers, message));
+static_assert(kChannelVersion == 2, "forge_a_report has this number");
 
 constexpr std::uint64_t kSeed = 20;
 constexpr std::uint64_t kTries =

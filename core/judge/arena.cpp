@@ -1,0 +1,31 @@
+// A backend's buffer and its descriptor.
+#include "judge/arena.hpp"
+
+#include <string>
+
+#include "channel/control.hpp"
+
+namespace hone {
+
+Result<std::unique_ptr<Arena>> Arena::create(const Backend& backend, hone_device* device,
+                                             std::uint64_t bytes, bool populated) {
+  std::unique_ptr<Arena> arena(new Arena(backend));
+  arena->bytes_ = page_round(bytes);
+  const hone_backend_factory* factory = backend.factory();
+  hone_error error{};
+  error.struct_size = sizeof error;
+  std::int32_t fd = -1;
+  if (factory->create_buffer(device, arena->bytes_, &arena->buffer_, &error) != HONE_OK ||
+      factory->export_buffer(arena->buffer_, &fd, &error) != HONE_OK) {
+    return Error{static_cast<Code>(error.code), std::string("arena: ") + error.message};
+  }
+  arena->fd_.reset(fd);
+  arena->base_ = static_cast<char*>(factory->map_buffer(arena->buffer_));
+  arena->populated_ = populated && arena->base_ != nullptr;
+  if (arena->populated_) populate(arena->base_, arena->bytes_);
+  return arena;
+}
+
+Arena::~Arena() { backend_.factory()->release_buffer(buffer_); }
+
+}  // namespace hone
