@@ -45,6 +45,13 @@ bool offers(const PluginInfo& info, PluginKind kind) {
          info.factories.end();
 }
 
+bool is_below(const fs::path& path, const fs::path& root) {
+  std::error_code ignored;
+  const fs::path relative =
+      fs::weakly_canonical(path, ignored).lexically_relative(fs::weakly_canonical(root, ignored));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 }  // namespace
 
 std::string_view kind_name(PluginKind kind) {
@@ -71,80 +78,128 @@ std::string_view kind_factory_id(PluginKind kind) {
   return HONE_REWARD_FACTORY_ID;
 }
 
+bool is_plugin_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".so") || name.ends_with(".py");
+}
+
 Registry::Registry(RegistryOptions options) : options_(std::move(options)) {
   for (const fs::path& root : options_.roots) {
-    for (const auto& [kind, folder] : kFolders) scan_folder(root / "plugins" / folder, kind);
+    for (const auto& [kind, folder] : kFolders) scan_folder(root / "plugins" / folder, kind, true);
   }
   for (const fs::path& path : options_.extra) {
+    const bool inside =
+        std::any_of(options_.roots.begin(), options_.roots.end(),
+                    [&](const fs::path& root) { return is_below(path, root / "plugins"); });
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      scan_folder(path, PluginKind::kReward);
+      scan_folder(path, PluginKind::kReward, inside);
     } else {
-      add(path, PluginKind::kReward);
+      add(path, PluginKind::kReward, inside);
     }
   }
 }
 
-void Registry::scan_folder(const fs::path& folder, PluginKind kind) {
+void Registry::scan_folder(const fs::path& folder, PluginKind kind, bool inside) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".so") files.push_back(it->path());
+    const fs::path ending = it->path().extension();
+    if (ending == ".so" || ending == ".py") files.push_back(it->path());
   }
   std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) add(file, kind);
+  for (const fs::path& file : files) add(file, kind, inside);
 }
 
-void Registry::add(const fs::path& path, PluginKind folder_kind) {
+void Registry::add(const fs::path& path, PluginKind folder_kind, bool inside) {
   PluginInfo info;
   info.kind = folder_kind;
   info.name = path.stem().string();
   info.path = fs::absolute(path).lexically_normal();
-  auto loaded = PluginLibrary::load(path);
-  Status checked = loaded ? Status() : Status(loaded.error());
-  if (loaded) {
-    info.name = loaded->name();
-    info.version = loaded->version();
-    info.factories = loaded->factories();
-    if (info.factories.empty()) {
-      checked = invalid_argument(loaded->file() + ": offers no reward, dataset or backend");
-    } else {
-      info.kind = kind_of(info.factories.front()).value_or(folder_kind);
-    }
-    for (const std::string& id : info.factories) {
-      if (checked) checked = check_table(*loaded, id);
-    }
-    if (checked) checked = check_unique(*loaded);
+  if (std::any_of(infos_.begin(), infos_.end(),
+                  [&](const PluginInfo& other) { return other.path == info.path; })) {
+    return;  // named twice: in plugins.paths, and where it is used
   }
+  Result<Found> loaded = load(info.path, inside, info);
+  const Status checked = loaded ? check(*loaded, info) : Status(loaded.error());
   if (!checked) info.error = checked.error().message;
   infos_.push_back(std::move(info));
-  libraries_.push_back(checked ? std::optional<PluginLibrary>(std::move(loaded).value())
-                               : std::nullopt);
+  found_.push_back(checked ? std::move(loaded).value() : Found{});
 }
 
-Status Registry::check_unique(const PluginLibrary& found) const {
-  for (const std::string& id : found.factories()) {
+Result<Registry::Found> Registry::load(const fs::path& path, bool inside, PluginInfo& info) const {
+  const bool python = path.extension() == ".py";
+  if (python && !options_.outside) {
+    return Error{Code::kUnimplemented,
+                 path.filename().string() + ": there is nothing here that runs python"};
+  }
+  Found found;
+  if (python || (!inside && !options_.in_process && options_.outside)) {
+    HONE_ASSIGN(found.outside, options_.outside(path));
+    info.name = found.outside->name();
+    info.version = found.outside->version();
+    info.factories = found.outside->factories();
+    info.runs_in = found.outside->runs_in();
+    return found;
+  }
+  HONE_ASSIGN(found.library, PluginLibrary::load(path));
+  info.name = found.library->name();
+  info.version = found.library->version();
+  info.factories = found.library->factories();
+  info.runs_in = "hone";
+  return found;
+}
+
+Status Registry::check(const Found& found, PluginInfo& info) const {
+  const std::string file = info.path.filename().string();
+  if (info.factories.empty()) {
+    return invalid_argument(file + ": offers no reward, dataset or backend");
+  }
+  info.kind = kind_of(info.factories.front()).value_or(info.kind);
+  if (found.outside && offers(info, PluginKind::kBackend)) {
+    return invalid_argument(file +
+                            ": a backend runs in hone's own processes only; trust it with "
+                            "plugins.in_process: true");
+  }
+  for (const std::string& id : info.factories) {
+    if (found.library) HONE_TRY(check_table(*found.library, id));
+  }
+  return check_unique(info);
+}
+
+Status Registry::check_unique(const PluginInfo& found) const {
+  for (const std::string& id : found.factories) {
     for (std::size_t i = 0; i < infos_.size(); ++i) {
       const PluginInfo& other = infos_[i];
-      if (libraries_[i] && other.name == found.name() && offers(other, *kind_of(id))) {
-        return invalid_argument(found.file() + ": the name '" + found.name() + "' is taken by " +
-                                other.path.string());
+      if (found_[i].good() && other.name == found.name && offers(other, *kind_of(id))) {
+        return invalid_argument(found.path.filename().string() + ": the name '" + found.name +
+                                "' is taken by " + other.path.string());
       }
     }
   }
   return {};
 }
 
-Result<PluginLibrary> Registry::library(PluginKind kind, std::string_view name) const {
+Result<std::string> Registry::name_of(const std::string& name_or_path) const {
+  if (!is_plugin_path(name_or_path)) return name_or_path;
+  const fs::path path = fs::absolute(name_or_path).lexically_normal();
+  for (const PluginInfo& info : infos_) {
+    if (info.path != path) continue;
+    if (!info.error.empty()) return failed_precondition(info.error);
+    return info.name;
+  }
+  return not_found(name_or_path + ": not among the plugins that were loaded");
+}
+
+Result<const Registry::Found*> Registry::find(PluginKind kind, std::string_view name) const {
   std::vector<std::string> names;
   const PluginInfo* refused = nullptr;
   for (std::size_t i = 0; i < infos_.size(); ++i) {
-    if (!libraries_[i]) {
+    if (!found_[i].good()) {
       if (infos_[i].name == name) refused = &infos_[i];
       continue;
     }
     if (!offers(infos_[i], kind)) continue;
-    if (infos_[i].name == name) return *libraries_[i];
+    if (infos_[i].name == name) return &found_[i];
     names.push_back(infos_[i].name);
   }
   if (refused != nullptr) {
@@ -152,6 +207,13 @@ Result<PluginLibrary> Registry::library(PluginKind kind, std::string_view name) 
                                "' was refused: " + refused->error);
   }
   return not_found(unknown_name(kind_name(kind), name, names));
+}
+
+Result<PluginLibrary> Registry::library(PluginKind kind, std::string_view name) const {
+  HONE_ASSIGN(const Found* found, find(kind, name));
+  if (found->library) return *found->library;
+  return failed_precondition(std::string(kind_name(kind)) + " '" + std::string(name) +
+                             "' runs in a plugin host");
 }
 
 Result<std::shared_ptr<HostServices>> Registry::services(const PluginLibrary& found) const {
@@ -167,26 +229,36 @@ Result<std::shared_ptr<HostServices>> Registry::services(const PluginLibrary& fo
 }
 
 Result<Value> Registry::describe(PluginKind kind, std::string_view name) const {
-  HONE_ASSIGN(const PluginLibrary found, library(kind, name));
-  if (kind == PluginKind::kReward) return Reward::describe(found);
-  if (kind == PluginKind::kDataset) return Dataset::describe(found);
+  HONE_ASSIGN(const Found* found, find(kind, name));
+  if (found->outside) return found->outside->describe(std::string(kind_factory_id(kind)));
+  if (kind == PluginKind::kReward) return Reward::describe(*found->library);
+  if (kind == PluginKind::kDataset) return Dataset::describe(*found->library);
   HONE_ASSIGN(auto backend, open_backend(name));
   return backend->describe(Value::map());
 }
 
 Result<std::unique_ptr<Reward>> Registry::open_reward(std::string_view name,
                                                       const Value& config) const {
-  HONE_ASSIGN(const PluginLibrary found, library(PluginKind::kReward, name));
-  HONE_ASSIGN(auto host, services(found));
-  return Reward::create(found, config, std::move(host));
+  HONE_ASSIGN(const Found* found, find(PluginKind::kReward, name));
+  if (found->outside) {
+    HONE_ASSIGN(auto calls, found->outside->create_reward(config));
+    return std::make_unique<Reward>(found->outside->name(), config, std::move(calls));
+  }
+  HONE_ASSIGN(auto host, services(*found->library));
+  return Reward::create(*found->library, config, std::move(host));
 }
 
 Result<std::unique_ptr<Dataset>> Registry::open_dataset(std::string_view name,
                                                         std::string dataset_name,
                                                         const Value& config) const {
-  HONE_ASSIGN(const PluginLibrary found, library(PluginKind::kDataset, name));
-  HONE_ASSIGN(auto host, services(found));
-  return Dataset::open(found, std::move(dataset_name), config, std::move(host));
+  HONE_ASSIGN(const Found* found, find(PluginKind::kDataset, name));
+  if (found->outside) {
+    HONE_ASSIGN(auto calls, found->outside->open_dataset(config));
+    return std::make_unique<Dataset>(std::move(dataset_name), found->outside->name(),
+                                     std::move(calls));
+  }
+  HONE_ASSIGN(auto host, services(*found->library));
+  return Dataset::open(*found->library, std::move(dataset_name), config, std::move(host));
 }
 
 Result<std::unique_ptr<Backend>> Registry::open_backend(std::string_view name) const {

@@ -14,6 +14,7 @@
 #include "plugin/backend.hpp"
 #include "plugin/dataset.hpp"
 #include "plugin/host_services.hpp"
+#include "plugin/outside.hpp"
 #include "plugin/plugin_library.hpp"
 #include "plugin/reward.hpp"
 
@@ -31,18 +32,28 @@ struct PluginInfo {
   std::string version;
   std::filesystem::path path;
   std::vector<std::string> factories;
-  std::string error;  ///< why it was refused; empty when it was not
+  std::string runs_in;  ///< "hone", or what its plugin host says
+  std::string error;    ///< why it was refused; empty when it was not
 };
 
 struct RegistryOptions {
   /// Each is searched for plugins/{rewards,datasets,backends}/*.so.
   std::vector<std::filesystem::path> roots;
-  /// Libraries, or folders of libraries, of any kind.
+  /// Libraries and Python files, or folders of them, of any kind.
   std::vector<std::filesystem::path> extra;
   /// The services that every plugin gets. A `workdir` is a folder in which each plugin has one of
   /// its own name.
   HostOptions host;
+  /// Runs what is extra and below no root, in processes of its own; without one, libraries run in
+  /// this process, and Python files are refused.
+  OpenOutside outside = {};
+  /// Libraries run in this process wherever they lie; Python files never do.
+  bool in_process = false;
 };
+
+/// Whether a configured name is a file's path, "my_reward.py" or "build/my_reward.so", and not a
+/// plugin's name.
+bool is_plugin_path(std::string_view name);
 
 /// Loads every plugin it finds when it is made; the order is that of the roots, then of names. Of
 /// two plugins of one kind and name the first stands and the second is refused. Constant
@@ -56,6 +67,9 @@ class Registry {
 
   const std::vector<PluginInfo>& plugins() const { return infos_; }
 
+  /// The name of a plugin that is configured by its path; a name stays as it is.
+  Result<std::string> name_of(const std::string& name_or_path) const;
+
   /// What the plugin says of itself; a backend is asked with an empty configuration.
   Result<Value> describe(PluginKind kind, std::string_view name) const;
 
@@ -65,18 +79,29 @@ class Registry {
                                                 const Value& config) const;
   Result<std::unique_ptr<Backend>> open_backend(std::string_view name) const;
 
-  /// The library of a plugin; not_found names the nearest, or says why it was refused.
+  /// The library of a plugin in this process; not_found names the nearest, or says why it was
+  /// refused.
   Result<PluginLibrary> library(PluginKind kind, std::string_view name) const;
 
  private:
-  void scan_folder(const std::filesystem::path& folder, PluginKind kind);
-  void add(const std::filesystem::path& path, PluginKind folder_kind);
-  Status check_unique(const PluginLibrary& found) const;
+  /// What a plugin was found as: one of the two, or neither where it was refused.
+  struct Found {
+    std::optional<PluginLibrary> library;
+    std::shared_ptr<const OutsidePlugin> outside;
+    bool good() const { return library.has_value() || outside != nullptr; }
+  };
+
+  void scan_folder(const std::filesystem::path& folder, PluginKind kind, bool inside);
+  void add(const std::filesystem::path& path, PluginKind folder_kind, bool inside);
+  Result<Found> load(const std::filesystem::path& path, bool inside, PluginInfo& info) const;
+  Status check(const Found& found, PluginInfo& info) const;
+  Status check_unique(const PluginInfo& found) const;
+  Result<const Found*> find(PluginKind kind, std::string_view name) const;
   Result<std::shared_ptr<HostServices>> services(const PluginLibrary& found) const;
 
   const RegistryOptions options_;
   std::vector<PluginInfo> infos_;
-  std::vector<std::optional<PluginLibrary>> libraries_;  // beside infos_; empty where refused
+  std::vector<Found> found_;  // beside infos_
 };
 
 }  // namespace hone

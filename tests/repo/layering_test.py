@@ -15,6 +15,7 @@ FLOORS: dict[str, int] = {
     "config": 2,
     "sandbox": 2,
     "channel": 2,
+    "plugin_host": 3,
     "candidate": 3,
     "builder": 3,
     "judge": 3,

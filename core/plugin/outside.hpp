@@ -1,0 +1,39 @@
+// OutsidePlugin: a plugin that runs in a process of its own, as the registry sees it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+#include "plugin/dataset.hpp"
+#include "plugin/reward.hpp"
+
+namespace hone {
+
+/// One file of a plugin behind a process. core/plugin_host, a floor up, has the one there is.
+/// [any thread]
+class OutsidePlugin {
+ public:
+  virtual ~OutsidePlugin() = default;
+
+  virtual std::string name() const = 0;
+  virtual std::string version() const = 0;
+  /// Those of the host's ids that it offers.
+  virtual std::vector<std::string> factories() const = 0;
+  /// "plugin host", "plugin host, Python 3.11.7"
+  virtual std::string runs_in() const = 0;
+
+  virtual Result<Value> describe(const std::string& factory_id) const = 0;
+  virtual Result<std::unique_ptr<const RewardCalls>> create_reward(const Value& config) const = 0;
+  virtual Result<std::unique_ptr<const DatasetCalls>> open_dataset(const Value& config) const = 0;
+};
+
+/// Starts the process of a library or a Python file. An error says why it is refused.
+using OpenOutside =
+    std::function<Result<std::shared_ptr<const OutsidePlugin>>(const std::filesystem::path& path)>;
+
+}  // namespace hone

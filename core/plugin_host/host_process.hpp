@@ -1,0 +1,68 @@
+// HostProcess: one running plugin host: started, asked one thing at a time, and ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "plugin_host/protocol.hpp"
+#include "plugin_host/starter.hpp"
+
+namespace hone {
+
+/// Where a plugin's lines go: what it logs, and what it prints.
+using HostLog = std::function<void(LogLevel level, std::string_view line)>;
+
+/// A process that has ended takes its children along. [one thread at a time]
+///
+///   HONE_ASSIGN(auto process, HostProcess::start(starter, language, arguments, log));
+///   const Result<Value> answer = process->ask({.name = "hello"}, "my_reward.py: hello", 10);
+///   if (!process->alive()) …                     // the answer says how it ended
+class HostProcess {
+ public:
+  /// `arguments` are hone-plugin-host's, itself first.
+  static Result<std::unique_ptr<HostProcess>> start(HostStarter& starter, HostLanguage language,
+                                                    const std::vector<std::string>& arguments,
+                                                    HostLog log);
+  ~HostProcess();
+  HostProcess(const HostProcess&) = delete;
+  HostProcess& operator=(const HostProcess&) = delete;
+
+  /// The plugin's answer, which may be an error of its own. When the process crashed, took longer
+  /// than `limit_s` or answered garbage, it is gone, alive() is false and the error says why, after
+  /// `who`: "my_reward: score: its plugin host was ended by SIGSEGV in the middle of the call".
+  Result<Value> ask(const HostCall& call, std::string who, double limit_s);
+
+  bool alive() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  HostProcess(HostLanguage language, HostLog log) : language_(language), log_(std::move(log)) {}
+  Result<Value> wait_for_answer(double deadline_s, double limit_s);
+  Result<HostMessage> receive(double deadline_s);
+  Error ended_by_itself();
+  Error late(double limit_s);
+  Error gone(const std::string& how) const;
+  int stop();
+  void drain_output();
+  void say_lines(bool all);
+
+  const HostLanguage language_;
+  const HostLog log_;
+  std::string who_;  // asks, in messages
+  pid_t pid_ = -1;
+  UniqueFd socket_, output_, pidfd_;
+  std::string printed_;            // a line that has no end yet
+  std::size_t printed_bytes_ = 0;  // in this call
+  std::size_t dropped_bytes_ = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,13 @@
+// The library's side of a plugin host: loads it and serves its factories' calls on a socket.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace hone {
+
+/// Serves until the other side has gone; gives the process' exit status. `workdir`: a folder in
+/// which the plugin gets one of its own, "" for none.
+int serve_library(int socket, const std::filesystem::path& path, const std::string& workdir);
+
+}  // namespace hone
