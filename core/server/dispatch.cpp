@@ -36,8 +36,9 @@ Error too_late(Verb verb) {
 
 }  // namespace
 
-void IoLoop::handle(Peers& peers, const std::string& routing_id, wire::Incoming message) {
-  const std::shared_ptr<Peer> peer = peers.get(routing_id, monotonic_ns());
+void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::string& key,
+                    wire::Incoming message) {
+  const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns());
   if (peer == nullptr) {
     // Nowhere to keep anything about it: it is answered once, if it reads.
     Peer stranger;
@@ -57,7 +58,9 @@ void IoLoop::handle(Peers& peers, const std::string& routing_id, wire::Incoming 
                             {}}));
     return;
   }
+  if (peer->client) metrics_.heard(peer->client->name, message.bytes);
   auto decoded = wire::decode_request(std::move(message), options_.limits);
+  if (peers.revoked(*peer)) return refuse_revoked(peers, *peer, decoded);
   if (auto* refusal = std::get_if<wire::Refusal>(&decoded)) {
     ++metrics_.malformed;
     // Rationale: an id that is in flight would make this look like the end of that request.
@@ -95,6 +98,9 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   }
   const auto verb = parse_verb(request.verb, peer->door, endpoint_, control_endpoint_);
   if (!verb) return refuse(peer, request.id, std::move(request.verb), verb.error());
+  if (const Status may = permitted(*peer, *verb); !may) {
+    return refuse(peer, request.id, std::move(request.verb), may.error());
+  }
   if (Status placed = place_buffers(*verb, request.body, std::move(request.buffers)); !placed) {
     return refuse(peer, request.id, std::move(request.verb), placed.error());
   }
@@ -118,6 +124,30 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   peer->in_flight[call.id] = entry;
   ++in_flight_;
   serve(std::move(call));
+}
+
+/// Said, and nothing kept: whoever has a revoked key is a stranger again.
+void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
+                            const std::variant<wire::Request, wire::Refusal>& message) {
+  const auto* request = std::get_if<wire::Request>(&message);
+  const Error error = failed_precondition("the key of this client" +
+                                          (peer.caller.client == peer.caller.connection
+                                               ? std::string()
+                                               : ", '" + peer.caller.client + "',") +
+                                          " was revoked");
+  metrics_.answered(Verb::kUnknown, error.code, 0);
+  peers.send_or_forget(peer, wire::encode_reply({wire::ReplyKind::kError,
+                                                 request != nullptr ? request->id : -1,
+                                                 request != nullptr ? request->verb : "",
+                                                 to_msgpack(to_value(wire::error_body(error, 0))),
+                                                 {}}));
+}
+
+Status IoLoop::permitted(const Peer& peer, Verb verb) {
+  if (peer.client == nullptr || peer.client->role == Role::kTrainer || only_looks(verb)) return {};
+  return failed_precondition(
+      "client '" + peer.client->name + "' has the role monitor, which may not " +
+      std::string(verb_name(verb)) + "; it has hello, ping, describe, metrics and health");
 }
 
 void IoLoop::serve(Call call) {
@@ -184,7 +214,11 @@ Result<Value> IoLoop::serve_here(const Call& call) {
 
 Result<Value> IoLoop::hello(const Call& call) {
   HONE_ASSIGN(wire::Hello greeting, wire::read_hello(call.body));
-  if (!greeting.client.empty()) call.peer->caller.client = std::move(greeting.client);
+  // With CURVE the name is the key's, whatever a client calls itself.
+  const Caller& caller = call.peer->caller;
+  if (!greeting.client.empty() && !caller.proven) {
+    call.peer->caller.client = std::move(greeting.client);
+  }
   wire::Welcome welcome;
   welcome.server = "hone " HONE_VERSION_STRING;
   welcome.incarnation = incarnation_;
@@ -192,6 +226,10 @@ Result<Value> IoLoop::hello(const Call& call) {
   welcome.control = control_endpoint_;
   welcome.heartbeat_s = options_.heartbeat_s;
   welcome.limits = options_.limits;
+  if (call.peer->client) {
+    welcome.client = call.peer->client->name;
+    welcome.role = role_name(call.peer->client->role);
+  }
   welcome.source_bytes = options_.source_bytes_max;
   welcome.in_flight = options_.in_flight_max;
   welcome.episodes = options_.episodes_max;
@@ -214,6 +252,10 @@ Result<Value> IoLoop::metrics(const Call& call) {
   const std::string format = fields.choice_or("format", "map", {"map", "prometheus"});
   HONE_TRY(fields.finish());
   metrics_.reaped = reaped_;
+  const Doorkeeper::Counts door = keeper_->counts();
+  metrics_.keys_refused = door.keys_refused;
+  metrics_.handshakes_failed = door.handshakes_failed;
+  metrics_.hung_up = door.hung_up;
   if (format == "prometheus") {
     return Value::map({{"text", metrics_.to_prometheus(gauges(), service_.stats())}});
   }
@@ -276,6 +318,7 @@ void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uin
   const Code code = body ? Code::kOk : body.error().code;
   metrics_.answered(request.verb, code,
                     static_cast<double>(monotonic_ns() - request.started_ns) * 1e-9);
+  if (peer->client) metrics_.answered_client(peer->client->name, code);
   wire::Reply reply{body ? wire::ReplyKind::kResult : wire::ReplyKind::kError,
                     id,
                     std::string(verb_name(request.verb)),
@@ -322,6 +365,7 @@ std::int64_t IoLoop::retry_after_ms() const {
 Gauges IoLoop::gauges() const {
   Gauges gauges;
   gauges.connections = main_->size() + (control_ ? control_->size() : 0);
+  gauges.sockets = keeper_->counts().open;
   gauges.in_flight = in_flight_;
   gauges.queue = workers_.waiting();
   gauges.outbox_bytes = main_->waiting_bytes() + (control_ ? control_->waiting_bytes() : 0);

@@ -28,7 +28,7 @@ bool is_loopback(const std::string& host) {
   return false;
 }
 
-Result<std::string> prepare_tcp(const std::string& endpoint) {
+Result<std::string> prepare_tcp(const std::string& endpoint, bool guarded) {
   const std::string rest = endpoint.substr(kTcp.size());
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == rest.size()) {
@@ -47,11 +47,12 @@ Result<std::string> prepare_tcp(const std::string& endpoint) {
   if (bare.size() > 2 && bare.front() == '[' && bare.back() == ']') {
     bare = bare.substr(1, bare.size() - 2);
   }
-  if (!is_loopback(bare)) {
+  if (!guarded && !is_loopback(bare)) {
     return invalid_argument(
         endpoint +
         ": found an address that is not loopback; listening there needs CURVE and an "
-        "allow-list of client keys first; use tcp://127.0.0.1:" +
+        "allow-list: make a client's key with `hone keys new NAME`, then serve with --keys keys "
+        "(server.keys); or use tcp://127.0.0.1:" +
         port + ", tcp://[::1]:" + port + " or ipc://FOLDER/hone.sock");
   }
   return std::string(kTcp) + host + ":" + port;
@@ -117,8 +118,8 @@ Result<std::string> prepare_ipc(const std::string& endpoint) {
 
 }  // namespace
 
-Result<std::string> prepare_endpoint(const std::string& endpoint) {
-  if (endpoint.rfind(kTcp, 0) == 0) return prepare_tcp(endpoint);
+Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded) {
+  if (endpoint.rfind(kTcp, 0) == 0) return prepare_tcp(endpoint, guarded);
   if (endpoint.rfind(kIpc, 0) == 0) return prepare_ipc(endpoint);
   return invalid_argument("endpoint '" + endpoint +
                           "': expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");

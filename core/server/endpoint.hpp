@@ -1,4 +1,4 @@
-// Where a server may listen: loopback and private ipc sockets, until CURVE guards the rest.
+// Where a server may listen: loopback and private ipc sockets; anywhere once CURVE guards it.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace hone {
 
 /// Checks an endpoint and makes its place ready: removes the socket file of a server that is gone.
 /// Gives the endpoint as it is bound. invalid_argument: malformed, or reachable from other
-/// machines; failed_precondition: the folder of an ipc socket is open to others, or its file is
+/// machines though not `guarded` by CURVE; failed_precondition: the folder of an ipc socket is open to others, or its file is
 /// something else; unavailable: a server listens there.
-Result<std::string> prepare_endpoint(const std::string& endpoint);
+Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded);
 
 /// After bind: only this user may connect to an ipc socket. Does nothing for tcp.
 Status seal_endpoint(const std::string& endpoint);

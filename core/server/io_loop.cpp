@@ -8,6 +8,7 @@
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 #include "server/endpoint.hpp"
+#include "server/keys.hpp"
 
 namespace hone {
 namespace {
@@ -18,8 +19,8 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::size_t kBatch = 64;
 constexpr std::int64_t kRetryNs = 5'000'000;  // for connections that do not read
 
-Result<std::string> listen_on(Socket& socket, const std::string& wanted) {
-  HONE_ASSIGN(const std::string place, prepare_endpoint(wanted));
+Result<std::string> listen_on(Socket& socket, const std::string& wanted, bool guarded) {
+  HONE_ASSIGN(const std::string place, prepare_endpoint(wanted, guarded));
   HONE_ASSIGN(std::string bound, socket.bind(place));
   HONE_TRY(seal_endpoint(bound));
   return bound;
@@ -56,21 +57,38 @@ Result<std::unique_ptr<IoLoop>> IoLoop::open(ServerOptions options, EpisodeServi
 }
 
 Status IoLoop::listen(SocketContext& context) {
-  const SocketOptions socket_options{
+  SocketOptions socket_options{
       .frame_bytes_max = options_.limits.frame_bytes_max,
       .hwm = options_.hwm,
       .linger_ms = static_cast<int>(options_.linger_s * 1000),
       .heartbeat_s = options_.heartbeat_s,
+      .handshake_ms = options_.handshake_ms,
   };
+  const bool guarded = !options_.keys.empty();
+  if (guarded) {
+    const KeyFolder folder{options_.keys};
+    HONE_ASSIGN(socket_options.curve, read_server_key(folder));
+    HONE_ASSIGN(allowed_, AllowList::open(folder.clients()));
+    allowed_generation_ = allowed_->generation();
+    server_key_ = socket_options.curve->public_key;
+  }
+  HONE_ASSIGN(keeper_, Doorkeeper::create(context, allowed_,
+                                          {options_.sockets_max, options_.strangers_max}));
   Socket main = Socket::router(context, socket_options);
-  HONE_ASSIGN(endpoint_, listen_on(main, options_.endpoint));
+  HONE_TRY(keeper_->watch(context, main));
+  std::optional<Socket> control;
+  if (!options_.control_endpoint.empty()) {
+    control = Socket::router(context, socket_options);
+    HONE_TRY(keeper_->watch(context, *control));
+  }
+  keeper_->start();
+  HONE_ASSIGN(endpoint_, listen_on(main, options_.endpoint, guarded));
   main_ = std::make_unique<Peers>(Door::kMain, std::move(main), options_, incarnation_ + "-m",
-                                  metrics_);
-  if (options_.control_endpoint.empty()) return {};
-  Socket control = Socket::router(context, socket_options);
-  HONE_ASSIGN(control_endpoint_, listen_on(control, options_.control_endpoint));
-  control_ = std::make_unique<Peers>(Door::kControl, std::move(control), options_,
-                                     incarnation_ + "-c", metrics_);
+                                  metrics_, allowed_);
+  if (!control) return {};
+  HONE_ASSIGN(control_endpoint_, listen_on(*control, options_.control_endpoint, guarded));
+  control_ = std::make_unique<Peers>(Door::kControl, std::move(*control), options_,
+                                     incarnation_ + "-c", metrics_, allowed_);
   return {};
 }
 
@@ -102,21 +120,35 @@ void IoLoop::run() {
   events_->close();
   main_.reset();
   control_.reset();
+  keeper_->stop();
 }
 
 std::size_t IoLoop::read(Peers& peers, std::size_t messages_max) {
   const wire::Limits& limits = options_.limits;
-  std::string routing_id;
+  std::string routing_id, key;
   wire::Incoming message;
   for (std::size_t n = 0; n < messages_max; ++n) {
-    if (!peers.socket().receive(routing_id, message, limits.frames_max, limits.message_bytes_max)) {
+    if (!peers.socket().receive(routing_id, message, limits.frames_max, limits.message_bytes_max,
+                                key)) {
       return n;
     }
+    if (n == 0) look_at_the_allow_list();
     metrics_.received(message.bytes);
-    handle(peers, routing_id, std::move(message));
+    handle(peers, routing_id, key, std::move(message));
     take_events();
   }
   return messages_max;
+}
+
+/// Rationale: after a message was taken and before it is looked at, so that one that was sent after a
+/// key was revoked is refused. One stat() a batch.
+void IoLoop::look_at_the_allow_list() {
+  if (allowed_ == nullptr) return;
+  allowed_->refresh();
+  if (allowed_->generation() == allowed_generation_) return;
+  allowed_generation_ = allowed_->generation();
+  main_->look_up_again();
+  if (control_) control_->look_up_again();
 }
 
 void IoLoop::take_events() {

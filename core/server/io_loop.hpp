@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "episode/service.hpp"
+#include "server/allow_list.hpp"
+#include "server/doorkeeper.hpp"
 #include "server/event_queue.hpp"
 #include "server/metrics.hpp"
 #include "server/options.hpp"
@@ -33,6 +35,7 @@ class IoLoop {
   const std::string& endpoint() const { return endpoint_; }
   const std::string& control_endpoint() const { return control_endpoint_; }
   const std::string& incarnation() const { return incarnation_; }
+  std::string server_key() const { return server_key_; }  ///< its public key; empty: no CURVE
   bool clean() const { return clean_; }  ///< after run(): nothing had to be cut short
 
  private:
@@ -64,7 +67,12 @@ class IoLoop {
   void flush_at_end();
 
   // dispatch.cpp: requests and their ends
-  void handle(Peers& peers, const std::string& routing_id, wire::Incoming message);
+  void look_at_the_allow_list();
+  void handle(Peers& peers, const std::string& routing_id, const std::string& key,
+              wire::Incoming message);
+  static Status permitted(const Peer& peer, Verb verb);
+  void refuse_revoked(Peers& peers, Peer& peer,
+                      const std::variant<wire::Request, wire::Refusal>& message);
   void admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Request request);
   void serve(Call call);
   void serve_step(Call call);
@@ -91,7 +99,11 @@ class IoLoop {
   const std::string incarnation_;
   const std::int64_t started_ns_;
   std::string endpoint_, control_endpoint_;
+  std::string server_key_;
   Metrics metrics_;
+  std::shared_ptr<AllowList> allowed_;  // null: no CURVE
+  std::uint64_t allowed_generation_ = 0;
+  std::unique_ptr<Doorkeeper> keeper_;     // goes after the sockets
   std::unique_ptr<Peers> main_, control_;  // control_: null when there is none
   const std::shared_ptr<EventQueue> events_;
   std::vector<Event> taken_;

@@ -43,8 +43,9 @@ void flatten(std::string& out, const std::string& path, const Value& value) {
   }
 }
 
-std::array<std::pair<const char*, double>, 5> gauge_list(const Gauges& gauges) {
+std::array<std::pair<const char*, double>, 6> gauge_list(const Gauges& gauges) {
   return {{{"connections", static_cast<double>(gauges.connections)},
+           {"sockets", static_cast<double>(gauges.sockets)},
            {"in_flight", static_cast<double>(gauges.in_flight)},
            {"queue", static_cast<double>(gauges.queue)},
            {"outbox_bytes", static_cast<double>(gauges.outbox_bytes)},
@@ -90,6 +91,18 @@ void Metrics::answered(Verb verb, Code code, double seconds) {
   seconds_[static_cast<std::size_t>(verb)].add(seconds);
 }
 
+void Metrics::heard(const std::string& client, std::size_t bytes) {
+  OfClient& of = clients_[client];
+  ++of.messages;
+  of.bytes += bytes;
+}
+
+void Metrics::answered_client(const std::string& client, Code code) {
+  OfClient& of = clients_[client];
+  ++of.answered;
+  if (code != Code::kOk) ++of.errors;
+}
+
 Metrics::Named Metrics::counters() const {
   return {{{"messages_received", messages_in_},
            {"messages_sent", messages_out_},
@@ -102,7 +115,10 @@ Metrics::Named Metrics::counters() const {
            {"replies_dropped", replies_dropped},
            {"late_ends", late},
            {"deadlines_enforced", deadlines},
-           {"episodes_reaped", reaped}}};
+           {"episodes_reaped", reaped},
+           {"keys_refused", keys_refused},
+           {"handshakes_failed", handshakes_failed},
+           {"hung_up", hung_up}}};
 }
 
 Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
@@ -120,6 +136,14 @@ Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
   Value errors = Value::map();
   for (const auto& [name, count] : errors_) errors.set(name, static_cast<std::int64_t>(count));
   value.set("errors", std::move(errors));
+  Value clients = Value::map();
+  for (const auto& [name, of] : clients_) {
+    clients.set(name, Value::map({{"messages", static_cast<std::int64_t>(of.messages)},
+                                  {"bytes", static_cast<std::int64_t>(of.bytes)},
+                                  {"answered", static_cast<std::int64_t>(of.answered)},
+                                  {"errors", static_cast<std::int64_t>(of.errors)}}));
+  }
+  value.set("clients", std::move(clients));
   Value seconds = Value::map();
   for (std::size_t i = 0; i < kVerbCount; ++i) {
     const Histogram& histogram = seconds_[i];
@@ -156,6 +180,15 @@ std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service) c
   head(out, "hone_errors_total", "counter");
   for (const auto& [name, count] : errors_) {
     line(out, "hone_errors_total", "class=\"" + name + "\"", static_cast<double>(count));
+  }
+  for (const auto& [what, member] :
+       {std::pair("messages", &OfClient::messages), std::pair("bytes", &OfClient::bytes),
+        std::pair("answered", &OfClient::answered), std::pair("errors", &OfClient::errors)}) {
+    const std::string full = std::string("hone_client_") + what + "_total";
+    if (!clients_.empty()) head(out, full, "counter");
+    for (const auto& [name, of] : clients_) {
+      line(out, full, "client=\"" + name + "\"", static_cast<double>(of.*member));
+    }
   }
   head(out, "hone_request_seconds", "histogram");
   for (std::size_t i = 0; i < kVerbCount; ++i) {

@@ -35,7 +35,7 @@ class Histogram {
 
 /// What is true now, taken when somebody asks.
 struct Gauges {
-  std::size_t connections = 0, in_flight = 0, queue = 0, outbox_bytes = 0;
+  std::size_t connections = 0, sockets = 0, in_flight = 0, queue = 0, outbox_bytes = 0;
   double uptime_s = 0;
 };
 
@@ -46,6 +46,9 @@ class Metrics {
   void sent(std::size_t bytes) { ++messages_out_, bytes_out_ += bytes; }
   /// A request that got its reply.
   void answered(Verb verb, Code code, double seconds);
+  /// By a client whose key names it; those that name themselves are not counted apart.
+  void heard(const std::string& client, std::size_t bytes);
+  void answered_client(const std::string& client, Code code);
 
   std::uint64_t malformed = 0;        ///< messages refused before their verb
   std::uint64_t busy = 0;             ///< refused because a queue or quota was full
@@ -55,18 +58,26 @@ class Metrics {
   std::uint64_t late = 0;             ///< ends that came after the server had answered
   std::uint64_t deadlines = 0;        ///< requests the server itself ended at their deadline
   std::uint64_t reaped = 0;           ///< episodes whose lease ran out
+  std::uint64_t keys_refused = 0;     ///< connections with a key that the allow-list does not have
+  std::uint64_t handshakes_failed = 0;  ///< no CURVE, another server's key, garbage, too slow
+  std::uint64_t hung_up = 0;            ///< connections that were silent or too many
 
   Value to_value(const Gauges& gauges, const Value& service) const;
   /// Prometheus text format 0.0.4. Numbers of the service become hone_service_<path>.
   std::string to_prometheus(const Gauges& gauges, const Value& service) const;
 
  private:
-  using Named = std::array<std::pair<const char*, std::uint64_t>, 12>;
+  using Named = std::array<std::pair<const char*, std::uint64_t>, 15>;
   Named counters() const;
+
+  struct OfClient {
+    std::uint64_t messages = 0, bytes = 0, answered = 0, errors = 0;
+  };
 
   std::uint64_t messages_in_ = 0, messages_out_ = 0, bytes_in_ = 0, bytes_out_ = 0;
   std::map<std::pair<Verb, Code>, std::uint64_t> requests_;
   std::map<std::string, std::uint64_t, std::less<>> errors_;  // by class
+  std::map<std::string, OfClient, std::less<>> clients_;
   std::array<Histogram, kVerbCount> seconds_;
 };
 

@@ -14,6 +14,10 @@ struct ServerOptions {
   std::string control_endpoint =
       "tcp://127.0.0.1:5918";  ///< empty: none; the main one then serves its verbs
 
+  /// Folder of keys (keys.hpp). With it both endpoints are encrypted and serve the clients of its
+  /// allow-list alone, anywhere; empty: neither, and on loopback alone.
+  std::string keys;
+
   wire::Limits limits;
   std::size_t source_bytes_max = 1u << 20;  ///< published in hello; the environment enforces it
   std::size_t episodes_max = 100000;        ///< published in hello; the service enforces it
@@ -21,6 +25,11 @@ struct ServerOptions {
   std::size_t queue_max = 1024;             ///< describes and resets waiting for a worker
   std::size_t workers = 2;  ///< threads for describe and reset, which may load from disk
   std::size_t connections_max = 4096;
+
+  // Before anybody has said who it is. Small constants; tests alone change them.
+  int handshake_ms = 5000;          ///< to be through with it
+  std::size_t strangers_max = 256;  ///< of the last connections; older ones that are silent go
+  std::size_t sockets_max = 16384;  ///< connections accepted; half the descriptors, if less
 
   std::size_t outbox_bytes_max = 32u << 20;  ///< replies kept for a connection that does not read
   double stalled_s_max = 60;                 ///< how long it may not read

@@ -27,30 +27,60 @@ std::string hex(const std::string& bytes) {
 }  // namespace
 
 Peers::Peers(Door door, Socket socket, const ServerOptions& options, std::string name_prefix,
-             Metrics& metrics)
+             Metrics& metrics, std::shared_ptr<const AllowList> allowed)
     : door_(door),
       socket_(std::move(socket)),
       options_(options),
       name_prefix_(std::move(name_prefix)),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      allowed_(std::move(allowed)) {}
 
-std::shared_ptr<Peer> Peers::get(const std::string& routing_id, std::int64_t now_ns) {
+/// Rationale: ZeroMQ gives a routing id out again, and a client of its own making may ask for one
+/// that was another's. Who has it now is who proves the key.
+std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::string& key,
+                                 std::int64_t now_ns) {
+  std::string suffix;
   if (const auto found = peers_.find(routing_id); found != peers_.end()) {
-    found->second->heard_ns = now_ns;
-    found->second->gone = false;
-    return found->second;
+    if (found->second->key == key) {
+      found->second->heard_ns = now_ns;
+      found->second->gone = false;
+      return found->second;
+    }
+    suffix = "-" + std::to_string(++renamed_);
+    found->second->gone = true;
+    peers_.erase(found);
   }
   if (peers_.size() >= options_.connections_max && !make_room()) return nullptr;
   auto peer = std::make_shared<Peer>();
   peer->door = door_;
   peer->routing_id = routing_id;
-  peer->caller.connection = name_prefix_ + hex(routing_id);
+  peer->key = key;
+  peer->caller.connection = name_prefix_ + hex(routing_id) + suffix;
   peer->caller.client = peer->caller.connection;
   peer->caller.control = door_ == Door::kControl;
+  look_up(*peer);
   peer->since_ns = peer->heard_ns = now_ns;
   peers_.emplace(routing_id, peer);
   ++metrics_.connections;
   return peer;
+}
+
+void Peers::look_up(Peer& peer) {
+  if (allowed_ == nullptr) return;
+  peer.client = allowed_->find(peer.key);
+  peer.caller.proven = true;
+  if (peer.client == nullptr) return;
+  peer.caller.client = peer.client->name;
+  peer.caller.held_out = peer.client->held_out;
+  peer.caller.quotas = peer.client->quotas;
+}
+
+void Peers::look_up_again() {
+  for (const auto& [id, peer] : peers_) {
+    look_up(*peer);
+    if (!revoked(*peer) || peer->outbox.empty()) continue;
+    drop_outbox(*peer);
+  }
 }
 
 bool Peers::make_room() {
@@ -66,7 +96,7 @@ bool Peers::make_room() {
 }
 
 void Peers::send(const std::shared_ptr<Peer>& peer, wire::Frames frames) {
-  if (peer->dropped || peer->gone) {
+  if (peer->dropped || peer->gone || revoked(*peer)) {
     ++metrics_.replies_dropped;
     return;
   }

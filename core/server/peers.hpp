@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "episode/service.hpp"
+#include "server/allow_list.hpp"
 #include "server/metrics.hpp"
 #include "server/options.hpp"
 #include "server/socket.hpp"
@@ -33,6 +34,9 @@ struct Peer {
   Door door = Door::kMain;
   std::string routing_id;
   Caller caller;
+  std::string key;  ///< that it has proven to have; empty: a server without CURVE
+  std::shared_ptr<const AllowedClient>
+      client;  ///< whose key it is; null: no key, or it was revoked
   std::unordered_map<std::int64_t, InFlight> in_flight;
 
   std::deque<wire::Frames> outbox;
@@ -48,10 +52,14 @@ struct Peer {
 class Peers {
  public:
   Peers(Door door, Socket socket, const ServerOptions& options, std::string name_prefix,
-        Metrics& metrics);
+        Metrics& metrics, std::shared_ptr<const AllowList> allowed = nullptr);
 
-  /// The connection with this routing id; nullptr when there are too many and none of them is idle.
-  std::shared_ptr<Peer> get(const std::string& routing_id, std::int64_t now_ns);
+  /// The connection with this routing id and key; nullptr when there are too many and none of them is idle.
+  std::shared_ptr<Peer> get(const std::string& routing_id, const std::string& key,
+                            std::int64_t now_ns);
+  /// After the allow-list changed: what each connection may do now. Those whose key was revoked are
+  /// sent nothing any more but refusals.
+  void look_up_again();
 
   /// Sends, or keeps it until the peer reads. Over the limits the peer is given up: what waits for
   /// it is dropped, and it is told so when it asks again.
@@ -69,7 +77,11 @@ class Peers {
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   void each(const std::function<void(const std::shared_ptr<Peer>&)>& visit);
 
+  /// Whether it may not ask anything any more.
+  bool revoked(const Peer& peer) const { return allowed_ != nullptr && peer.client == nullptr; }
+
  private:
+  void look_up(Peer& peer);
   void give_up(Peer& peer);
   void drop_outbox(Peer& peer);
   bool make_room();
@@ -79,6 +91,8 @@ class Peers {
   const ServerOptions& options_;
   std::string name_prefix_;
   Metrics& metrics_;
+  const std::shared_ptr<const AllowList> allowed_;  // null: no CURVE
+  std::uint64_t renamed_ = 0;
   std::unordered_map<std::string, std::shared_ptr<Peer>> peers_;
   std::vector<std::shared_ptr<Peer>> waiting_;  // those with an outbox
   std::size_t waiting_bytes_ = 0;

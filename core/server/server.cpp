@@ -22,7 +22,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, EpisodeServ
   });
   log_info("server",
            "listening on " + server->endpoint() + ", control " +
-               (server->control_endpoint().empty() ? "none" : server->control_endpoint()));
+               (server->control_endpoint().empty() ? "none" : server->control_endpoint()) +
+               (server->server_key().empty() ? "" : ", CURVE, public key " + server->server_key()));
   return server;
 }
 
@@ -31,6 +32,7 @@ Server::~Server() { static_cast<void>(shut_down(0)); }
 const std::string& Server::endpoint() const { return loop_->endpoint(); }
 const std::string& Server::control_endpoint() const { return loop_->control_endpoint(); }
 const std::string& Server::incarnation() const { return loop_->incarnation(); }
+std::string Server::server_key() const { return loop_->server_key(); }
 
 bool Server::shut_down(double timeout_s) {
   MutexLock lock(ending_);

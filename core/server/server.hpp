@@ -38,6 +38,7 @@ class Server {
   const std::string& endpoint() const;          ///< with its port
   const std::string& control_endpoint() const;  ///< with its port; empty: none
   const std::string& incarnation() const;       ///< another one after each start
+  std::string server_key() const;               ///< its public key; empty: no CURVE
 
   /// [any thread] No new connections and no new work from now on; waits up to `timeout_s` for what
   /// is under way, answers the rest with `unavailable`, and returns when every reply has been

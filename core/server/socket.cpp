@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <zmq.hpp>
 
 #include "base/assert.hpp"
@@ -31,6 +32,7 @@ SocketContext::~SocketContext() = default;
 
 struct Socket::Impl {
   zmq::socket_t socket;
+  bool curve = false;
 };
 
 namespace {
@@ -54,6 +56,18 @@ void set_common(zmq::socket_t& socket, const SocketOptions& options) {
     socket.set(zmq::sockopt::heartbeat_timeout, 3 * beat_ms);
     socket.set(zmq::sockopt::heartbeat_ttl, 3 * beat_ms);
   }
+  socket.set(zmq::sockopt::handshake_ivl, options.handshake_ms);
+}
+
+std::string monitor_address() {
+  static std::atomic<std::uint64_t> counter{0};
+  return "inproc://hone-watch-" + std::to_string(++counter);
+}
+
+/// What ZAP answered about the connection that this message came by.
+void read_user(zmq::message_t& part, std::string& user) {
+  const char* found = zmq_msg_gets(part.handle(), "User-Id");
+  user.assign(found == nullptr ? "" : found);
 }
 
 /// A frame that ZeroMQ's thread deletes. The flag says in the language's own terms what ZeroMQ's
@@ -97,6 +111,13 @@ Socket Socket::router(SocketContext& context, const SocketOptions& options) {
   impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::router);
   set_common(impl->socket, options);
   impl->socket.set(zmq::sockopt::router_mandatory, true);
+  impl->socket.set(zmq::sockopt::backlog, options.backlog);
+  if (options.curve) {
+    impl->curve = true;
+    impl->socket.set(zmq::sockopt::curve_server, true);
+    impl->socket.set(zmq::sockopt::curve_secretkey, options.curve->secret_key);
+    impl->socket.set(zmq::sockopt::zap_domain, std::string("hone"));
+  }
   return Socket(std::move(impl));
 }
 
@@ -105,7 +126,50 @@ Socket Socket::dealer(SocketContext& context, const SocketOptions& options) {
   impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::dealer);
   set_common(impl->socket, options);
   if (!options.routing_id.empty()) impl->socket.set(zmq::sockopt::routing_id, options.routing_id);
+  if (options.curve) {
+    impl->socket.set(zmq::sockopt::curve_serverkey, options.curve->server_key);
+    impl->socket.set(zmq::sockopt::curve_publickey, options.curve->public_key);
+    impl->socket.set(zmq::sockopt::curve_secretkey, options.curve->secret_key);
+  }
   return Socket(std::move(impl));
+}
+
+Result<Socket> Socket::replier(SocketContext& context, const std::string& endpoint) {
+  try {
+    auto impl = std::make_unique<Impl>();
+    impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::rep);
+    impl->socket.set(zmq::sockopt::linger, 0);
+    impl->socket.bind(endpoint);
+    return Socket(std::move(impl));
+  } catch (const zmq::error_t& error) {
+    return unavailable("listen on " + endpoint + ": " + error.what());
+  }
+}
+
+bool curve_available() { return zmq_has("curve") == 1; }
+
+Result<wire::KeyPair> make_key_pair() {
+  char public_key[41], secret_key[41];
+  if (!curve_available() || zmq_curve_keypair(public_key, secret_key) != 0) {
+    return Error{Code::kUnimplemented,
+                 "libzmq was built without CURVE, so there are no keys; install one that has it"};
+  }
+  return wire::KeyPair{public_key, secret_key};
+}
+
+Status check_key_pair(const wire::KeyPair& pair) {
+  char public_key[41];
+  if (zmq_curve_public(public_key, pair.secret_key.c_str()) != 0 || pair.public_key != public_key) {
+    return invalid_argument("the public key is not that of the secret key");
+  }
+  return {};
+}
+
+std::string key_text(std::string_view bytes) {
+  char text[41];
+  if (bytes.size() != 32) return "";
+  zmq_z85_encode(text, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  return text;
 }
 
 Result<std::string> Socket::bind(const std::string& endpoint) {
@@ -133,7 +197,7 @@ Status Socket::connect(const std::string& endpoint) {
 }
 
 bool Socket::receive(std::string& peer, wire::Incoming& message, std::size_t frames_max,
-                     std::size_t bytes_max) {
+                     std::size_t bytes_max, std::string& user) {
   message.frames.clear();
   message.frame_count = 0;
   message.bytes = 0;
@@ -143,6 +207,7 @@ bool Socket::receive(std::string& peer, wire::Incoming& message, std::size_t fra
     peer.assign(part.data<char>(), part.size());
     while (part.more()) {
       if (!impl_->socket.recv(part)) return false;
+      if (impl_->curve && message.frame_count == 0) read_user(part, user);
       ++message.frame_count;
       message.bytes += part.size();
       if (message.frame_count <= frames_max && message.bytes <= bytes_max) {
@@ -195,6 +260,51 @@ bool Socket::receive(wire::Frames& frames, long timeout_ms) {
     return true;
   } catch (const zmq::error_t&) {
     return false;
+  }
+}
+
+Result<Socket> Socket::watch(SocketContext& context) {
+  try {
+    const std::string address = monitor_address();
+    if (zmq_socket_monitor(
+            impl_->socket.handle(), address.c_str(),
+            ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0) {
+      return internal_error(std::string("watch connections: ") + zmq_strerror(zmq_errno()));
+    }
+    auto impl = std::make_unique<Impl>();
+    impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::pair);
+    impl->socket.set(zmq::sockopt::rcvhwm, 0);  // ZeroMQ's thread would wait for a slow reader
+    impl->socket.set(zmq::sockopt::linger, 0);
+    impl->socket.connect(address);
+    return Socket(std::move(impl));
+  } catch (const zmq::error_t& error) {
+    return internal_error(std::string("watch connections: ") + error.what());
+  }
+}
+
+std::optional<ConnectionEvent> Socket::next_event() {
+  try {
+    zmq::message_t head, address;
+    if (!impl_->socket.recv(head, zmq::recv_flags::dontwait)) return std::nullopt;
+    if (head.more()) static_cast<void>(impl_->socket.recv(address));
+    std::uint16_t number = 0;
+    std::int32_t value = -1;
+    if (head.size() < sizeof number + sizeof value) return ConnectionEvent{};
+    std::memcpy(&number, head.data(), sizeof number);
+    std::memcpy(&value, head.data<char>() + sizeof number, sizeof value);
+    if (number == ZMQ_EVENT_ACCEPTED) {
+      return ConnectionEvent{ConnectionEvent::kAccepted, value, address.to_string()};
+    }
+    if (number == ZMQ_EVENT_DISCONNECTED) {
+      return ConnectionEvent{ConnectionEvent::kGone, value, address.to_string()};
+    }
+    const bool failed = number == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL ||
+                        number == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||
+                        number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+    return ConnectionEvent{failed ? ConnectionEvent::kHandshakeFailed : ConnectionEvent::kOther};
+  } catch (const zmq::error_t&) {
+    return std::nullopt;
   }
 }
 

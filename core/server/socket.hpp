@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "wire/key_file.hpp"
 #include "wire/message.hpp"
 
 namespace hone {
@@ -27,13 +29,39 @@ class SocketContext {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether this build of ZeroMQ can do CURVE.
+bool curve_available();
+/// A fresh pair. unimplemented where CURVE is not available.
+Result<wire::KeyPair> make_key_pair();
+/// invalid_argument where the public key is not the secret key's.
+Status check_key_pair(const wire::KeyPair& pair);
+/// 32 bytes as the 40 characters of a key; anything else as "".
+std::string key_text(std::string_view bytes);
+
 /// All of them are set before bind or connect, as ZeroMQ wants it.
 struct SocketOptions {
   std::size_t frame_bytes_max = 4u << 20;  ///< a peer that sends a larger frame is disconnected
   int hwm = 256;  ///< messages queued per peer and direction; never 0 (no limit)
   int linger_ms = 2000;
   double heartbeat_s = 10;   ///< a peer silent for three of them is disconnected; 0: none
+  int handshake_ms = 5000;   ///< a connection that is not through with its handshake is closed
+  int backlog = 1024;        ///< router: connections that wait to be accepted
   std::string routing_id{};  ///< dealer: an identity of its own; empty, as it should be: ZeroMQ's
+  /// Router: the server's pair; every connection is encrypted, and asked about at kZapEndpoint.
+  /// Dealer: the client's pair, with the server's public key.
+  std::optional<wire::KeyPair> curve{};
+};
+
+/// Where ZeroMQ asks whether a key may come in (ZAP, RFC 27). Rationale: libzmq lets everybody in
+/// where nobody answers there, so it is bound before any router and closed after the last.
+inline constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";
+
+/// What happened to a connection of a router.
+struct ConnectionEvent {
+  enum Kind { kAccepted, kGone, kHandshakeFailed, kOther };
+  Kind kind = kOther;
+  int descriptor = -1;     ///< of kAccepted and kGone
+  std::string endpoint{};  ///< its own end
 };
 
 /// One socket. Not thread-safe, except that it may be handed to another thread once.
@@ -47,6 +75,8 @@ class Socket {
 
   static Socket router(SocketContext& context, const SocketOptions& options);
   static Socket dealer(SocketContext& context, const SocketOptions& options);
+  /// Answers requests in turn: receive(frames, …), then send(frames).
+  static Result<Socket> replier(SocketContext& context, const std::string& endpoint);
   Socket(Socket&&) noexcept;
   Socket& operator=(Socket&&) noexcept;
   ~Socket();
@@ -56,9 +86,10 @@ class Socket {
   Status connect(const std::string& endpoint);
 
   /// Router: takes one message, `peer` being its sender. Keeps at most `frames_max` frames and
-  /// `bytes_max` bytes of it, but reads it to its end. False: nothing there. Never waits.
+  /// `bytes_max` bytes of it, but reads it to its end. `user` becomes what ZAP called the sender, "" without
+  /// CURVE. False: nothing there. Never waits.
   bool receive(std::string& peer, wire::Incoming& message, std::size_t frames_max,
-               std::size_t bytes_max);
+               std::size_t bytes_max, std::string& user);
   /// Router: never waits. kFull: the peer does not read; kGone: it is no longer connected. The
   /// frames are moved from only when the answer is kYes.
   Sent send(const std::string& peer, wire::Frames& frames);
@@ -67,6 +98,12 @@ class Socket {
   Sent send(const wire::Frames& frames);
   /// Dealer. Waits up to timeout_ms (< 0: for ever) for a message; false: none came.
   bool receive(wire::Frames& frames, long timeout_ms);
+
+  /// Router, before bind: a socket with what happens to its connections, which another thread may
+  /// read by next_event().
+  Result<Socket> watch(SocketContext& context);
+  /// Never waits; nullopt: nothing more.
+  std::optional<ConnectionEvent> next_event();
 
   /// Router: the yardstick of `hone bench protocol`, plain ZeroMQ with nothing around it. Sends
   /// each message back with its fourth frame replaced by `body`, until one of a single frame comes.

@@ -11,15 +11,20 @@ namespace {
 struct Row {
   Verb verb;
   std::string_view name;
-  bool main, control;
+  bool main, control, looks;
 };
 
 constexpr std::array kRows{
-    Row{Verb::kHello, "hello", true, true},      Row{Verb::kDescribe, "describe", true, false},
-    Row{Verb::kReset, "reset", true, false},     Row{Verb::kStep, "step", true, false},
-    Row{Verb::kCancel, "cancel", true, true},    Row{Verb::kPing, "ping", true, true},
-    Row{Verb::kClose, "close", true, false},     Row{Verb::kResume, "resume", true, false},
-    Row{Verb::kMetrics, "metrics", false, true}, Row{Verb::kHealth, "health", false, true},
+    Row{Verb::kHello, "hello", true, true, true},
+    Row{Verb::kDescribe, "describe", true, false, true},
+    Row{Verb::kReset, "reset", true, false, false},
+    Row{Verb::kStep, "step", true, false, false},
+    Row{Verb::kCancel, "cancel", true, true, false},
+    Row{Verb::kPing, "ping", true, true, true},
+    Row{Verb::kClose, "close", true, false, false},
+    Row{Verb::kResume, "resume", true, false, false},
+    Row{Verb::kMetrics, "metrics", false, true, true},
+    Row{Verb::kHealth, "health", false, true, true},
 };
 
 /// Replaces {"code_buffer": 0} by {"code": <bytes of buffer 0>}.
@@ -65,6 +70,13 @@ Result<Verb> parse_verb(std::string_view name, Door door, const std::string& mai
         (row.main ? "main endpoint " + main_endpoint : "control endpoint " + control_endpoint));
   }
   return Error{Code::kUnimplemented, unknown_name("verb", name.substr(0, 32), verb_names())};
+}
+
+bool only_looks(Verb verb) {
+  for (const Row& row : kRows) {
+    if (row.verb == verb) return row.looks;
+  }
+  return false;
 }
 
 std::vector<std::string> verb_names() {

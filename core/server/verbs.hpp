@@ -35,6 +35,8 @@ std::string_view verb_name(Verb verb);
 /// everything.
 Result<Verb> parse_verb(std::string_view name, Door door, const std::string& main_endpoint,
                         const std::string& control_endpoint);
+/// Whether it looks and changes nothing.
+bool only_looks(Verb verb);
 /// What hello lists.
 std::vector<std::string> verb_names();
 

@@ -108,6 +108,8 @@ Value to_value(const Welcome& welcome) {
                   {"incarnation", welcome.incarnation},
                   {"verbs", texts(welcome.verbs)},
                   {"control", welcome.control.empty() ? Value() : Value(welcome.control)},
+                  {"client", welcome.client.empty() ? Value() : Value(welcome.client)},
+                  {"role", welcome.role.empty() ? Value() : Value(welcome.role)},
                   {"heartbeat_s", welcome.heartbeat_s},
                   {"lease_s", 0.0},
                   {"limits", Value::map({{"frame_bytes", welcome.limits.frame_bytes_max},

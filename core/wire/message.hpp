@@ -100,7 +100,8 @@ struct Welcome {
   std::string server;
   std::string incarnation;  ///< another one: the server was started anew
   std::vector<std::string> verbs;
-  std::string control;  ///< endpoint; empty: none
+  std::string control;           ///< endpoint; empty: none
+  std::string client{}, role{};  ///< whom its key makes the client; empty: no CURVE
   double heartbeat_s = 0;
   Limits limits;
   std::size_t source_bytes = 0, in_flight = 0, episodes = 0;

@@ -29,8 +29,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-std::string refusal(const std::string& endpoint) {
-  auto prepared = prepare_endpoint(endpoint);
+std::string refusal(const std::string& endpoint, bool guarded = false) {
+  auto prepared = prepare_endpoint(endpoint, guarded);
   return prepared ? "allowed: " + *prepared : prepared.error().message;
 }
 
@@ -44,11 +44,14 @@ TEST(Endpoint, LoopbackIsAllowed) {
 TEST(Endpoint, EverythingElseNeedsCurveFirst) {
   for (const std::string host : {"0.0.0.0", "*", "10.1.2.3", "[::]", "[::ffff:127.0.0.1]",
                                  "localhost.example.org", "eth0", "127.0.0.1.example.org"}) {
-    EXPECT_EQ(refusal("tcp://" + host + ":5917"),
-              "tcp://" + host +
-                  ":5917: found an address that is not loopback; listening there needs "
-                  "CURVE and an allow-list of client keys first; use tcp://127.0.0.1:5917, "
-                  "tcp://[::1]:5917 or ipc://FOLDER/hone.sock");
+    EXPECT_EQ(
+        refusal("tcp://" + host + ":5917"),
+        "tcp://" + host +
+            ":5917: found an address that is not loopback; listening there needs CURVE and an "
+            "allow-list: make a client's key with `hone keys new NAME`, then serve with "
+            "--keys keys (server.keys); or use tcp://127.0.0.1:5917, tcp://[::1]:5917 or "
+            "ipc://FOLDER/hone.sock");
+    EXPECT_EQ(refusal("tcp://" + host + ":5917", true), "allowed: tcp://" + host + ":5917");
   }
 }
 

@@ -1,0 +1,88 @@
+// AllowList: the clients that may connect, by their public keys, and what each of them may do.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+#include "episode/service.hpp"
+
+namespace hone {
+
+enum class Role {
+  kTrainer,  ///< every verb
+  kMonitor,  ///< hello, ping, describe, metrics and health: looks, and changes nothing
+};
+std::string_view role_name(Role role);
+std::vector<std::string> role_names();
+
+struct AllowedClient {
+  std::string name;        ///< letters, digits, ".", "_", "-"; at most 64
+  std::string public_key;  ///< Z85
+  Role role = Role::kTrainer;
+  bool held_out = false;  ///< may have tasks of the split held_out
+  Quotas quotas{};        ///< 0: the configured default
+  std::string created{};  ///< UTC
+};
+using AllowedClients = std::vector<AllowedClient>;
+
+/// Whether a client may have this name.
+Status check_client_name(const std::string& name);
+
+/// Reads the YAML of an allow-list; two of one name or key are invalid_argument "name:LINE: …".
+Result<AllowedClients> parse_clients(std::string_view text, std::string_view name);
+/// What parse_clients reads.
+std::string clients_text(const AllowedClients& clients);
+/// failed_precondition: others than the owner may write the file.
+Result<AllowedClients> read_clients(const std::filesystem::path& path);
+
+/// The list of a running server. [any thread] All members.
+///
+///   HONE_ASSIGN(auto allowed, AllowList::open("keys/clients.yaml"));
+///   allowed->refresh();
+///   if (auto client = allowed->find(key)) greet(client->name);
+class AllowList {
+ public:
+  static Result<std::shared_ptr<AllowList>> open(std::filesystem::path path);
+
+  /// Reads the file again if it is another one than before; costs one stat() if not. A file that
+  /// is gone or wrong is said in the log, and the list stays what it was.
+  void refresh();
+  /// Goes up when the list changes.
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  /// nullptr: nobody has this key, or not any more.
+  std::shared_ptr<const AllowedClient> find(const std::string& public_key) const;
+  std::size_t size() const;
+
+ private:
+  /// Which version of the file was read.
+  struct Version {
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    timespec changed{};
+    bool operator==(const Version& other) const;
+  };
+
+  explicit AllowList(std::filesystem::path path) : path_(std::move(path)) {}
+  Version version() const;
+  void take(AllowedClients clients) HONE_REQUIRES(mutex_);
+
+  const std::filesystem::path path_;
+  std::atomic<std::uint64_t> generation_{0};
+  mutable Mutex mutex_;
+  Version read_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<const AllowedClient>, std::less<>> clients_
+      HONE_GUARDED_BY(mutex_);
+};
+
+}  // namespace hone

@@ -1,0 +1,187 @@
+// Lines of a key file, and who may read it.
+//
+// Rationale: messages name lines and lengths but never repeat what was found. Z85 has a colon in
+// its alphabet, so even the "name" of a mistyped line may be half a secret.
+#include "wire/key_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+#include "base/unique_fd.hpp"
+
+namespace hone::wire {
+namespace {
+
+constexpr std::size_t kKeyLength = 40;
+constexpr std::size_t kFileBytesMax = 4096;
+constexpr std::string_view kAlphabet =
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+
+struct FileText {
+  std::string text;
+  unsigned mode = 0;
+};
+
+Result<FileText> read_small(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) {
+    const int error_number = errno;
+    Error error = system_error("key file " + path, error_number);
+    if (error_number == ENOENT) error.code = Code::kNotFound;
+    return error;
+  }
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return system_error("key file " + path, errno);
+  if (!S_ISREG(info.st_mode)) return invalid_argument("key file " + path + ": not a regular file");
+  FileText read{std::string(kFileBytesMax + 1, '\0'), static_cast<unsigned>(info.st_mode) & 07777u};
+  std::size_t size = 0;
+  while (size < read.text.size()) {
+    const ssize_t n = ::read(fd.get(), read.text.data() + size, read.text.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return system_error("key file " + path, errno);
+    if (n == 0) break;
+    size += static_cast<std::size_t>(n);
+  }
+  if (size > kFileBytesMax) {
+    return invalid_argument("key file " + path + ": more than " + std::to_string(kFileBytesMax) +
+                            " bytes, which no key file has");
+  }
+  read.text.resize(size);
+  return read;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+Status take_line(std::string_view line, const std::string& place, KeyPair& pair) {
+  const std::size_t colon = line.find(": ");
+  const std::string_view name = colon == line.npos ? line : line.substr(0, colon);
+  std::string* member = name == "public"   ? &pair.public_key
+                        : name == "secret" ? &pair.secret_key
+                        : name == "server" ? &pair.server_key
+                                           : nullptr;
+  if (member == nullptr || colon == line.npos) {
+    return invalid_argument(place + "expected a line 'public: …', 'secret: …' or 'server: …'");
+  }
+  const std::string_view value = trim(line.substr(colon + 2));
+  if (!member->empty()) return invalid_argument(place + "a second '" + std::string(name) + "'");
+  if (!is_key(value)) {
+    const bool length = value.size() != kKeyLength;
+    return invalid_argument(place + std::string(name) + ": found " +
+                            (length ? std::to_string(value.size()) + " characters"
+                                    : std::string("characters that are not Z85")) +
+                            ", expected " + std::to_string(kKeyLength) + " of Z85");
+  }
+  *member = value;
+  return {};
+}
+
+Result<KeyPair> parse(const std::string& path, std::string_view text) {
+  KeyPair pair;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    HONE_TRY(take_line(line, "key file " + path + ":" + std::to_string(number) + ": ", pair));
+  }
+  if (pair.public_key.empty()) {
+    return invalid_argument("key file " + path + ": found no line 'public: …'");
+  }
+  return pair;
+}
+
+Status write_new(const std::string& path, const std::string& text, unsigned mode) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!fd && errno == EEXIST) {
+    return failed_precondition("key file " + path + " exists; it is left alone");
+  }
+  if (!fd) return system_error("key file " + path, errno);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t n = ::write(fd.get(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const int error_number = errno;
+      ::unlink(path.c_str());
+      return system_error("key file " + path, error_number);
+    }
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_key(std::string_view text) {
+  if (text.size() != kKeyLength) return false;
+  for (std::size_t group = 0; group < kKeyLength; group += 5) {
+    std::uint64_t value = 0;
+    for (const char c : text.substr(group, 5)) {
+      const std::size_t digit = kAlphabet.find(c);
+      if (digit == kAlphabet.npos) return false;
+      value = value * 85 + digit;
+    }
+    if (value > UINT32_MAX) return false;
+  }
+  return true;
+}
+
+Result<KeyPair> read_key_file(const std::string& path) {
+  HONE_ASSIGN(const FileText file, read_small(path));
+  if ((file.mode & 077u) != 0) {
+    char mode[8];
+    std::snprintf(mode, sizeof mode, "%04o", file.mode & 07777u);
+    return failed_precondition("key file " + path + ": found mode " + mode +
+                               ", expected 0600: others can read the secret; make a new key, or "
+                               "chmod 600 it if nobody did");
+  }
+  HONE_ASSIGN(KeyPair pair, parse(path, file.text));
+  if (pair.secret_key.empty()) {
+    return invalid_argument("key file " + path +
+                            ": found no line 'secret: …'; is it the public half?");
+  }
+  return pair;
+}
+
+Result<std::string> read_public_key(const std::string& path_or_key) {
+  auto file = read_small(path_or_key);
+  if (!file) {
+    if (is_key(path_or_key)) return path_or_key;
+    return file.error();
+  }
+  HONE_ASSIGN(KeyPair pair, parse(path_or_key, file->text));
+  return std::move(pair.public_key);
+}
+
+Status write_key_file(const std::string& path, std::string_view comment, const KeyPair& pair) {
+  std::string text = "# " + std::string(comment) + "\npublic: " + pair.public_key +
+                     "\nsecret: " + pair.secret_key + "\n";
+  if (!pair.server_key.empty()) text += "server: " + pair.server_key + "\n";
+  return write_new(path, text, 0600);
+}
+
+Status write_public_file(const std::string& path, std::string_view comment,
+                         const std::string& public_key) {
+  const std::string temporary = path + ".new";
+  ::unlink(temporary.c_str());
+  HONE_TRY(
+      write_new(temporary, "# " + std::string(comment) + "\npublic: " + public_key + "\n", 0644));
+  if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const int error_number = errno;
+  ::unlink(temporary.c_str());
+  return system_error("key file " + path, error_number);
+}
+
+}  // namespace hone::wire

@@ -1,0 +1,38 @@
+// Key files: a CURVE pair of Z85 text, read so strictly that a secret others can see is no key.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace hone::wire {
+
+/// Keys are 40 characters of Z85. Nothing of hone's prints a secret.
+struct KeyPair {
+  std::string public_key;
+  std::string secret_key;
+  std::string server_key{};  ///< the public key of the server that it is for; empty: not said
+};
+
+/// Whether this is a key in Z85: 40 of its characters, which stand for 32 bytes.
+bool is_key(std::string_view text);
+
+/// Reads a file of lines "public: …", "secret: …" and, in a client's, "server: …"; "#" begins a
+/// comment. failed_precondition where others than the owner can read it; invalid_argument says the
+/// line and what is wrong with it, never what stands there.
+///
+///   HONE_ASSIGN(const KeyPair pair, read_key_file("trainer.key"));
+Result<KeyPair> read_key_file(const std::string& path);
+
+/// The public key of a file (the server's `server.pub`, or any key file), or the text itself where
+/// no such file is there and it is a key.
+Result<std::string> read_public_key(const std::string& path_or_key);
+
+/// Makes a new file that its owner alone can read. failed_precondition: it exists.
+Status write_key_file(const std::string& path, std::string_view comment, const KeyPair& pair);
+/// The same without the secret, for everybody to read; an older one is replaced.
+Status write_public_file(const std::string& path, std::string_view comment,
+                         const std::string& public_key);
+
+}  // namespace hone::wire
