@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "cli/host.hpp"
+#include "server/socket.hpp"
 
 namespace hone {
 namespace {
@@ -181,6 +182,14 @@ void examine_memory(std::vector<Finding>& findings) {
   }
 }
 
+void examine_transport(std::vector<Finding>& findings) {
+  const bool there = curve_available();
+  findings.push_back({"curve", there ? Finding::kGood : Finding::kNote,
+                      there ? "libzmq has it: hone can serve beyond loopback (hone keys)"
+                            : "this libzmq was built without it: hone serves on loopback alone",
+                      there ? "" : "install a libzmq that is built with libsodium (Debian's is)"});
+}
+
 void examine_installation(std::vector<Finding>& findings) {
   const std::filesystem::path root = install_root();
   std::string missing;
@@ -207,6 +216,7 @@ std::vector<Finding> examine_machine(const Capabilities& capabilities) {
   examine_compilers(findings);
   examine_cpus(findings);
   examine_memory(findings);
+  examine_transport(findings);
   return findings;
 }
 

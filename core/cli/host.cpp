@@ -141,6 +141,7 @@ ServerOptions server_options(const Config& config) {
   ServerOptions options;
   options.endpoint = c.endpoint;
   options.control_endpoint = c.control;
+  options.keys = c.keys;
   options.limits.frames_max = static_cast<std::size_t>(c.limits.frames);
   options.limits.frame_bytes_max = static_cast<std::size_t>(c.limits.frame_bytes);
   options.limits.message_bytes_max = static_cast<std::size_t>(c.limits.message_bytes);
@@ -174,7 +175,10 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   options.limits.lease_s = config.server.lease_s;
   options.limits.ended_lease_s = config.server.ended_lease_s;
   options.limits.episodes = static_cast<std::size_t>(config.server.limits.episodes);
-  options.limits.client_episodes = static_cast<std::size_t>(config.server.limits.client_episodes);
+  const LimitsConfig& limits = config.server.limits;
+  options.limits.client_episodes = static_cast<std::size_t>(limits.client_episodes);
+  options.limits.client_steps = static_cast<std::size_t>(limits.client_evaluations);
+  options.limits.client_bytes = static_cast<std::size_t>(limits.client_bytes);
   options.split = config.environment.split;
   options.backends = {config.backend};
   options.isolation = std::move(isolation);

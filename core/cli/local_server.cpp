@@ -39,6 +39,7 @@ const std::string& LocalServer::endpoint() const { return parts_->server->endpoi
 const std::string& LocalServer::control_endpoint() const {
   return parts_->server->control_endpoint();
 }
+std::string LocalServer::server_key() const { return parts_->server->server_key(); }
 std::string LocalServer::description() const {
   return parts_->host ? parts_->host->description() : "no evaluator";
 }
@@ -48,6 +49,7 @@ bool LocalServer::alive() const { return !parts_->host || parts_->host->launcher
 Config on_free_ports(Config config) {
   config.server.endpoint = "tcp://127.0.0.1:0";
   config.server.control = "tcp://127.0.0.1:0";
+  config.server.keys.clear();  // its client is in this process
   return config;
 }
 

@@ -31,6 +31,7 @@ class LocalServer {
 
   const std::string& endpoint() const;
   const std::string& control_endpoint() const;
+  std::string server_key() const;  ///< its public key; empty: no CURVE
   std::string description() const;
   /// Waits up to `timeout_s` for steps under way. True: nothing had to be cut short.
   bool shut_down(double timeout_s);
@@ -43,7 +44,7 @@ class LocalServer {
   std::unique_ptr<Parts> parts_;
 };
 
-/// The configuration, on free ports of the loopback.
+/// The configuration, on free ports of the loopback, without keys.
 Config on_free_ports(Config config);
 
 }  // namespace hone

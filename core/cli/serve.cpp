@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 
 #include "base/log.hpp"
 #include "cli/command.hpp"
@@ -47,10 +48,12 @@ class ServeCommand : public Command {
   std::string name() const override { return "serve"; }
   std::string summary() const override { return "Serve trainers until SIGINT or SIGTERM."; }
   std::vector<std::string> examples() const override {
-    return {"hone serve                                           # defaults: tcp://127.0.0.1:5917",
-            "hone serve configs/server.yaml",
-            "hone serve --endpoint ipc:///tmp/hone.sock --control ''",
-            "hone serve --set evaluate.builders=2 --set environment.max_turns=8"};
+    return {
+        "hone serve                                           # defaults: tcp://127.0.0.1:5917",
+        "hone serve configs/server.yaml", "hone serve --endpoint ipc:///tmp/hone.sock --control ''",
+        "hone serve --endpoint 'tcp://*:5917' --control 'tcp://*:5918' --keys keys   # see hone "
+        "keys",
+        "hone serve --set evaluate.builders=2 --set environment.max_turns=8"};
   }
   void declare(OptionSet& options) override {
     config_.declare(options, true);
@@ -62,6 +65,10 @@ class ServeCommand : public Command {
                   .doc = "where cancel, metrics and health are answered",
                   .value = "ENDPOINT"},
                  control_);
+    options.text({.name = "--keys",
+                  .doc = "folder of keys: encrypted, and for the clients of its allow-list alone",
+                  .value = "DIR"},
+                 keys_);
     options.flag({.name = "--json", .doc = "say where it serves as one JSON object"}, json_);
   }
 
@@ -69,6 +76,10 @@ class ServeCommand : public Command {
     std::vector<std::string> sets = config_.sets;
     if (!endpoint_.empty()) sets.push_back("server.endpoint=" + to_json(endpoint_));
     if (control_ != kUnset) sets.push_back("server.control=" + to_json(control_));
+    // Relative to where the command was given, and not to the configuration's folder.
+    if (!keys_.empty()) {
+      sets.push_back("server.keys=" + to_json(std::filesystem::absolute(keys_).string()));
+    }
     const auto loaded = load_config(config_.file, sets);
     if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
     set_up_log(level_of(loaded->config.log.level), loaded->config.log.json);
@@ -86,6 +97,7 @@ class ServeCommand : public Command {
     if (json_) {
       terminal.json(Value::map({{"endpoint", server.endpoint()},
                                 {"control", server.control_endpoint()},
+                                {"server_key", server.server_key()},
                                 {"version", HONE_VERSION_STRING},
                                 {"description", server.description()}}));
       return;
@@ -94,6 +106,9 @@ class ServeCommand : public Command {
         server.control_endpoint().empty() ? "" : ", control on " + server.control_endpoint();
     terminal.line("hone " HONE_VERSION_STRING " serves on " + server.endpoint() + control);
     terminal.line(server.description());
+    if (!server.server_key().empty()) {
+      terminal.line("encrypted; its public key: " + server.server_key());
+    }
   }
 
   static int serve(Terminal& terminal, LocalServer& server, double drain_s) {
@@ -117,7 +132,7 @@ class ServeCommand : public Command {
 
   static constexpr const char* kUnset = "\n";
   ConfigOptions config_;
-  std::string endpoint_, control_ = kUnset;
+  std::string endpoint_, control_ = kUnset, keys_;
   bool json_ = false;
 };
 

@@ -341,6 +341,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
     }
   }
   for (std::string& path : config.plugin_paths) path = absolute_from(folder, path);
+  config.server.keys = absolute_from(folder, config.server.keys);
   config.isolation.workdir = absolute_from(folder, config.isolation.workdir);
   note_origins(config_to_value(config), "", sources, loaded);
   return loaded;

@@ -19,22 +19,26 @@ namespace hone {
 // documentation.
 
 struct LimitsConfig {
-  std::int64_t frame_bytes = 4 << 20;      ///< of one frame of a message
-  std::int64_t message_bytes = 16 << 20;   ///< of all frames together
-  std::int64_t frames = 16;                ///< per message
-  std::int64_t source_bytes = 256 << 10;   ///< of a submission
-  std::int64_t in_flight = 4096;           ///< requests of one client
-  std::int64_t episodes = 200'000;         ///< of all clients
-  std::int64_t client_episodes = 100'000;  ///< open, of one client
+  std::int64_t frame_bytes = 4 << 20;     ///< of one frame of a message
+  std::int64_t message_bytes = 16 << 20;  ///< of all frames together
+  std::int64_t frames = 16;               ///< per message
+  std::int64_t source_bytes = 256 << 10;  ///< of a submission
+  std::int64_t in_flight = 4096;          ///< requests of one client
+  std::int64_t episodes = 200'000;        ///< of all clients
+  // Of one client; its entry in the allow-list may say otherwise.
+  std::int64_t client_episodes = 100'000;  ///< open
+  std::int64_t client_evaluations = 1024;  ///< under way
+  std::int64_t client_bytes = 16LL << 30;  ///< of its turns, kept
 };
 
 struct ServerConfig {
   std::string endpoint = "tcp://127.0.0.1:5917";
   std::string control = "tcp://127.0.0.1:5918";  ///< empty: none
-  double lease_s = 900;                          ///< an episode nobody names for so long is reaped
-  double ended_lease_s = 120;                    ///< the same after its last turn
-  double heartbeat_s = 10;                       ///< how often clients are told to ping
-  double drain_s = 60;  ///< how long a graceful shutdown waits for steps under way
+  std::string keys;  ///< folder of keys: CURVE on both endpoints; empty: none, and loopback alone
+  double lease_s = 900;        ///< an episode nobody names for so long is reaped
+  double ended_lease_s = 120;  ///< the same after its last turn
+  double heartbeat_s = 10;     ///< how often clients are told to ping
+  double drain_s = 60;         ///< how long a graceful shutdown waits for steps under way
   LimitsConfig limits;
 };
 

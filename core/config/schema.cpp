@@ -15,13 +15,20 @@ void walk_limits(LimitsConfig& c, SchemaVisitor& v) {
   v.integer("in_flight", c.in_flight, {1, 1 << 20},
             "requests of one connection under way at a time");
   v.integer("episodes", c.episodes, {1, 10'000'000}, "episodes kept, of all clients");
-  v.integer("client_episodes", c.client_episodes, {1, 10'000'000}, "open episodes of one client");
+  v.integer("client_episodes", c.client_episodes, {1, 10'000'000},
+            "open episodes of one client, where its entry says nothing else");
+  v.integer("client_evaluations", c.client_evaluations, {1, 1 << 20},
+            "steps of one client under way, likewise");
+  v.integer("client_bytes", c.client_bytes, {1024, 1LL << 50},
+            "bytes kept of one client's turns, likewise");
 }
 
 void walk_server(ServerConfig& c, SchemaVisitor& v) {
   v.text("endpoint", c.endpoint,
-         "where trainers connect: tcp://127.0.0.1:PORT or ipc:///path; loopback only");
+         "where trainers connect: tcp://127.0.0.1:PORT or ipc:///path; beyond loopback with keys");
   v.text("control", c.control, "where cancel, metrics and health are answered; empty: nowhere");
+  v.text("keys", c.keys,
+         "folder of keys (hone keys new NAME): CURVE on both endpoints; empty: loopback only");
   v.number("lease_s", c.lease_s, {1, kDay}, "an episode that nobody names for so long is ended");
   v.number("ended_lease_s", c.ended_lease_s, {1, kDay},
            "how long an ended episode's replies are kept");
