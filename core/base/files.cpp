@@ -76,6 +76,10 @@ Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes) {
   return fd;
 }
 
+bool is_plugin_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".so") || name.ends_with(".py");
+}
+
 std::filesystem::path install_root() {
   std::error_code ignored;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);

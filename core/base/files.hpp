@@ -21,6 +21,10 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes);
 /// A sealed, read-only memory file with these bytes: nobody who gets it can change or resize it.
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes);
 
+/// Whether a configured name is that of a plugin's file, "my_reward.py" or "build/my_reward.so", and
+/// not a plugin's name.
+bool is_plugin_path(std::string_view name);
+
 /// The folder of the running program (`hone`), or the parent of libexec/ for a program in there.
 /// What is shipped lies below it: libexec/, plugins/, share/.
 std::filesystem::path install_root();

@@ -164,7 +164,7 @@ class BenchCommand : public Command {
     options.open_reward = [&](const std::string& name, const Value& own) {
       return registry->open_reward(name, own);
     };
-    options.reward = config.reward.name;
+    HONE_ASSIGN(options.reward, registry->name_of(config.reward.name));
     return bench_protocol(options);
   }
 

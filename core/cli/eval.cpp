@@ -43,14 +43,17 @@ class EvalCommand : public Command {
                   files_);
     options.text({.name = "--language", .doc = "for all files", .choices = {"c++", "c"}},
                  language_);
-    options.text({.name = "--reward", .doc = "the reward plugin", .value = "NAME"}, reward_);
+    options.text(
+        {.name = "--reward", .doc = "the reward: a name, or a .so or .py", .value = "FILE"},
+        reward_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print one JSON object per file, in a list"}, json_);
   }
 
   int run(Terminal& terminal) override {
-    const auto loaded = load_config(config_.file, config_.sets);
+    auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    choose_reward(loaded->config, reward_);
     for (const std::string& file : files_) {
       auto source =
           read_file(file, static_cast<std::size_t>(loaded->config.server.limits.source_bytes));
@@ -62,9 +65,7 @@ class EvalCommand : public Command {
     if (!host) return terminal.fail(host.error(), "what this machine allows: hone doctor");
     const auto task = (*host)->catalog().find(task_);
     if (!task) return terminal.fail(task.error(), "all tasks: hone tasks");
-    const std::string name = reward_.empty() ? loaded->config.reward.name : reward_;
-    const auto reward = (*host)->registry().open_reward(
-        name, reward_.empty() ? loaded->config.reward.config : Value::map());
+    const auto reward = open_reward(loaded->config, (*host)->registry());
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
     if (const Status ran = evaluate(terminal, **host, *task); !ran)
       return terminal.fail(ran.error());

@@ -78,11 +78,27 @@ HostOptions plugin_services() {
   return services;
 }
 
+PluginHostOptions plugin_host_options(const Config& config) {
+  PluginHostOptions options = installed_plugin_host();
+  options.python = config.plugin_host.python;
+  options.call_s = config.plugin_host.call_seconds;
+  options.start_s = config.plugin_host.start_seconds;
+  options.memory_mb = config.plugin_host.memory_mb;
+  options.reload = config.plugin_host.reload;
+  return options;
+}
+
 std::unique_ptr<const Registry> open_registry(const Config& config) {
   RegistryOptions options;
   options.roots = {install_root()};
   options.extra.assign(config.plugin_paths.begin(), config.plugin_paths.end());
+  if (is_plugin_path(config.reward.name)) options.extra.emplace_back(config.reward.name);
+  for (const DatasetConfig& dataset : config.datasets) {
+    if (is_plugin_path(dataset.plugin)) options.extra.emplace_back(dataset.plugin);
+  }
   options.host = plugin_services();
+  options.outside = open_in_plugin_hosts(plugin_host_options(config));
+  options.in_process = config.plugin_host.in_process;
   return std::make_unique<const Registry>(std::move(options));
 }
 
@@ -95,7 +111,9 @@ Result<std::shared_ptr<const Catalog>> open_catalog(const Config& config,
     if (path != nullptr && path->is_string() && path->as_string() == "builtin") {
       own.set("path", (install_root() / "share/tasks").string());
     }
-    auto opened = registry.open_dataset(dataset.plugin, dataset.name, own);
+    const auto plugin = registry.name_of(dataset.plugin);
+    if (!plugin) return plugin.error().in("dataset '" + dataset.name + "'");
+    auto opened = registry.open_dataset(*plugin, dataset.name, own);
     if (!opened) return opened.error().in("dataset '" + dataset.name + "'");
     sources.push_back(task_source(std::shared_ptr<const Dataset>(std::move(opened).value())));
   }
@@ -136,6 +154,17 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   return options;
 }
 
+void choose_reward(Config& config, const std::string& chosen) {
+  if (chosen.empty()) return;
+  config.reward = {is_plugin_path(chosen) ? std::filesystem::absolute(chosen).string() : chosen,
+                   Value::map()};
+}
+
+Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry) {
+  HONE_ASSIGN(const std::string name, registry.name_of(config.reward.name));
+  return registry.open_reward(name, config.reward.config);
+}
+
 ServerOptions server_options(const Config& config) {
   const ServerConfig& c = config.server;
   ServerOptions options;
@@ -157,9 +186,8 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       std::shared_ptr<const Catalog> catalog,
                                                       Evaluator& evaluator, std::string isolation) {
   // A mistake in the default reward is found now, not at the first reset.
-  if (auto reward = registry.open_reward(config.reward.name, config.reward.config); !reward) {
-    return reward.error().in("reward");
-  }
+  const auto default_reward = open_reward(config, registry);
+  if (!default_reward) return default_reward.error().in("reward");
   KernelRefineOptions refine;
   refine.max_turns = config.environment.max_turns;
   refine.stop_speedup = config.environment.stop_speedup;
@@ -182,7 +210,7 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   options.split = config.environment.split;
   options.backends = {config.backend};
   options.isolation = std::move(isolation);
-  options.reward = config.reward.name;
+  options.reward = (*default_reward)->name();
   options.reward_config = config.reward.config;
   return make_episode_service(std::move(options), std::move(environments), std::move(catalog),
                               evaluator, [&registry](const std::string& name, const Value& own) {

@@ -12,6 +12,7 @@
 #include "evaluate/evaluator.hpp"
 #include "evaluate/options.hpp"
 #include "plugin/registry.hpp"
+#include "plugin_host/hosted_plugin.hpp"
 #include "sandbox/launcher.hpp"
 #include "server/options.hpp"
 
@@ -22,11 +23,17 @@ namespace hone {
 LauncherOptions launcher_options(const Config& config);
 /// What plugins may ask of the host.
 HostOptions plugin_services();
+/// For plugins that run in processes of their own.
+PluginHostOptions plugin_host_options(const Config& config);
+/// What is shipped, what is configured in plugins.paths, and what reward and datasets name by path.
 std::unique_ptr<const Registry> open_registry(const Config& config);
 /// An error names what of the configuration it is about.
 Result<std::shared_ptr<const Catalog>> open_catalog(const Config& config, const Registry& registry);
 /// Finds the compilers; one that is missing is failed_precondition and says how to get it.
 Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry);
+/// The configured reward; `chosen`, a name or a path of the command line, stands in its place.
+void choose_reward(Config& config, const std::string& chosen);
+Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry);
 ServerOptions server_options(const Config& config);
 
 /// The first of these programs in the usual folders, or "".

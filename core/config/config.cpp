@@ -334,7 +334,13 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
   HONE_TRY(fields.finish());
   HONE_TRY(check_whole(config, sources));
 
+  const auto locate = [&folder](std::string& plugin) {
+    if (is_plugin_path(plugin)) plugin = absolute_from(folder, plugin);
+  };
+  locate(config.reward.name);
+  if (config.plugin_host.python.find('/') != std::string::npos) locate(config.plugin_host.python);
   for (DatasetConfig& dataset : config.datasets) {
+    locate(dataset.plugin);
     const Value* path = dataset.config.find("path");
     if (path != nullptr && path->is_string() && path->as_string() != "builtin") {
       dataset.config.set("path", absolute_from(folder, path->as_string()));

@@ -55,14 +55,14 @@ struct EnvironmentConfig {
 
 struct DatasetConfig {
   std::string name = "tasks";
-  std::string plugin = "tasks";
+  std::string plugin = "tasks";  ///< a name, or the path of a library or a Python file
   /// The plugin's own. A "path" is relative to the file it stands in; "builtin" means what hone
   /// ships.
   Value config = Value::map({{"path", "builtin"}});
 };
 
 struct RewardConfig {
-  std::string name = "tritonforge";
+  std::string name = "tritonforge";  ///< or the path of a library or a Python file
   Value config = Value::map();
 };
 
@@ -113,6 +113,16 @@ struct IsolationConfig {
   std::int64_t first_uid = 61000;
 };
 
+/// Of the processes that run plugins from outside the tree.
+struct PluginHostConfig {
+  bool in_process = false;         ///< libraries run in hone itself
+  std::string python = "python3";  ///< an interpreter: of a virtual environment, say
+  double call_seconds = 10;
+  double start_seconds = 60;
+  std::int64_t memory_mb = 4096;  ///< 0: no limit
+  bool reload = false;
+};
+
 struct LogConfig {
   std::string level = "info";
   bool json = false;
@@ -129,7 +139,8 @@ struct Config {
   EvaluateConfig evaluate;
   IsolationConfig isolation;
   std::vector<std::string>
-      plugin_paths;  ///< libraries, or folders of them, besides what hone ships
+      plugin_paths;  ///< libraries and Python files, or folders of them, besides what hone ships
+  PluginHostConfig plugin_host;
   LogConfig log;
 };
 

@@ -109,11 +109,22 @@ void walk_datasets(std::vector<DatasetConfig>& datasets, SchemaVisitor& v) {
       "datasets", datasets.size(), [&](std::size_t n) { datasets.assign(n, {}); },
       [&](std::size_t i, SchemaVisitor& inner) {
         inner.text("name", datasets[i].name, "its tasks are NAME/ID");
-        inner.text("plugin", datasets[i].plugin, "the dataset plugin that reads it");
+        inner.text("plugin", datasets[i].plugin,
+                   "the dataset plugin that reads it: a name, or the path of a .so or .py");
         inner.open_map("config", datasets[i].config,
                        "the plugin's own: {path: FOLDER}, relative to this file, or builtin");
       },
       "where tasks come from");
+}
+
+void walk_plugin_host(PluginHostConfig& c, SchemaVisitor& v) {
+  v.flag("in_process", c.in_process, "trust libraries of your own: they run in hone itself");
+  v.text("python", c.python, "what runs plugins in Python: of a virtual environment, say");
+  v.number("call_seconds", c.call_seconds, {0.01, 3600},
+           "time for a call of a plugin that runs in a process of its own");
+  v.number("start_seconds", c.start_seconds, {0.1, 3600}, "time for it to load, and to open");
+  v.integer("memory_mb", c.memory_mb, {0, 1 << 24}, "memory for its process; 0: no limit");
+  v.flag("reload", c.reload, "start it again when its file has changed, for development");
 }
 
 }  // namespace
@@ -125,14 +136,17 @@ void walk_config(Config& c, SchemaVisitor& v) {
   walk_datasets(c.datasets, v);
   v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
   v.group("reward", [&c](SchemaVisitor& inner) {
-    inner.text("name", c.reward.name, "the reward plugin; a reset may name another");
+    inner.text("name", c.reward.name,
+               "the reward plugin: a name, or the path of a .so or .py; a reset may name another");
     inner.open_map("config", c.reward.config, "the plugin's own: hone plugins NAME lists it");
   });
   v.group("cpu", [&c](SchemaVisitor& inner) { walk_cpu(c.cpu, inner); });
   v.group("evaluate", [&c](SchemaVisitor& inner) { walk_evaluate(c.evaluate, inner); });
   v.group("isolation", [&c](SchemaVisitor& inner) { walk_isolation(c.isolation, inner); });
   v.group("plugins", [&c](SchemaVisitor& inner) {
-    inner.texts("paths", c.plugin_paths, "plugins of your own: libraries, or folders of them");
+    inner.texts("paths", c.plugin_paths,
+                "plugins of your own: libraries and Python files, or folders of them");
+    walk_plugin_host(c.plugin_host, inner);
   });
   v.group("log", [&c](SchemaVisitor& inner) {
     inner.choice("level", c.log.level, {"debug", "info", "warning", "error", "off"},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/nearest.hpp"
 
 namespace hone {
@@ -76,10 +77,6 @@ std::string_view kind_factory_id(PluginKind kind) {
       return HONE_BACKEND_FACTORY_ID;
   }
   return HONE_REWARD_FACTORY_ID;
-}
-
-bool is_plugin_path(std::string_view name) {
-  return name.find('/') != std::string_view::npos || name.ends_with(".so") || name.ends_with(".py");
 }
 
 Registry::Registry(RegistryOptions options) : options_(std::move(options)) {

@@ -51,10 +51,6 @@ struct RegistryOptions {
   bool in_process = false;
 };
 
-/// Whether a configured name is a file's path, "my_reward.py" or "build/my_reward.so", and not a
-/// plugin's name.
-bool is_plugin_path(std::string_view name);
-
 /// Loads every plugin it finds when it is made; the order is that of the roots, then of names. Of
 /// two plugins of one kind and name the first stands and the second is refused. Constant
 /// afterwards. [any thread]

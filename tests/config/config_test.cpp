@@ -138,5 +138,23 @@ TEST(Config, AMissingFileIsSaid) {
   EXPECT_EQ(loaded.error().message.substr(0, 28), "open /nonexistent/hone.yaml:");
 }
 
+TEST(Config, PluginsOfOnesOwnAreFoundBesideTheFile) {
+  const auto loaded = parse_config(
+      "reward:\n  name: mine/my_reward.py\n"
+      "datasets:\n  - {name: ours, plugin: ours.so}\n"
+      "plugins: {python: venv/bin/python, call_seconds: 2.5, memory_mb: 64, reload: true}\n",
+      "hone.yaml", "/etc/hone");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  const Config& config = loaded->config;
+  EXPECT_EQ(config.reward.name, "/etc/hone/mine/my_reward.py");
+  EXPECT_EQ(config.datasets[0].plugin, "/etc/hone/ours.so");
+  EXPECT_EQ(config.plugin_host.python, "/etc/hone/venv/bin/python");
+  EXPECT_EQ(config.plugin_host.call_seconds, 2.5);
+  EXPECT_TRUE(config.plugin_host.reload);
+  EXPECT_FALSE(config.plugin_host.in_process);
+  EXPECT_EQ(parse_config("reward: {name: kevin}", "hone.yaml", "/etc")->config.reward.name,
+            "kevin");
+}
+
 }  // namespace
 }  // namespace hone
