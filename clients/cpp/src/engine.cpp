@@ -35,18 +35,23 @@ std::string reachable(const std::string& control, const std::string& main) {
 
 }  // namespace
 
-Engine::Engine(std::string endpoint, ClientOptions options)
-    : endpoint_(std::move(endpoint)), options_(std::move(options)), pid_(::getpid()) {
+Engine::Engine(std::string endpoint, ClientOptions options, std::optional<wire::KeyPair> keys)
+    : endpoint_(std::move(endpoint)),
+      options_(std::move(options)),
+      keys_(std::move(keys)),
+      pid_(::getpid()) {
   main_.endpoint = endpoint_;
   control_.endpoint = options_.control_endpoint;
 }
 
 Result<std::shared_ptr<Engine>> Engine::start(std::string endpoint, ClientOptions options) {
-  std::shared_ptr<Engine> engine(new Engine(std::move(endpoint), std::move(options)));
+  HONE_ASSIGN(std::optional<wire::KeyPair> keys, read_keys(options));
+  std::shared_ptr<Engine> engine(
+      new Engine(std::move(endpoint), std::move(options), std::move(keys)));
   engine->wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!engine->wake_) return system_error("eventfd", errno);
   // A first link here, so that a bad endpoint is the caller's error at once.
-  HONE_ASSIGN(engine->main_.link, Link::open(engine->context_, engine->endpoint_));
+  HONE_ASSIGN(engine->main_.link, Link::open(engine->context_, engine->endpoint_, engine->keys_));
   engine->enter(engine->main_, State::kConnecting);
   engine->thread_ = std::thread(&Engine::run, engine.get());
   return engine;
@@ -123,8 +128,12 @@ Status Engine::wait_until_greeted(double seconds) {
     const std::int64_t left = end - monotonic_ns();
     if (left <= 0) {
       return unavailable(endpoint_ + ": no hone server answered within " +
-                         std::to_string(static_cast<long>(seconds * 1000)) +
-                         " ms; is `hone serve` running there?");
+                         std::to_string(static_cast<long>(seconds * 1000)) + " ms; " +
+                         (handshakes_failed_ == 0
+                              ? std::string("is `hone serve` running there?")
+                              : std::to_string(handshakes_failed_) +
+                                    " handshakes failed: is that a hone server, and " +
+                                    (keys_ ? "its server key this one?" : "does it want no key?")));
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }
@@ -142,7 +151,7 @@ void Engine::enter(Channel& channel, State state) {
 }
 
 void Engine::open(Channel& channel) {
-  auto link = Link::open(context_, channel.endpoint);
+  auto link = Link::open(context_, channel.endpoint, keys_);
   if (!link) {
     Failure failure{link.error().code, "protocol", link.error().message, false, {}};
     for (const auto& request : std::deque<RequestPtr>(std::exchange(channel.waiting, {})))
@@ -165,13 +174,7 @@ void Engine::serve(Channel& channel) {
   while (channel.link) {
     const Link::Event event = channel.link->next_event();
     if (event == Link::Event::kNone) break;
-    if (event == Link::Event::kDown) {
-      lose_connection(channel);
-    } else if (&channel == &main_) {
-      greet();
-    } else {
-      enter(channel, State::kReady);
-    }
+    on_link_event(channel, event);
   }
 }
 
@@ -200,17 +203,6 @@ void Engine::lose_connection(Channel& channel) {
       channel.waiting.push_front(request);
     }
   }
-}
-
-void Engine::fail_for_good(const Failure& failure) {
-  {
-    MutexLock lock(mutex_);
-    fatal_ = failure;
-    greeted_changed_.notify_all();
-  }
-  main_.link.reset();
-  enter(main_, State::kFailed);
-  for (const auto& request : std::exchange(main_.waiting, {})) finish(request, {{}, failure});
 }
 
 RequestPtr Engine::internal_request(std::string verb, Value body, std::function<void(Reply)> done) {

@@ -65,7 +65,7 @@ class Engine {
     std::deque<RequestPtr> waiting;
   };
 
-  Engine(std::string endpoint, ClientOptions options);
+  Engine(std::string endpoint, ClientOptions options, std::optional<wire::KeyPair> keys);
   void post(std::function<void()> work);
 
   // Thread state and steps.
@@ -80,6 +80,8 @@ class Engine {
   void open(Channel& channel);
   void enter(Channel& channel, State state);
   void lose_connection(Channel& channel);
+  void on_link_event(Channel& channel, Link::Event event);
+  void refused(Channel& channel, Link::Event event);
   void fail_for_good(const Failure& failure);
   void greet();
   void on_hello(const Reply& reply);
@@ -102,6 +104,7 @@ class Engine {
 
   const std::string endpoint_;
   const ClientOptions options_;
+  const std::optional<wire::KeyPair> keys_;
   const int pid_;
   std::atomic<std::int64_t> last_id_{0};
   UniqueFd wake_;
@@ -113,6 +116,7 @@ class Engine {
   bool greeted_ HONE_GUARDED_BY(mutex_) = false;
   Value hello_ HONE_GUARDED_BY(mutex_);
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
+  std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
 
   // Thread state: nobody else looks.
   LinkContext context_;

@@ -37,6 +37,22 @@ std::string monitor_address() {
   return "inproc://hone-link-" + std::to_string(++counter);
 }
 
+Link::Event kind_of(std::uint16_t number, std::uint32_t value) {
+  switch (number) {
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+      return Link::Event::kUp;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+      return Link::Event::kKeyRefused;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+      return value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? Link::Event::kOtherMechanism
+                                                                 : Link::Event::kHandshakeFailed;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+      return Link::Event::kHandshakeFailed;
+    default:
+      return Link::Event::kDown;
+  }
+}
+
 }  // namespace
 
 Link::Link(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -51,7 +67,34 @@ Link::~Link() {
   }
 }
 
-Result<std::unique_ptr<Link>> Link::open(LinkContext& context, const std::string& endpoint) {
+Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options) {
+  if (options.key_file.empty()) {
+    if (options.server_key.empty()) return std::optional<wire::KeyPair>();
+    return invalid_argument(
+        "server_key: found one, but no key of this client's: the server lets in those alone whose "
+        "keys it knows (hone keys new NAME)");
+  }
+  HONE_ASSIGN(wire::KeyPair keys, wire::read_key_file(options.key_file));
+  if (!options.server_key.empty()) {
+    HONE_ASSIGN(keys.server_key, wire::read_public_key(options.server_key));
+  }
+  if (keys.server_key.empty()) {
+    return invalid_argument("key file " + options.key_file +
+                            ": found no line 'server: …', and no server_key was given");
+  }
+  if (zmq_has("curve") != 1) {
+    return Error{Code::kUnimplemented, "this libzmq was built without CURVE"};
+  }
+  char public_key[41];
+  if (zmq_curve_public(public_key, keys.secret_key.c_str()) != 0 || keys.public_key != public_key) {
+    return invalid_argument("key file " + options.key_file +
+                            ": the public key is not that of the secret key");
+  }
+  return std::optional(std::move(keys));
+}
+
+Result<std::unique_ptr<Link>> Link::open(LinkContext& context, const std::string& endpoint,
+                                         const std::optional<wire::KeyPair>& keys) {
   try {
     auto impl = std::make_unique<Impl>();
     impl->dealer = zmq::socket_t(context.impl().context, zmq::socket_type::dealer);
@@ -65,6 +108,11 @@ Result<std::unique_ptr<Link>> Link::open(LinkContext& context, const std::string
     impl->dealer.set(zmq::sockopt::heartbeat_timeout, 15000);
     impl->dealer.set(zmq::sockopt::reconnect_ivl, 50);
     impl->dealer.set(zmq::sockopt::reconnect_ivl_max, 1000);
+    if (keys) {
+      impl->dealer.set(zmq::sockopt::curve_serverkey, keys->server_key);
+      impl->dealer.set(zmq::sockopt::curve_publickey, keys->public_key);
+      impl->dealer.set(zmq::sockopt::curve_secretkey, keys->secret_key);
+    }
     const std::string address = monitor_address();
     if (zmq_socket_monitor(
             impl->dealer.handle(), address.c_str(),
@@ -114,9 +162,11 @@ Link::Event Link::next_event() {
     if (!impl_->monitor.recv(event, zmq::recv_flags::dontwait)) return Event::kNone;
     static_cast<void>(impl_->monitor.recv(address));
     std::uint16_t number = 0;
-    if (event.size() < sizeof number) return Event::kNone;
+    std::uint32_t value = 0;
+    if (event.size() < sizeof number + sizeof value) return Event::kNone;
     std::memcpy(&number, event.data(), sizeof number);
-    return number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED ? Event::kUp : Event::kDown;
+    std::memcpy(&value, event.data<char>() + sizeof number, sizeof value);
+    return kind_of(number, value);
   } catch (const zmq::error_t&) {
     return Event::kNone;
   }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "hone/client.hpp"
+#include "wire/key_file.hpp"
 #include "wire/message.hpp"
 
 namespace hone::inline client_api {
@@ -33,11 +35,19 @@ class LinkContext {
 /// Not thread-safe: lives on the client's thread.
 class Link {
  public:
-  enum class Event { kNone, kUp, kDown };
+  enum class Event {
+    kNone,
+    kUp,
+    kDown,
+    kHandshakeFailed,  ///< another server's key, or a server that went in the middle
+    kKeyRefused,       ///< the server does not allow this key
+    kOtherMechanism,   ///< CURVE on one side alone
+  };
 
   /// Starts connecting; ZeroMQ tries again by itself while nobody listens. invalid_argument: a bad
-  /// endpoint.
-  static Result<std::unique_ptr<Link>> open(LinkContext& context, const std::string& endpoint);
+  /// endpoint. With `keys` (a pair and the server's public key) the connection is encrypted.
+  static Result<std::unique_ptr<Link>> open(LinkContext& context, const std::string& endpoint,
+                                            const std::optional<wire::KeyPair>& keys = {});
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -55,6 +65,9 @@ class Link {
   explicit Link(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// The keys of a client's options; none where it has no key file. Errors say what is wrong with which.
+Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options);
 
 /// Waits until a link has something, `wake_fd` is readable or `timeout_ms` (< 0: no end) went by.
 void wait_for_links(const std::vector<Link*>& links, int wake_fd, long timeout_ms);

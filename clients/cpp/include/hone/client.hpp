@@ -40,6 +40,8 @@ struct ClientOptions {
   double request_timeout_s = 600;  ///< default of every request; ≤ 0: none
   bool retry_busy = true;          ///< ask again after BUSY until the request's time is up
   std::string control_endpoint;    ///< default: what hello says
+  std::string key_file;            ///< this client's key pair (hone keys new); empty: no CURVE
+  std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
   std::size_t connection_losses_max =
       5;  ///< then a request that was under way each time fails as unavailable
 };
@@ -129,7 +131,8 @@ struct Episode {
 class Client {
  public:
   /// Connects and says hello. unavailable: nobody answered in connect_timeout_s; invalid_argument:
-  /// a bad endpoint or no version in common.
+  /// a bad endpoint, key file or no version in common; failed_precondition: the server refuses the
+  /// key, or wants one, or has none.
   static Result<std::unique_ptr<Client>> connect(const std::string& endpoint,
                                                  ClientOptions options = {});
   /// Fails what is under way as `cancelled`. Open episodes stay on the server until their leases

@@ -29,6 +29,8 @@ class Connection:
         request_timeout: float,
         retry_busy: bool,
         control: str,
+        key: str = ...,
+        server_key: str = ...,
     ) -> None: ...
     @property
     def failure(self) -> Failure | None: ...

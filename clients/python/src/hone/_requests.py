@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from . import _core
 from .errors import from_failure
 from .types import EpisodeState
 
+PathLike = str | os.PathLike[str]
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5917"
 
 
@@ -20,6 +22,8 @@ def open_connection(
     retry_busy: bool,
     name: str | None,
     control: str | None,
+    key: PathLike | None = None,
+    server_key: PathLike | None = None,
 ) -> _core.Connection:
     """Connects, or raises what the client said."""
     connection = _core.Connection(
@@ -29,6 +33,8 @@ def open_connection(
         request_timeout=timeout,
         retry_busy=retry_busy,
         control=control or "",
+        key="" if key is None else os.fspath(key),
+        server_key="" if server_key is None else os.fspath(server_key),
     )
     if connection.failure is not None:
         raise from_failure(connection.failure)

@@ -18,6 +18,7 @@ from typing import Any
 from . import _core
 from ._requests import (
     DEFAULT_ENDPOINT,
+    PathLike,
     describe_body,
     open_connection,
     reset_body,
@@ -209,6 +210,8 @@ async def connect(
     retry_busy: bool = True,
     name: str | None = None,
     control: str | None = None,
+    key: PathLike | None = None,
+    server_key: PathLike | None = None,
 ) -> Client:
     """Connects to ``hone serve`` for the running event loop; see ``hone.connect``."""
     connection = await asyncio.to_thread(
@@ -219,5 +222,7 @@ async def connect(
         retry_busy=retry_busy,
         name=name,
         control=control,
+        key=key,
+        server_key=server_key,
     )
     return Client(connection)

@@ -10,6 +10,7 @@ from typing import Any
 from . import _core
 from ._requests import (
     DEFAULT_ENDPOINT,
+    PathLike,
     describe_body,
     open_connection,
     reset_body,
@@ -271,6 +272,8 @@ def connect(
     retry_busy: bool = True,
     name: str | None = None,
     control: str | None = None,
+    key: PathLike | None = None,
+    server_key: PathLike | None = None,
 ) -> Client:
     """Connects to ``hone serve``.
 
@@ -281,10 +284,14 @@ def connect(
         retry_busy: Whether to ask a full server again; else ``Busy`` is raised at once.
         name: How this client calls itself, ``"trainer/1.0"``.
         control: Control endpoint, where it is not the one that hello names (behind a tunnel).
+        key: This client's key file (``hone keys new NAME``), for a server that serves with keys.
+            With it the connection is encrypted, and the key, not ``name``, says who this is.
+        server_key: The server's public key, or a file with it; None for the one in ``key``.
 
     Raises:
         Unavailable: Nobody answered in time.
-        InvalidArgument: The endpoint is malformed, or there is no version in common.
+        InvalidArgument: The endpoint or a key file is malformed, or there is no version in common.
+        FailedPrecondition: The key is refused, or others can read its file; or a key is wanted.
     """
     return Client(
         open_connection(
@@ -294,5 +301,7 @@ def connect(
             retry_busy=retry_busy,
             name=name,
             control=control,
+            key=key,
+            server_key=server_key,
         )
     )

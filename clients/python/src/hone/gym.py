@@ -20,7 +20,7 @@ from gymnasium import spaces
 from gymnasium.envs.registration import register, registry
 from numpy.typing import NDArray
 
-from ._requests import DEFAULT_ENDPOINT
+from ._requests import DEFAULT_ENDPOINT, PathLike
 from .client import Client, Episode, connect
 from .types import StepResult
 
@@ -83,6 +83,8 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
         action: str = "response",
         timeout: float = 600.0,
         render_mode: str | None = None,
+        key: PathLike | None = None,
+        server_key: PathLike | None = None,
     ) -> None:
         """Connects to the server.
 
@@ -95,6 +97,8 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
             action: What a str is: ``"response"`` or ``"code"``.
             timeout: Seconds a step may take.
             render_mode: ``"ansi"`` or None.
+            key: As in ``hone.connect``.
+            server_key: As in ``hone.connect``.
 
         Raises:
             ValueError: An unknown action or render mode.
@@ -117,7 +121,9 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
         self._task, self._split, self._group = task, split, group
         self._options = dict(options or {})
         self._action = action
-        self._client: Client | None = connect(endpoint, timeout=timeout)
+        self._client: Client | None = connect(
+            endpoint, timeout=timeout, key=key, server_key=server_key
+        )
         self._episode: Episode | None = None
         self._transcript = ""
 
