@@ -1,6 +1,7 @@
 // The conformance checks themselves: functions of a loaded plugin, which may die of it.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -8,8 +9,10 @@
 #include "base/result.hpp"
 #include "model/value.hpp"
 #include "plugin/check_process.hpp"
+#include "plugin/dataset.hpp"
 #include "plugin/host_services.hpp"
 #include "plugin/plugin_library.hpp"
+#include "plugin/reward.hpp"
 
 namespace hone {
 
@@ -50,6 +53,20 @@ Result<Value> check_description(const Result<Value>& first, const Result<Value>&
 std::string missing_parameters(const Value& description, const Value& config);
 /// A name that is near one of the parameters and none of them.
 std::string misspelt_parameter(const Value& description);
+/// The code is invalid_argument and the message has these words.
+Status expect_refusal(const Status& status, std::string_view what, const std::string& words);
+
+/// The range of a turn's reward, [low, high]; unbounded where nil.
+Result<std::array<double, 2>> declared_range(const Value& described);
+/// Every sample is scored, within the range.
+Result<CheckResult> check_scores(const Reward& reward, const std::array<double, 2>& range);
+
+/// Two handles of one dataset list the same, and twice.
+Result<CheckResult> check_list(const Dataset& first, const Dataset& second);
+/// Every task is one, the same twice, and in the split that is listed.
+Result<CheckResult> check_get(const Dataset& dataset);
+Result<CheckResult> check_unknown_id(const Dataset& dataset);
+
 /// Bytes that are no configuration: broken MessagePack, none at all, a map cut off, and no map.
 std::vector<std::string> garbage_configs();
 

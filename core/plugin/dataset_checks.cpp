@@ -1,4 +1,6 @@
 // Checks of datasets: what they say of themselves, what they refuse, and that every task is one.
+#include <algorithm>
+
 #include "plugin/call.hpp"
 #include "plugin/checks.hpp"
 #include "plugin/dataset.hpp"
@@ -76,8 +78,36 @@ Result<CheckResult> list(const CheckSubject& subject) {
     return skipped(std::move(why));
   HONE_ASSIGN(const auto first, open_dataset(loaded, subject));
   HONE_ASSIGN(const auto second, open_dataset(loaded, subject));
-  HONE_ASSIGN(const auto entries, first->list());
-  for (const Dataset* dataset : {first.get(), second.get()}) {
+  return check_list(*first, *second);
+}
+
+Result<CheckResult> get(const CheckSubject& subject) {
+  HONE_ASSIGN(const Loaded loaded, load(subject));
+  if (std::string why = reason_to_skip(loaded, subject); !why.empty())
+    return skipped(std::move(why));
+  HONE_ASSIGN(const auto dataset, open_dataset(loaded, subject));
+  return check_get(*dataset);
+}
+
+Result<CheckResult> unknown_id(const CheckSubject& subject) {
+  HONE_ASSIGN(const Loaded loaded, load(subject));
+  if (std::string why = reason_to_skip(loaded, subject); !why.empty())
+    return skipped(std::move(why));
+  HONE_ASSIGN(const auto dataset, open_dataset(loaded, subject));
+  return check_unknown_id(*dataset);
+}
+
+Result<CheckResult> close_null(const CheckSubject& subject) {
+  HONE_ASSIGN(const Loaded loaded, load(subject));
+  loaded.table->close(nullptr);
+  return passed();
+}
+
+}  // namespace
+
+Result<CheckResult> check_list(const Dataset& first, const Dataset& second) {
+  HONE_ASSIGN(const auto entries, first.list());
+  for (const Dataset* dataset : {&first, &second}) {
     HONE_ASSIGN(const auto again, dataset->list());
     for (std::size_t i = 0; i < std::max(entries.size(), again.size()); ++i) {
       const std::string expected = i < entries.size() ? entries[i].id : "no more";
@@ -92,15 +122,11 @@ Result<CheckResult> list(const CheckSubject& subject) {
   return CheckResult{CheckOutcome::kWarning, "the dataset has no task"};
 }
 
-Result<CheckResult> get(const CheckSubject& subject) {
-  HONE_ASSIGN(const Loaded loaded, load(subject));
-  if (std::string why = reason_to_skip(loaded, subject); !why.empty())
-    return skipped(std::move(why));
-  HONE_ASSIGN(const auto dataset, open_dataset(loaded, subject));
-  HONE_ASSIGN(const auto entries, dataset->list());
+Result<CheckResult> check_get(const Dataset& dataset) {
+  HONE_ASSIGN(const auto entries, dataset.list());
   for (const TaskEntry& entry : entries) {
-    HONE_ASSIGN(const Task task, dataset->get(entry.id));
-    HONE_ASSIGN(const Task again, dataset->get(entry.id));
+    HONE_ASSIGN(const Task task, dataset.get(entry.id));
+    HONE_ASSIGN(const Task again, dataset.get(entry.id));
     if (!(task_to_value(task) == task_to_value(again))) {
       return internal_error("get: " + entry.id + ": expected the same task twice");
     }
@@ -112,14 +138,10 @@ Result<CheckResult> get(const CheckSubject& subject) {
   return passed(std::to_string(entries.size()) + " tasks");
 }
 
-Result<CheckResult> unknown_id(const CheckSubject& subject) {
-  HONE_ASSIGN(const Loaded loaded, load(subject));
-  if (std::string why = reason_to_skip(loaded, subject); !why.empty())
-    return skipped(std::move(why));
-  HONE_ASSIGN(const auto dataset, open_dataset(loaded, subject));
+Result<CheckResult> check_unknown_id(const Dataset& dataset) {
   for (const std::string& id :
        {std::string("no such task"), std::string(), std::string(100, '/')}) {
-    const auto found = dataset->get(id);
+    const auto found = dataset.get(id);
     if (found) return internal_error("get: expected no task '" + id + "', found one");
     if (found.error().code != Code::kNotFound) {
       return internal_error("get: '" + id + "': expected not_found, found " +
@@ -128,14 +150,6 @@ Result<CheckResult> unknown_id(const CheckSubject& subject) {
   }
   return passed();
 }
-
-Result<CheckResult> close_null(const CheckSubject& subject) {
-  HONE_ASSIGN(const Loaded loaded, load(subject));
-  loaded.table->close(nullptr);
-  return passed();
-}
-
-}  // namespace
 
 const std::vector<Check>& dataset_checks() {
   static const std::vector<Check> checks{

@@ -71,26 +71,6 @@ Result<Value> description(const PluginLibrary& library) {
   return check_description(Reward::describe(library), Reward::describe(library));
 }
 
-/// The range of a turn's reward, [low, high]; unbounded where nil.
-Result<std::array<double, 2>> declared_range(const Value& described) {
-  const Value* range = described.find("range");
-  if (range == nullptr || !range->is_array() || range->as_array().size() != 2) {
-    return internal_error("describe: range: expected [low, high]");
-  }
-  std::array<double, 2> bounds{-INFINITY, INFINITY};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Value& bound = range->as_array()[i];
-    if (bound.is_number()) {
-      bounds[i] = bound.as_double();
-    } else if (!bound.is_nil()) {
-      return internal_error("describe: range: expected numbers or nil, found " +
-                            std::string(bound.type_name()));
-    }
-  }
-  if (!(bounds[0] <= bounds[1])) return internal_error("describe: range: expected low ≤ high");
-  return bounds;
-}
-
 Result<CheckResult> describe(const CheckSubject& subject) {
   HONE_ASSIGN(const Loaded loaded, load(subject));
   HONE_ASSIGN(const Value described, description(loaded.library));
@@ -109,20 +89,6 @@ Result<CheckResult> create(const CheckSubject& subject) {
   }
   HONE_TRY(loaded.create(to_msgpack(subject.config)));
   return passed();
-}
-
-/// The code and, where `words` is given, a message that has it.
-Status expect_refusal(const Status& status, std::string_view what, const std::string& words) {
-  if (status.ok()) return internal_error(std::string(what) + ": expected an error, found success");
-  if (status.error().code != Code::kInvalidArgument) {
-    return internal_error(std::string(what) + ": expected invalid_argument, found " +
-                          std::string(code_name(status.error().code)));
-  }
-  if (status.error().message.find(words) == std::string::npos) {
-    return internal_error(std::string(what) + ": expected a message with '" + words + "', found '" +
-                          status.error().message + "'");
-  }
-  return {};
 }
 
 Result<CheckResult> unknown_key(const CheckSubject& subject) {
@@ -175,16 +141,7 @@ Result<CheckResult> score(const CheckSubject& subject) {
   // The declared range is that of the defaults.
   if (!subject.config.as_map().empty()) range = {-INFINITY, INFINITY};
   HONE_ASSIGN(const auto reward, Reward::create(loaded.library, subject.config, loaded.host));
-  std::size_t index = 0;
-  for (const Value& episode : episode_samples()) {
-    const std::string where = "sample " + std::to_string(index++);
-    const auto report = reward->score(episode);
-    if (!report) return report.error().in(where);
-    if (const Status checked = check_rewards(*report, range); !checked) {
-      return checked.error().in(where);
-    }
-  }
-  return passed(std::to_string(index) + " episodes");
+  return check_scores(*reward, range);
 }
 
 /// Every sample's bytes and the answer to it.
@@ -271,6 +228,51 @@ Result<CheckResult> destroy_null(const CheckSubject& subject) {
 }
 
 }  // namespace
+
+Result<std::array<double, 2>> declared_range(const Value& described) {
+  const Value* range = described.find("range");
+  if (range == nullptr || !range->is_array() || range->as_array().size() != 2) {
+    return internal_error("describe: range: expected [low, high]");
+  }
+  std::array<double, 2> bounds{-INFINITY, INFINITY};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Value& bound = range->as_array()[i];
+    if (bound.is_number()) {
+      bounds[i] = bound.as_double();
+    } else if (!bound.is_nil()) {
+      return internal_error("describe: range: expected numbers or nil, found " +
+                            std::string(bound.type_name()));
+    }
+  }
+  if (!(bounds[0] <= bounds[1])) return internal_error("describe: range: expected low ≤ high");
+  return bounds;
+}
+
+Status expect_refusal(const Status& status, std::string_view what, const std::string& words) {
+  if (status.ok()) return internal_error(std::string(what) + ": expected an error, found success");
+  if (status.error().code != Code::kInvalidArgument) {
+    return internal_error(std::string(what) + ": expected invalid_argument, found " +
+                          std::string(code_name(status.error().code)));
+  }
+  if (status.error().message.find(words) == std::string::npos) {
+    return internal_error(std::string(what) + ": expected a message with '" + words + "', found '" +
+                          status.error().message + "'");
+  }
+  return {};
+}
+
+Result<CheckResult> check_scores(const Reward& reward, const std::array<double, 2>& range) {
+  std::size_t index = 0;
+  for (const Value& episode : episode_samples()) {
+    const std::string where = "sample " + std::to_string(index++);
+    const auto report = reward.score(episode);
+    if (!report) return report.error().in(where);
+    if (const Status checked = check_rewards(*report, range); !checked) {
+      return checked.error().in(where);
+    }
+  }
+  return passed(std::to_string(index) + " episodes");
+}
 
 const std::vector<Check>& reward_checks() {
   static const std::vector<Check> checks{

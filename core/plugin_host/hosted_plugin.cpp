@@ -185,6 +185,11 @@ pid_t HostedPlugin::pid() const {
   return process_ ? process_->pid() : -1;
 }
 
+void HostedPlugin::restart() const {
+  MutexLock lock(mutex_);
+  process_.reset();
+}
+
 double HostedPlugin::now_s() const { return options_.now_s ? options_.now_s() : monotonic_s(); }
 
 /// The plugin's name, or its file's before it has said who it is.

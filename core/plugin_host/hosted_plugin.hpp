@@ -67,6 +67,8 @@ class HostedPlugin final : public OutsidePlugin, public std::enable_shared_from_
 
   /// Of the process, for those who watch it; -1: none runs.
   pid_t pid() const;
+  /// Ends the process between calls; the next one starts another.
+  void restart() const;
 
  private:
   struct Identity {
