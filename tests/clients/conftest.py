@@ -36,18 +36,20 @@ def free_port() -> int:
 class RealServer:
     """`hone serve` of HONE_BINARY on this host, ready once made."""
 
-    def __init__(self, log: Path, port: int = 0) -> None:
+    def __init__(self, log: Path, port: int = 0, *arguments: str) -> None:
         binary = os.environ.get("HONE_BINARY")
         if not binary:
             pytest.skip("HONE_BINARY names no server")
         command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]
+        command += arguments
         with log.open("ab") as errors:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
         assert self.process.stdout is not None
         announced = self.process.stdout.readline()  # comes once it serves; empty when it ended
         if not announced:
             pytest.fail(f"{binary} serve ended with {self.process.wait()}: {log.read_text(errors='replace')[-4000:]}")
-        self.endpoint: str = json.loads(announced)["endpoint"]
+        self.announced: dict[str, str] = json.loads(announced)
+        self.endpoint: str = self.announced["endpoint"]
         self.port = int(self.endpoint.rpartition(":")[2])
 
     def stop(self, number: int = signal.SIGTERM) -> None:

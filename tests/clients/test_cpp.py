@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from test_keys import Guarded, guarded  # noqa: F401 - a fixture
 
 COMPILERS = [name for name in ("g++", "clang++-14", "clang++") if shutil.which(name)][:2]
 
@@ -46,6 +47,15 @@ def test_consumer(program: Path, endpoint: str) -> None:
     assert [line.split(": reward")[0] for line in lines[:2]] == ["turn 1", "turn 2"]
     assert all(line.endswith("valid 1") for line in lines[:2])
     assert lines[2].startswith("after the end: the episode ended after turn 2")
+
+
+@pytest.mark.timeout(500)
+def test_consumer_with_a_key(program: Path, guarded: Guarded) -> None:  # noqa: F811
+    lines = check(program, guarded.endpoint, guarded.key("trainer")).splitlines()
+    assert all(line.endswith("valid 1") for line in lines[:2])
+    refused = subprocess.run([program, guarded.endpoint], capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode == 1
+    assert "the server wants a key" in refused.stderr
 
 
 @pytest.mark.timeout(500)

@@ -1,9 +1,11 @@
-// Plays two turns and prints what came of them: what a C++ trainer starts from. Usage: consume ENDPOINT
+// Plays two turns and prints what came of them: what a C++ trainer starts from. Usage: consume ENDPOINT [KEY_FILE]
 #include <cstdio>
 #include <hone/client.hpp>
 
 int main(int argc, char** argv) {
-  auto client = hone::Client::connect(argc > 1 ? argv[1] : "tcp://127.0.0.1:5917");
+  hone::ClientOptions options;
+  if (argc > 2) options.key_file = argv[2];
+  auto client = hone::Client::connect(argc > 1 ? argv[1] : "tcp://127.0.0.1:5917", options);
   if (!client) return std::fprintf(stderr, "%s\n", client.error().message.c_str()), 1;
   auto episode =
       (*client)->reset({.task = "add_relu", .options = hone::Value::map({{"max_turns", 2}})});
