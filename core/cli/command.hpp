@@ -55,6 +55,7 @@ std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_validate_command();
 std::unique_ptr<Command> make_new_command();
 std::unique_ptr<Command> make_keys_command();
+std::unique_ptr<Command> make_verdicts_command();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();

@@ -13,6 +13,7 @@ Commands make_commands() {
   commands.push_back(make_validate_command());
   commands.push_back(make_new_command());
   commands.push_back(make_keys_command());
+  commands.push_back(make_verdicts_command());
   commands.push_back(make_bench_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_config_command());

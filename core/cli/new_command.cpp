@@ -9,10 +9,11 @@ class NewCommand : public Command {
  public:
   std::string name() const override { return "new"; }
   std::string summary() const override {
-    return "Write a plugin that builds and passes `hone validate`, to start from.";
+    return "Write a plugin that passes `hone validate`, to start from.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone new reward my_reward          # C++, in the folder my_reward",
+    return {"hone new reward my_reward --python # one file, my_reward.py",
+            "hone new reward my_reward          # C++, in the folder my_reward",
             "hone new reward-c my_reward        # plain C",
             "hone new dataset my_tasks plugins/my_tasks"};
   }
@@ -22,19 +23,18 @@ class NewCommand : public Command {
         kind_);
     options.text({.name = "NAME", .doc = "its name: small letters, digits and _", .required = true},
                  plugin_);
-    options.text({.name = "DIR", .doc = "the new folder; NAME when not given", .value = "DIR"},
+    options.text({.name = "DIR",
+                  .doc = "the new folder, NAME when not given; with --python, where the file goes",
+                  .value = "DIR"},
                  folder_);
+    options.flag({.name = "--python", .doc = "in Python: reward and dataset only"}, python_);
   }
 
   int run(Terminal& terminal) override {
+    if (python_) return write_python(terminal);
     if (folder_.empty()) folder_ = plugin_;
     const Status written = write_plugin_template(kind_, plugin_, folder_);
-    if (!written) {
-      terminal.fail(written.error());
-      return written.error().code == Code::kFailedPrecondition
-                 ? kExitUsage
-                 : exit_code_for(written.error().code);
-    }
+    if (!written) return fail(terminal, written.error());
     terminal.line("wrote " + folder_ + "; next:");
     terminal.line("  cmake -S " + folder_ + " -B " + folder_ + "/build && cmake --build " +
                   folder_ + "/build");
@@ -43,7 +43,25 @@ class NewCommand : public Command {
   }
 
  private:
+  int write_python(Terminal& terminal) const {
+    const auto written = write_python_template(kind_, plugin_, folder_);
+    if (!written) return fail(terminal, written.error());
+    terminal.line("wrote " + written->string() + "; next:");
+    terminal.line("  hone validate " + written->string());
+    if (kind_ == "reward") {
+      terminal.line("  hone verdicts --reward " + written->string());
+      terminal.line("  hone serve --set reward.name=" + written->string());
+    }
+    return kExitOk;
+  }
+
+  static int fail(Terminal& terminal, const Error& error) {
+    terminal.fail(error);
+    return error.code == Code::kFailedPrecondition ? kExitUsage : exit_code_for(error.code);
+  }
+
   std::string kind_, plugin_, folder_;
+  bool python_ = false;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ class PluginsCommand : public Command {
         "refused",
         "hone plugins kevin                              # its formula's source, range and "
         "parameters",
-        "hone plugins --set plugins.paths=[build/my.so]  # with one of your own"};
+        "hone plugins --set plugins.paths=[my_reward.py] # with one of your own"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "NAME", .doc = "describe this one"}, plugin_);
@@ -47,18 +47,20 @@ class PluginsCommand : public Command {
       rows.push_back({{std::string(kind_name(info.kind))},
                       {info.name, Colour::kBold},
                       {info.version},
+                      {info.runs_in},
                       {summary, good ? Colour::kPlain : Colour::kRed}});
       listed.push(Value::map({{"kind", kind_name(info.kind)},
                               {"name", info.name},
                               {"version", info.version},
                               {"path", info.path.string()},
+                              {"runs_in", info.runs_in},
                               {"summary", good ? summary : ""},
                               {"error", info.error}}));
     }
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"kind", "name", "version", "summary"}, rows);
+      terminal.table({"kind", "name", "version", "runs in", "summary"}, rows);
       if (rows.empty()) terminal.line("no plugins below " + (install_root() / "plugins").string());
     }
     return refused ? kExitNo : kExitOk;
@@ -77,7 +79,9 @@ class PluginsCommand : public Command {
         return kExitOk;
       }
       terminal.line(terminal.paint(Colour::kBold, info.name) + " " + info.version + ", a " +
-                    std::string(kind_name(info.kind)) + ": " + info.path.string());
+                    std::string(kind_name(info.kind)) + " that runs in " +
+                    (info.runs_in == "hone" ? "hone" : "a " + info.runs_in) + ": " +
+                    info.path.string());
       for (const auto& [key, member] : described->as_map()) {
         if (key == "parameters" && member.is_map()) {
           print_parameters(terminal, member);

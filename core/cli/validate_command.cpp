@@ -2,6 +2,7 @@
 #include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "plugin/validate.hpp"
+#include "plugin_host/outside_checks.hpp"
 
 namespace hone {
 namespace {
@@ -26,17 +27,22 @@ class ValidateCommand : public Command {
     return "Check that a plugin keeps the ABI's promises, each in a process of its own.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone validate build/my_reward.so",
+    return {"hone validate build/my_reward.so", "hone validate my_reward.py",
+            "hone validate my_reward.py --set plugins.python=venv/bin/python",
             "hone validate --with '{\"path\": \"tasks\"}' my_dataset.so   # given to create() and "
             "open()",
             "hone validate --json my_reward.so"};
   }
   void declare(OptionSet& options) override {
-    options.text({.name = "PLUGIN", .doc = "the shared library", .value = "FILE", .required = true},
+    options.text({.name = "PLUGIN",
+                  .doc = "the shared library or the Python file",
+                  .value = "FILE",
+                  .required = true},
                  path_);
     options.text({.name = "--with", .doc = "its configuration, as JSON", .value = "JSON"}, with_);
     options.integer({.name = "--timeout", .doc = "seconds for each check (10)", .value = "SECONDS"},
                     timeout_s_, 1, 3600);
+    config_.declare(options);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
     options.text(
         {.name = "--check", .doc = "run one check in this process", .value = "ID", .hidden = true},
@@ -45,17 +51,20 @@ class ValidateCommand : public Command {
 
   int run(Terminal& terminal) override {
     if (!check_.empty()) return run_validation_check(path_, check_, plugin_services());
-    if (!with_.empty()) {
-      const auto parsed = from_json(with_);
-      if (!parsed || !parsed->is_map()) {
-        return terminal.fail(invalid_argument("--with: expected a JSON object, found " + with_));
-      }
+    Result<Value> with = with_.empty() ? Value::map() : from_json(with_);
+    if (!with || !with->is_map()) {
+      return terminal.fail(invalid_argument("--with: expected a JSON object, found " + with_));
     }
+    auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
     terminal.status("checking " + path_ + "…");
     CheckProcessOptions options;
     options.timeout_s = static_cast<double>(timeout_s_);
     options.config_json = with_;
-    const auto report = validate_plugin(path_, "/proc/self/exe", options);
+    PluginHostOptions hosts = plugin_host_options(loaded->config);
+    hosts.call_s = options.timeout_s;
+    const auto report = path_.ends_with(".py") ? validate_python(path_, hosts, *with)
+                                               : validate_plugin(path_, "/proc/self/exe", options);
     if (!report)
       return terminal.fail(report.error(), "a plugin to start from: hone new reward NAME");
     return json_ ? print_json(terminal, *report) : print(terminal, *report);
@@ -95,6 +104,7 @@ class ValidateCommand : public Command {
     return report.ok() ? kExitOk : kExitNo;
   }
 
+  ConfigOptions config_;
   std::string path_, with_, check_;
   std::int64_t timeout_s_ = 10;
   bool json_ = false;

@@ -23,6 +23,33 @@ constexpr Template kTemplates[] = {
     {"dataset", "dataset.cpp", "my_dataset", "MyDataset"},
 };
 
+constexpr Template kPythonTemplates[] = {
+    {"reward", "reward.py", "my_reward", "MyReward"},
+    {"dataset", "dataset.py", "my_dataset", "MyDataset"},
+};
+
+template <std::size_t N>
+std::vector<std::string> kinds_of(const Template (&templates)[N]) {
+  std::vector<std::string> list;
+  for (const Template& one : templates) list.emplace_back(one.kind);
+  return list;
+}
+
+template <std::size_t N>
+Result<Template> choose(const Template (&templates)[N], std::string_view kind) {
+  for (const Template& one : templates) {
+    if (one.kind == kind) return one;
+  }
+  return invalid_argument(unknown_name("kind of plugin", kind, kinds_of(templates)));
+}
+
+Result<fs::path> find_share(const fs::path& share_root) {
+  const fs::path share = (share_root.empty() ? install_root() : share_root) / "share";
+  std::error_code error;
+  if (fs::is_directory(share / "template", error)) return share;
+  return failed_precondition("no templates: expected them in " + (share / "template").string());
+}
+
 Status check_name(std::string_view name) {
   const bool valid = !name.empty() && name.size() <= 48 && name[0] >= 'a' && name[0] <= 'z' &&
                      std::all_of(name.begin(), name.end(), [](char c) {
@@ -73,32 +100,42 @@ Status make_target(const fs::path& folder) {
 }  // namespace
 
 const std::vector<std::string>& template_kinds() {
-  static const std::vector<std::string> kinds = [] {
-    std::vector<std::string> list;
-    for (const Template& one : kTemplates) list.emplace_back(one.kind);
-    return list;
-  }();
+  static const std::vector<std::string> kinds = kinds_of(kTemplates);
   return kinds;
+}
+
+const std::vector<std::string>& python_template_kinds() {
+  static const std::vector<std::string> kinds = kinds_of(kPythonTemplates);
+  return kinds;
+}
+
+Result<fs::path> write_python_template(std::string_view kind, std::string_view name,
+                                       const fs::path& folder, const fs::path& share_root) {
+  HONE_ASSIGN(const Template chosen, choose(kPythonTemplates, kind));
+  HONE_TRY(check_name(name));
+  HONE_ASSIGN(const fs::path share, find_share(share_root));
+  const fs::path target = folder / (std::string(name) + ".py");
+  std::error_code error;
+  if (fs::exists(target, error)) {
+    return failed_precondition(target.string() + ": expected no such file, found one");
+  }
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error) return system_error("create " + folder.string(), error.value());
+  HONE_TRY(copy_file(share / "template" / chosen.source, target, chosen, name));
+  return target;
 }
 
 Status write_plugin_template(std::string_view kind, std::string_view name,
                              const fs::path& target_folder, const fs::path& share_root) {
-  const auto chosen = std::find_if(std::begin(kTemplates), std::end(kTemplates),
-                                   [&](const Template& one) { return one.kind == kind; });
-  if (chosen == std::end(kTemplates)) {
-    return invalid_argument(unknown_name("kind of plugin", kind, template_kinds()));
-  }
+  HONE_ASSIGN(const Template chosen, choose(kTemplates, kind));
   HONE_TRY(check_name(name));
-  const fs::path share = (share_root.empty() ? install_root() : share_root) / "share";
+  HONE_ASSIGN(const fs::path share, find_share(share_root));
   std::error_code error;
-  if (!fs::is_directory(share / "template", error)) {
-    return failed_precondition("no templates: expected them in " + (share / "template").string());
-  }
   HONE_TRY(make_target(target_folder));
   HONE_TRY(copy_file(share / "template" / "CMakeLists.txt", target_folder / "CMakeLists.txt",
-                     *chosen, name));
-  HONE_TRY(copy_file(share / "template" / chosen->source, target_folder / chosen->source, *chosen,
-                     name));
+                     chosen, name));
+  HONE_TRY(
+      copy_file(share / "template" / chosen.source, target_folder / chosen.source, chosen, name));
   fs::copy(share / "include" / "hone", target_folder / "include" / "hone",
            fs::copy_options::recursive, error);
   if (error) return system_error("copy headers to " + target_folder.string(), error.value());

@@ -14,6 +14,17 @@ namespace hone {
 /// "reward" (C++), "reward-c" (plain C) and "dataset" (C++).
 const std::vector<std::string>& template_kinds();
 
+/// "reward" and "dataset": what can be written in Python.
+const std::vector<std::string>& python_template_kinds();
+
+/// Writes NAME.py into a folder that is made where it is missing, and gives its path. Errors as
+/// below; a file of that name is failed_precondition.
+///
+///   HONE_ASSIGN(const auto file, write_python_template("reward", "my_first", "."));
+Result<std::filesystem::path> write_python_template(std::string_view kind, std::string_view name,
+                                                    const std::filesystem::path& folder,
+                                                    const std::filesystem::path& share_root = {});
+
 /// Writes a new folder: CMakeLists.txt, the source, and the headers it builds against, in
 /// include/hone. It is made from share/template and share/include below `share_root`
 /// (install_root() when empty). `name` is [a-z][a-z0-9_]*. invalid_argument for a bad kind or name,

@@ -71,9 +71,6 @@ def number(value: Any, place: str) -> float:
     raise Refusal(f"{place}: expected a number, found {kind_of(value)}")
 
 
-# --- Parameters and descriptions ----------------------------------------------------------------------------------
-
-
 def parameters_of(cls: type) -> dict[str, dict[str, Any]]:
     """The class attribute `parameters` in full: name → type, default, doc, range, choices."""
     full = {}
@@ -138,9 +135,6 @@ def describe(cls: type, file: str) -> dict[str, Any]:
     }
 
 
-# --- Rewards ------------------------------------------------------------------------------------------------------
-
-
 def turn_reward(given: Any, scored: bool, place: str) -> dict[str, Any] | None:
     """One turn of a score: a number, {"reward": …, "components": {…}}, or None for an unscored turn."""
     if not scored:
@@ -198,9 +192,6 @@ def report_of(reward: Any, episode: dict[str, Any], answer: Any) -> dict[str, An
     return {"turns": full, "return": to_date, "returns": returns}
 
 
-# --- Datasets -----------------------------------------------------------------------------------------------------
-
-
 def entries_of(listed: Any) -> list[dict[str, Any]]:
     """What list() writes; an id alone stands for a task of split train on the CPU."""
     entries = []
@@ -224,9 +215,6 @@ def task_of(dataset: Any, task_id: str) -> Any:
     if task is None:
         raise Refusal(f"no task is called '{task_id}'", NOT_FOUND)
     return task
-
-
-# --- The plugin and its calls -------------------------------------------------------------------------------------
 
 
 class Plugin:
@@ -327,7 +315,10 @@ def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
     if isinstance(error, MemoryError):
         return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error) + ": out of memory")}}
     try:
-        traceback.print_exception(error)
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        traceback.print_exception(type(error), error, trace)
     except Exception:
         sys.stderr.write("an exception whose traceback cannot be printed\n")
     code = INVALID_ARGUMENT if call == "hello" else INTERNAL

@@ -35,7 +35,20 @@ class Plain(unittest.TestCase):
         listed = re.findall(r"^  ([a-z]+)  ", hone("--help").stdout, re.MULTILINE)
         self.assertEqual(
             listed,
-            ["serve", "demo", "eval", "tasks", "plugins", "validate", "new", "bench", "doctor", "config", "completion"],
+            [
+                "serve",
+                "demo",
+                "eval",
+                "tasks",
+                "plugins",
+                "validate",
+                "new",
+                "verdicts",
+                "bench",
+                "doctor",
+                "config",
+                "completion",
+            ],
         )
         for command in listed:
             ran = hone(command, "--help")

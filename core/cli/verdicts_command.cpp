@@ -1,0 +1,195 @@
+// `hone verdicts`: small episodes with a name each, as a reward gets them, and what one makes of
+// them.
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/nearest.hpp"
+#include "cli/command.hpp"
+#include "cli/host.hpp"
+#include "plugin/verdict_fixtures.hpp"
+
+namespace hone {
+namespace {
+
+std::string text_in(const Value& map, std::string_view key) {
+  const Value* member = map.find(key);
+  return member != nullptr && member->is_string() ? member->as_string() : "";
+}
+
+/// "correct 3×", "wrong", "unscored"
+std::string turn_text(const Value& turn) {
+  if (!turn.find("scored")->as_bool()) return "unscored";
+  const Value& verdict = *turn.find("verdict");
+  const Value* speedup = verdict.find("speedup");
+  const std::string outcome = text_in(verdict, "outcome");
+  if (speedup == nullptr || !speedup->is_map()) return outcome;
+  return outcome + " " + short_number(speedup->find("value")->as_double()) + "×";
+}
+
+Value report_to_value(const RewardReport& report) {
+  Value turns = Value::array(), returns = Value::array();
+  for (const std::optional<TurnReward>& turn : report.turns) {
+    Value components = Value::map();
+    if (turn) {
+      for (const auto& [name, part] : turn->components) components.set(name, part);
+    }
+    turns.push(turn ? Value::map({{"reward", turn->reward}, {"components", std::move(components)}})
+                    : Value());
+  }
+  for (const std::optional<double>& one : report.returns) returns.push(one ? Value(*one) : Value());
+  return Value::map({{"turns", std::move(turns)},
+                     {"return", report.return_to_date},
+                     {"returns", std::move(returns)}});
+}
+
+class VerdictsCommand : public Command {
+ public:
+  std::string name() const override { return "verdicts"; }
+  std::string summary() const override {
+    return "Show sample episodes of every verdict, or try a reward on them.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone verdicts                                  # their names and what each is",
+            "hone verdicts climb --json                     # a reward's input, in full",
+            "hone verdicts --reward my_reward.py            # what it makes of each",
+            "hone verdicts --reward kevin --with '{\"gamma\": 1}' fast climb"};
+  }
+  void declare(OptionSet& options) override {
+    options.texts({.name = "NAME", .doc = "only these"}, names_);
+    options.text(
+        {.name = "--reward", .doc = "score them: a name, or a .so or .py", .value = "FILE"},
+        reward_);
+    options.text({.name = "--with", .doc = "the reward's configuration, as JSON", .value = "JSON"},
+                 with_);
+    config_.declare(options);
+    options.flag({.name = "--list", .doc = "print names alone"}, list_);
+    options.flag({.name = "--json", .doc = "print JSON: episodes, or rewards with --reward"},
+                 json_);
+  }
+
+  int run(Terminal& terminal) override {
+    if (const Status chosen = choose(); !chosen) {
+      return terminal.fail(chosen.error(), "all of them: hone verdicts --list");
+    }
+    if (list_) {
+      for (const VerdictFixture* fixture : chosen_) terminal.line(fixture->name);
+      return kExitOk;
+    }
+    return reward_.empty() ? show(terminal) : score(terminal);
+  }
+
+ private:
+  Status choose() {
+    std::vector<std::string> known;
+    for (const VerdictFixture& fixture : verdict_fixtures()) known.push_back(fixture.name);
+    for (const std::string& wanted : names_) {
+      if (std::find(known.begin(), known.end(), wanted) == known.end()) {
+        return invalid_argument(unknown_name("fixture", wanted, known));
+      }
+    }
+    for (const VerdictFixture& fixture : verdict_fixtures()) {
+      if (names_.empty() || std::find(names_.begin(), names_.end(), fixture.name) != names_.end()) {
+        chosen_.push_back(&fixture);
+      }
+    }
+    return {};
+  }
+
+  int show(Terminal& terminal) const {
+    std::vector<Row> rows;
+    Value listed = Value::array();
+    for (const VerdictFixture* fixture : chosen_) {
+      rows.push_back({{fixture->name, Colour::kBold},
+                      {std::to_string(fixture->episode.find("turns")->as_array().size()),
+                       Colour::kPlain, true},
+                      {fixture->summary}});
+      listed.push(Value::map(
+          {{"name", fixture->name}, {"summary", fixture->summary}, {"episode", fixture->episode}}));
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table({"fixture", "turns", "what it is"}, rows);
+    }
+    return kExitOk;
+  }
+
+  Result<std::unique_ptr<Reward>> open(Config config) const {
+    choose_reward(config, reward_);
+    if (!with_.empty()) {
+      HONE_ASSIGN(config.reward.config, from_json(with_));
+      if (!config.reward.config.is_map()) {
+        return invalid_argument("--with: expected a JSON object, found " + with_);
+      }
+    }
+    registry_ = open_registry(config);
+    return open_reward(config, *registry_);
+  }
+
+  int score(Terminal& terminal) const {
+    const auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    set_up_log(LogLevel::kInfo, false);  // what the reward prints is of interest
+    const auto reward = open(loaded->config);
+    if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
+    bool good = true;
+    std::vector<Row> rows;
+    Value listed = Value::array();
+    for (const VerdictFixture* fixture : chosen_) {
+      const auto report = (*reward)->score(fixture->episode);
+      good = good && report.ok();
+      listed.push(Value::map({{"name", fixture->name},
+                              {"report", report ? report_to_value(*report) : Value()},
+                              {"error", report ? Value() : Value(report.error().message)}}));
+      add_rows(*fixture, report, rows);
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table({"fixture", "turn", "verdict", "reward", "return", "components"}, rows);
+      terminal.line();
+      terminal.line((*reward)->name() + " " + (*reward)->version() + ", configuration " +
+                    (*reward)->config_hash().substr(0, 12));
+    }
+    return good ? kExitOk : kExitNo;
+  }
+
+  static void add_rows(const VerdictFixture& fixture, const Result<RewardReport>& report,
+                       std::vector<Row>& rows) {
+    const Value::Array& turns = fixture.episode.find("turns")->as_array();
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      Row row{{i == 0 ? fixture.name : "", Colour::kBold},
+              {std::to_string(i), Colour::kPlain, true},
+              {turn_text(turns[i])}};
+      if (!report) {
+        row.insert(row.end(), {{"failed", Colour::kRed, true},
+                               {""},
+                               {i == 0 ? report.error().message : "", Colour::kRed}});
+      } else if (!report->turns[i]) {
+        row.insert(row.end(), {{"–", Colour::kDim, true}, {"–", Colour::kDim, true}, {""}});
+      } else {
+        std::string parts;
+        for (const auto& [name, part] : report->turns[i]->components) {
+          parts += (parts.empty() ? "" : ", ") + name + " " + short_number(part);
+        }
+        row.insert(row.end(), {{short_number(report->turns[i]->reward), Colour::kPlain, true},
+                               {short_number(*report->returns[i]), Colour::kPlain, true},
+                               {parts, Colour::kDim}});
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+
+  ConfigOptions config_;
+  std::vector<std::string> names_;
+  std::string reward_, with_;
+  bool list_ = false, json_ = false;
+  std::vector<const VerdictFixture*> chosen_;
+  mutable std::unique_ptr<const Registry> registry_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verdicts_command() { return std::make_unique<VerdictsCommand>(); }
+
+}  // namespace hone
