@@ -29,6 +29,10 @@ void ScriptedService::step(const Caller&, const Value& request, double deadline_
     last_code_ = code;
   }
   if (code == "now") return reply(step_reply(request));
+  if (code == "block") {
+    wait_for_gate();
+    return reply(step_reply(request));
+  }
   if (code == "fail") return reply(internal_error("the script says so"));
   if (code.rfind("big:", 0) == 0) {
     return reply(to_msgpack(Value::map({{"pad", std::string(std::stoul(code.substr(4)), 'x')}})));
@@ -48,6 +52,8 @@ Result<Value> ScriptedService::cancel(const Caller& caller, const Value& request
   Reply reply;
   {
     MutexLock lock(mutex_);
+    const Value turn = turn_of(request);
+    cancelled_.push_back(turn.is_int() ? turn.as_int() : 0);
     for (auto it = held_.begin(); it != held_.end(); ++it) {
       if (turn_of(it->first) != turn_of(request)) continue;
       reply = std::move(it->second);
@@ -58,6 +64,16 @@ Result<Value> ScriptedService::cancel(const Caller& caller, const Value& request
   if (!reply) return Value::map({{"cancelled", false}});
   reply(Error{Code::kCancelled, "the step was cancelled"});
   return Value::map({{"cancelled", true}});
+}
+
+int ScriptedService::cancels_before_last(std::int64_t flood, std::int64_t asked) const {
+  MutexLock lock(mutex_);
+  int count = 0, before = 0;
+  for (const std::int64_t turn : cancelled_) {
+    if (turn == flood) ++count;
+    if (turn == asked) before = count;
+  }
+  return before;
 }
 
 void ScriptedService::renew(const Caller&, const Value& episodes) {

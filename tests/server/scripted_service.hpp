@@ -16,7 +16,8 @@ namespace hone {
 
 /// Code of an action: "now" (answered inside the call), "thread" (from another thread), "hold" (by
 /// release() or cancel), "progress" (one progress, then held), "big:N" (a reply of N bytes, inside
-/// the call), "fail" (an internal error).
+/// the call), "fail" (an internal error), "block"
+/// (the call itself waits for the gate).
 class ScriptedService final : public EpisodeService {
  public:
   ~ScriptedService() override {
@@ -73,6 +74,8 @@ class ScriptedService final : public EpisodeService {
     MutexLock lock(mutex_);
     return last_code_;
   }
+  /// How many cancels of turn `flood` came before the last one of turn `asked`.
+  int cancels_before_last(std::int64_t flood, std::int64_t asked) const;
   void reap_next(std::size_t count) { reap_once_ = count; }
 
  private:
@@ -87,6 +90,7 @@ class ScriptedService final : public EpisodeService {
   std::vector<std::pair<Value, Reply>> held_ HONE_GUARDED_BY(mutex_);
   std::vector<std::string> renewed_ HONE_GUARDED_BY(mutex_);
   std::string last_code_ HONE_GUARDED_BY(mutex_);
+  std::vector<std::int64_t> cancelled_ HONE_GUARDED_BY(mutex_);  // turns, in order
   bool gate_open_ HONE_GUARDED_BY(mutex_) = false;
   std::size_t at_gate_ HONE_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_ HONE_GUARDED_BY(mutex_);
