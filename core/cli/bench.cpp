@@ -4,10 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "episode/idle.hpp"
 #include "episode/scripted_evaluator.hpp"
+#include "plugin_host/bench.hpp"
 #include "server/bench.hpp"
 
 namespace hone {
@@ -118,6 +120,7 @@ class BenchCommand : public Command {
         "hone bench protocol           # requests per second over a raw ROUTER/DEALER echo (10 s)",
         "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
         "two)",
+        "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
         "hone bench idle               # memory with up to 100,000 open episodes",
         "hone bench noise --count 50   # a kernel against itself; 500 times takes half an hour",
         "hone bench protocol --json"};
@@ -125,7 +128,7 @@ class BenchCommand : public Command {
   void declare(OptionSet& options) override {
     options.text({.name = "WHAT",
                   .doc = "which figures",
-                  .choices = {"protocol", "step", "idle", "noise"},
+                  .choices = {"protocol", "step", "plugin", "idle", "noise"},
                   .required = true},
                  what_);
     options.text({.name = "--task", .doc = "step, noise: the task (add_relu)", .value = "TASK"},
@@ -153,6 +156,7 @@ class BenchCommand : public Command {
  private:
   Result<Value> measure(const Config& config, const Say& say) const {
     if (what_ == "idle") return bench_idle(config, say);
+    if (what_ == "plugin") return measure_plugins(config, say);
     if (what_ == "step" || what_ == "noise") {
       HONE_ASSIGN(const Evaluation made, prepare_evaluation(config, task_, count_, say));
       return what_ == "step" ? bench_step(*made.launcher, made.options, made.bench)
@@ -166,6 +170,15 @@ class BenchCommand : public Command {
     };
     HONE_ASSIGN(options.reward, registry->name_of(config.reward.name));
     return bench_protocol(options);
+  }
+
+  static Result<Value> measure_plugins(const Config& config, const Say& say) {
+    say("plugins");
+    PluginBenchOptions options;
+    options.library = install_root() / "plugins/rewards/kevin.so";
+    options.python = install_root() / "share/template/reward.py";
+    options.hosts = plugin_host_options(config);
+    return bench_plugins(options);
   }
 
   int print(Terminal& terminal, const Value& figures) const {
