@@ -159,7 +159,7 @@ class VerdictsCommand : public Command {
     const Value::Array& turns = fixture.episode.find("turns")->as_array();
     for (std::size_t i = 0; i < turns.size(); ++i) {
       Row row{{i == 0 ? fixture.name : "", Colour::kBold},
-              {std::to_string(i), Colour::kPlain, true},
+              {std::to_string(i + 1), Colour::kPlain, true},
               {turn_text(turns[i])}};
       if (!report) {
         row.insert(row.end(), {{"failed", Colour::kRed, true},

@@ -128,7 +128,7 @@ Value sample_unscored_turn() {
 }
 
 Value sample_episode(Value::Array turns, bool ended) {
-  for (std::size_t i = 0; i < turns.size(); ++i) turns[i].set("turn", i);
+  for (std::size_t i = 0; i < turns.size(); ++i) turns[i].set("turn", i + 1);
   const std::size_t max_turns = ended ? turns.size() : turns.size() + 2;
   return Value::map({{"task", Value::map({{"dataset", "samples"}, {"id", "add_relu"}})},
                      {"ended", ended},

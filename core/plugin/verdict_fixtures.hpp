@@ -25,7 +25,7 @@ const std::vector<VerdictFixture>& verdict_fixtures();
 Verdict sample_verdict(Outcome outcome, double speedup);
 Value sample_turn(const Verdict& verdict);
 Value sample_unscored_turn();  ///< after a fault of the machine
-/// Numbers the turns; an episode that goes on has two more to come.
+/// Numbers the turns from 1, as episodes do; an episode that goes on has two more to come.
 Value sample_episode(Value::Array turns, bool ended);
 
 }  // namespace hone

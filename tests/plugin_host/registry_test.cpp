@@ -1,0 +1,159 @@
+// Plugins of one's own among those that are shipped: which run where, and what is refused.
+#include "plugin/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plugin_host/hosts.hpp"
+#include "plugin_host/outside_checks.hpp"
+
+namespace hone {
+namespace {
+
+using test::episode;
+using test::fixture;
+using test::host_options;
+
+constexpr const char* kReward = R"py(class Reward:
+    """Seven, always."""
+
+    def score(self, episode):
+        return [7 if turn["scored"] else None for turn in episode["turns"]]
+)py";
+
+class OutsideRegistry : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    EXPECT_TRUE(write_file(folder.path() / name, text).ok());
+    return folder.path() / name;
+  }
+  Registry open(std::vector<std::filesystem::path> extra, bool in_process = false) {
+    RegistryOptions options;
+    options.roots = {HONE_BUILD_DIR};
+    options.extra = std::move(extra);
+    options.outside = open_in_plugin_hosts(host_options());
+    options.in_process = in_process;
+    return Registry(std::move(options));
+  }
+  static const PluginInfo& last(const Registry& registry) { return registry.plugins().back(); }
+
+  const test::TemporaryFolder folder;
+};
+
+TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
+  const auto python = write("seven.py", kReward);
+  const Registry registry = open({fixture("good"), python, python});
+  ASSERT_EQ(registry.plugins().size(), 6u + 2u) << "named twice is one plugin";
+  for (const PluginInfo& info : registry.plugins()) {
+    EXPECT_EQ(info.error, "");
+    const bool shipped = info.name != "good" && info.name != "seven";
+    EXPECT_EQ(info.runs_in == "hone", shipped) << info.name << " runs in " << info.runs_in;
+  }
+  for (const char* name : {"good", "seven"}) {
+    const auto reward = registry.open_reward(name, Value::map());
+    ASSERT_TRUE(reward.ok()) << reward.error().message;
+    EXPECT_TRUE((*reward)->score(episode({2})).ok());
+  }
+  EXPECT_EQ(registry.describe(PluginKind::kReward, "seven")->find("summary")->as_string(),
+            "Seven, always.");
+  EXPECT_EQ(registry.name_of(python.string()).value(), "seven");
+  EXPECT_EQ(registry.name_of("kevin").value(), "kevin");
+}
+
+TEST_F(OutsideRegistry, TrustsLibrariesWhereItIsTold) {
+  const Registry registry = open({fixture("good"), write("seven.py", kReward)}, true);
+  EXPECT_EQ(registry.plugins()[6].runs_in, "hone");
+  EXPECT_TRUE(registry.plugins()[7].runs_in.starts_with("plugin host, Python"));
+}
+
+TEST_F(OutsideRegistry, RefusesWithTheReason) {
+  EXPECT_EQ(last(open({write("broken.py", "def f(:\n")})).error,
+            "broken.py:1: SyntaxError: invalid syntax");
+  EXPECT_EQ(last(open({write("Bad-Name.py", kReward)})).error,
+            "Bad-Name.py: the file's name is the plugin's: expected [a-z0-9_]+.py");
+  EXPECT_EQ(last(open({fixture("null_factory")})).error,
+            "null_factory.so: offers no reward, dataset or backend");
+  EXPECT_EQ(last(open({"/nowhere/x.py"})).error, "x.py: no such file: /nowhere/x.py");
+  const auto kevin = write("kevin.py", kReward);
+  EXPECT_TRUE(last(open({kevin})).error.starts_with("kevin.py: the name 'kevin' is taken by "));
+  const test::TemporaryFolder other;
+  const auto backend = other.path() / "cpu2.so";
+  std::filesystem::copy(std::filesystem::path(HONE_BUILD_DIR) / "plugins/backends/cpu.so", backend);
+  EXPECT_EQ(last(open({backend})).error,
+            "cpu2.so: a backend runs in hone's own processes only; trust it with "
+            "plugins.in_process: true");
+}
+
+TEST_F(OutsideRegistry, LoadsNothingByAPathThatAClientNames) {
+  const auto python = write("seven.py", kReward);
+  const Registry registry = open({});
+  for (const std::string& name : {python.string(), std::string("../seven"),
+                                  std::string("./seven.py"), std::string("/proc/self/exe")}) {
+    const auto reward = registry.open_reward(name, Value::map());
+    ASSERT_FALSE(reward.ok());
+    EXPECT_EQ(reward.error().code, Code::kNotFound) << reward.error().message;
+  }
+}
+
+TEST_F(OutsideRegistry, APythonFileNeedsWhatRunsIt) {
+  const Registry registry({{}, {write("seven.py", kReward)}, {}});
+  EXPECT_EQ(last(registry).error, "seven.py: there is nothing here that runs python");
+}
+
+/// "passed reward.score", …: of checks that did not pass, with their message.
+std::vector<std::string> not_passed(const ValidationReport& report) {
+  std::vector<std::string> list;
+  for (const ValidatedCheck& check : report.checks) {
+    if (check.result.outcome == CheckOutcome::kPassed) continue;
+    list.push_back(std::string(check_outcome_name(check.result.outcome)) + " " + check.id + ": " +
+                   check.result.message);
+  }
+  return list;
+}
+
+TEST_F(OutsideRegistry, ValidatesTheTemplates) {
+  for (const char* kind : {"reward", "dataset"}) {
+    const auto path =
+        std::filesystem::path(HONE_SOURCE_DIR) / "plugins/template" / (std::string(kind) + ".py");
+    const auto report = validate_python(path, host_options(), Value::map());
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_EQ(not_passed(*report), std::vector<std::string>());
+    EXPECT_GE(report->checks.size(), 6u);
+    EXPECT_TRUE(report->version.starts_with("1.0.0+"));
+  }
+}
+
+TEST_F(OutsideRegistry, ValidationFindsBrokenPromises) {
+  const auto validated = [&](const std::string& source) {
+    const auto report = validate_python(write("mine.py", source), host_options(), Value::map());
+    return report ? not_passed(*report) : std::vector<std::string>{report.error().message};
+  };
+  const std::string head =
+      "import os\n\nclass Reward:\n    range = [0, 1]\n    count = 0\n\n"
+      "    def score(self, episode):\n";
+  const auto changing = validated(head +
+                                  "        Reward.count += 0.0001\n        return [Reward.count "
+                                  "if t['scored'] else None for t in episode['turns']]\n");
+  ASSERT_EQ(changing.size(), 3u);
+  EXPECT_EQ(changing[0], "skipped reward.wrong_type: has no parameters");
+  EXPECT_EQ(changing[1],
+            "failed reward.pure: sample 0: expected the same answer, found another the "
+            "second time");
+  const auto outside = validated(head +
+                                 "        return [2 if t['scored'] else None for t in "
+                                 "episode['turns']]\n");
+  ASSERT_EQ(outside.size(), 2u);
+  EXPECT_EQ(outside[1],
+            "failed reward.score: sample 0: expected a reward from 0.000000 to 1.000000, "
+            "found 2.000000");
+  const auto dying = validated(head + "        os._exit(0)\n");
+  ASSERT_EQ(dying.size(), 4u);
+  EXPECT_EQ(dying[1],
+            "crashed reward.score: sample 0: mine: score: its plugin host exited with "
+            "status 0 in the middle of the call, expected an answer");
+  EXPECT_EQ(validated("import nothing_there\n"),
+            (std::vector<std::string>{
+                "failed loads: mine.py:1: ModuleNotFoundError: No module named 'nothing_there'"}));
+}
+
+}  // namespace
+}  // namespace hone
