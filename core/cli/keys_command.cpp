@@ -93,7 +93,7 @@ class KeysCommand : public Command {
   int new_client(Terminal& terminal, const KeyFolder& folder) const {
     AllowedClient client;
     client.name = name_;
-    client.role = role_ == "monitor" ? Role::kMonitor : Role::kTrainer;
+    client.role = role_ == "monitor" ? ClientRole::kMonitor : ClientRole::kTrainer;
     client.held_out = held_out_;
     client.quotas = {static_cast<std::size_t>(episodes_), static_cast<std::size_t>(evaluations_),
                      static_cast<std::size_t>(bytes_)};

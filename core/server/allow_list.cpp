@@ -35,8 +35,8 @@ AllowedClient read_client(Fields& f) {
   }
   client.public_key = f.text("public", 256);
   if (!wire::is_key(client.public_key)) f.mistake("public", "expected 40 characters of Z85");
-  client.role =
-      f.choice_or("role", "trainer", role_names()) == "monitor" ? Role::kMonitor : Role::kTrainer;
+  client.role = f.choice_or("role", "trainer", role_names()) == "monitor" ? ClientRole::kMonitor
+                                                                          : ClientRole::kTrainer;
   client.held_out = f.flag_or("held_out", false);
   client.quotas.episodes = count_or_default(f, "episodes", kCountMax);
   client.quotas.steps = count_or_default(f, "evaluations", kCountMax);
@@ -59,7 +59,9 @@ Value to_value(const AllowedClient& client) {
 
 }  // namespace
 
-std::string_view role_name(Role role) { return role == Role::kMonitor ? "monitor" : "trainer"; }
+std::string_view role_name(ClientRole role) {
+  return role == ClientRole::kMonitor ? "monitor" : "trainer";
+}
 std::vector<std::string> role_names() { return {"trainer", "monitor"}; }
 
 Status check_client_name(const std::string& name) {

@@ -18,17 +18,17 @@
 
 namespace hone {
 
-enum class Role {
+enum class ClientRole {
   kTrainer,  ///< every verb
   kMonitor,  ///< hello, ping, describe, metrics and health: looks, and changes nothing
 };
-std::string_view role_name(Role role);
+std::string_view role_name(ClientRole role);
 std::vector<std::string> role_names();
 
 struct AllowedClient {
   std::string name;        ///< letters, digits, ".", "_", "-"; at most 64
   std::string public_key;  ///< Z85
-  Role role = Role::kTrainer;
+  ClientRole role = ClientRole::kTrainer;
   bool held_out = false;  ///< may have tasks of the split held_out
   Quotas quotas{};        ///< 0: the configured default
   std::string created{};  ///< UTC

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <thread>
 
 #include "base/clock.hpp"
 #include "server/bench_host.hpp"
+#include "server/keys.hpp"
 #include "server/socket.hpp"
 #include "wire/message.hpp"
 
@@ -55,9 +57,8 @@ class EchoServer {
 /// One DEALER; requests go out in the order given, `window` at a time.
 class BenchClient {
  public:
-  explicit BenchClient(const std::string& endpoint)
-      : socket_(Socket::dealer(context_, client_options())),
-        connected_(socket_.connect(endpoint)) {}
+  explicit BenchClient(const std::string& endpoint, const SocketOptions& options = client_options())
+      : socket_(Socket::dealer(context_, options)), connected_(socket_.connect(endpoint)) {}
 
   /// Seconds from the first request to the last reply; `latencies_s`, if given, gets one for each.
   Result<double> run(const std::vector<wire::Frames>& requests, std::size_t window,
@@ -238,6 +239,59 @@ Status add_latencies(BenchClient& host, BenchClient& echo, std::size_t episodes_
   return {};
 }
 
+/// A folder with a server's key and a client's, gone at the end.
+class BenchKeys {
+ public:
+  ~BenchKeys() {
+    std::error_code ignored;
+    if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
+  }
+  Status make() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hone-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make " + pattern, errno);
+    root_ = pattern;
+    AllowedClient client;
+    client.name = "bench";
+    HONE_TRY(add_client({root_ / "keys"}, std::move(client), root_ / "bench.key"));
+    return {};
+  }
+  std::string folder() const { return (root_ / "keys").string(); }
+  Result<SocketOptions> client() const {
+    SocketOptions options = client_options();
+    HONE_ASSIGN(options.curve, wire::read_key_file((root_ / "bench.key").string()));
+    return options;
+  }
+
+ private:
+  std::filesystem::path root_;
+};
+
+/// The same no-op steps with CURVE and without, in turns.
+Status add_curve(BenchClient& plain, const ProtocolBenchOptions& options, Value& figures) {
+  BenchKeys keys;
+  HONE_TRY(keys.make());
+  HONE_ASSIGN(const SocketOptions with_key, keys.client());
+  HONE_ASSIGN(auto noop, NoopHost::start(options.open_reward, options.reward, keys.folder()));
+  BenchClient guarded(noop->server().endpoint(), with_key);
+  Steps plain_episodes(plain), guarded_episodes(guarded);
+  const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
+  const std::size_t episodes = std::max(kInFlight, 4 * options.steps / turns);
+  HONE_ASSIGN(const auto plain_steps, plain_episodes.open(episodes, turns));
+  HONE_ASSIGN(const auto guarded_steps, guarded_episodes.open(episodes, turns));
+  HONE_TRY(plain.run(plain_steps, kInFlight));
+  HONE_TRY(guarded.run(guarded_steps, kInFlight));
+  Rates rates;
+  for (std::size_t round = 0; round < options.rounds; ++round) {
+    HONE_ASSIGN(const double before_s, plain.run(plain_steps, kInFlight));
+    HONE_ASSIGN(const double guarded_s, guarded.run(guarded_steps, kInFlight));
+    HONE_ASSIGN(const double after_s, plain.run(plain_steps, kInFlight));
+    rates.add(static_cast<double>(plain_steps.size()), guarded_s, (before_s + after_s) / 2);
+  }
+  figures.push(rate_figure("CURVE over plain, no-op step", kInFlight, rates, 0));
+  HONE_TRY(guarded_episodes.close());
+  return plain_episodes.close();
+}
+
 /// The bytes that a step is answered with, for the echo to send.
 Result<std::string> sample_reply(BenchClient& host) {
   Steps episodes(host);
@@ -261,6 +315,7 @@ Result<Value> bench_protocol(const ProtocolBenchOptions& options) {
   HONE_TRY(add_rates(host, echo, options, 1, kGoalOne, figures));
   HONE_TRY(add_rates(host, echo, options, kInFlight, kGoalMany, figures));
   HONE_TRY(add_latencies(host, echo, options.episodes, figures));
+  if (curve_available()) HONE_TRY(add_curve(host, options, figures));
   return figures;
 }
 

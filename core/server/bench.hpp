@@ -21,7 +21,8 @@ struct ProtocolBenchOptions {
 /// ROUTER that sends back a body of the same size. *No-op*: the repeat of a step that is done,
 /// which changes nothing; the goals are about this one. *With verdict and reward*: a new step whose
 /// evaluation takes no time; all else of a step is in it (the environment, the reward plugin over
-/// all turns so far, the history). About ten seconds.
+/// all turns so far, the history). And the first kind again with CURVE, against the same without.
+/// About ten seconds.
 ///
 /// A list of {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; goal and holds are
 /// nil for figures without a goal. An error is the first that a step was answered with.

@@ -57,8 +57,8 @@ NoopHost::NoopHost()
     : evaluator_(
           [](const Submission&) -> Result<Verdict> { return ScriptedEvaluator::correct(1.5); }) {}
 
-Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward,
-                                                  const std::string& reward) {
+Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward, const std::string& reward,
+                                                  const std::string& keys) {
   std::unique_ptr<NoopHost> host(new NoopHost());
   HONE_ASSIGN(auto catalog, Catalog::open({noop_tasks()}, {}));
   std::vector<std::unique_ptr<Environment>> environments;
@@ -71,6 +71,7 @@ Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward,
   ServerOptions options;
   options.endpoint = "tcp://127.0.0.1:0";
   options.control_endpoint.clear();
+  options.keys = keys;
   HONE_ASSIGN(host->server_, Server::start(std::move(options), *host->service_));
   return host;
 }

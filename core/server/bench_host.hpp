@@ -16,7 +16,9 @@ class NoopHost {
  public:
   static constexpr std::int64_t kTurns = 8;  ///< of an episode
 
-  static Result<std::unique_ptr<NoopHost>> start(OpenReward open_reward, const std::string& reward);
+  /// `keys`: as in ServerOptions.
+  static Result<std::unique_ptr<NoopHost>> start(OpenReward open_reward, const std::string& reward,
+                                                 const std::string& keys = {});
 
   Server& server() { return *server_; }
 

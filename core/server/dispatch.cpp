@@ -144,7 +144,8 @@ void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
 }
 
 Status IoLoop::permitted(const Peer& peer, Verb verb) {
-  if (peer.client == nullptr || peer.client->role == Role::kTrainer || only_looks(verb)) return {};
+  if (peer.client == nullptr || peer.client->role == ClientRole::kTrainer || only_looks(verb))
+    return {};
   return failed_precondition(
       "client '" + peer.client->name + "' has the role monitor, which may not " +
       std::string(verb_name(verb)) + "; it has hello, ping, describe, metrics and health");

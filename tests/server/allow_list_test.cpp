@@ -34,7 +34,7 @@ TEST(AllowedClients, WhatIsWrittenIsRead) {
   AllowedClient client;
   client.name = "trainer.1";
   client.public_key = kKey;
-  client.role = Role::kMonitor;
+  client.role = ClientRole::kMonitor;
   client.held_out = true;
   client.quotas = {10, 20, 1u << 30};
   client.created = "2026-01-02T03:04:05Z";
@@ -43,7 +43,7 @@ TEST(AllowedClients, WhatIsWrittenIsRead) {
   ASSERT_EQ(read->size(), 1u);
   EXPECT_EQ(read->front().name, "trainer.1");
   EXPECT_EQ(read->front().public_key, kKey);
-  EXPECT_EQ(read->front().role, Role::kMonitor);
+  EXPECT_EQ(read->front().role, ClientRole::kMonitor);
   EXPECT_TRUE(read->front().held_out);
   EXPECT_EQ(read->front().quotas.episodes, 10u);
   EXPECT_EQ(read->front().quotas.steps, 20u);

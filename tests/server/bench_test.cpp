@@ -37,7 +37,8 @@ TEST(BenchProtocol, GivesItsFigures) {
                        "no-op step, 64 in flight", "step with verdict and reward, 64 in flight",
                        "no-op step p50" + open, "no-op step p99" + open,
                        "step with verdict and reward p50" + open,
-                       "step with verdict and reward p99" + open}));
+                       "step with verdict and reward p99" + open,
+                       "CURVE over plain, no-op step, 64 in flight"}));
 }
 
 TEST(BenchProtocol, AStepThatFailsIsSaid) {

@@ -22,7 +22,7 @@ class Curve : public testing::Test {
     keys_.add("trainer");
     AllowedClient monitor;
     monitor.name = "grafana";
-    monitor.role = Role::kMonitor;
+    monitor.role = ClientRole::kMonitor;
     keys_.add(std::move(monitor));
     server_ = start_server(service_, keys_.server_options());
   }
@@ -126,7 +126,7 @@ TEST_F(Curve, ChangedRightsCountFromTheNextMessage) {
   const auto trainer = client("trainer");
   EXPECT_EQ(trainer->ask("reset").kind, ReplyKind::kResult);
   auto clients = *read_clients(keys_.folder().clients());
-  for (AllowedClient& one : clients) one.role = Role::kMonitor;
+  for (AllowedClient& one : clients) one.role = ClientRole::kMonitor;
   std::ofstream(keys_.folder().clients()) << clients_text(clients);
   EXPECT_EQ(trainer->ask("reset").text("code"), "failed_precondition");
 }
