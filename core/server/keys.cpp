@@ -83,7 +83,7 @@ Result<AllowedClient> add_client(const KeyFolder& folder, AllowedClient client,
   const auto same = std::find_if(clients.begin(), clients.end(),
                                  [&](const AllowedClient& one) { return one.name == client.name; });
   if (same != clients.end()) {
-    return failed_precondition("client '" + client.name +
+    return invalid_argument("client '" + client.name +
                                "' has a key; revoke it first: hone keys "
                                "revoke " +
                                client.name);

@@ -21,12 +21,12 @@ struct KeyFolder {
 /// The server's pair. not_found: there is none, and how to make one.
 Result<wire::KeyPair> read_server_key(const KeyFolder& folder);
 /// Makes it, with the folder (mode 0700) and an empty allow-list where they are missing.
-/// failed_precondition: there is one.
+/// invalid_argument: there is one.
 Result<wire::KeyPair> make_server_key(const KeyFolder& folder);
 
 /// Makes a pair for a client, writes it to the new file `key_file` with the server's public key in
 /// it, and enters the client in the allow-list. `client.public_key` and `created` are filled in.
-/// The server's own pair is made where it is missing. failed_precondition: the name is taken.
+/// The server's own pair is made where it is missing. invalid_argument: the name is taken.
 Result<AllowedClient> add_client(const KeyFolder& folder, AllowedClient client,
                                  const std::filesystem::path& key_file);
 /// Takes a client out of the allow-list. not_found names the nearest.

@@ -105,7 +105,7 @@ Result<KeyPair> parse(const std::string& path, std::string_view text) {
 Status write_new(const std::string& path, const std::string& text, unsigned mode) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd && errno == EEXIST) {
-    return failed_precondition("key file " + path + " exists; it is left alone");
+    return invalid_argument("key file " + path + " exists; it is left alone");
   }
   if (!fd) return system_error("key file " + path, errno);
   std::string_view rest = text;

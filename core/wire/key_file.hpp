@@ -29,7 +29,7 @@ Result<KeyPair> read_key_file(const std::string& path);
 /// no such file is there and it is a key.
 Result<std::string> read_public_key(const std::string& path_or_key);
 
-/// Makes a new file that its owner alone can read. failed_precondition: it exists.
+/// Makes a new file that its owner alone can read. invalid_argument: it exists.
 Status write_key_file(const std::string& path, std::string_view comment, const KeyPair& pair);
 /// The same without the secret, for everybody to read; an older one is replaced.
 Status write_public_file(const std::string& path, std::string_view comment,

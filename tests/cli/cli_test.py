@@ -43,6 +43,7 @@ class Plain(unittest.TestCase):
                 "plugins",
                 "validate",
                 "new",
+                "keys",
                 "verdicts",
                 "bench",
                 "doctor",
@@ -90,6 +91,37 @@ class Plain(unittest.TestCase):
         for name in ("tritonforge", "kevin", "dr_kernel", "fast_p", "tasks", "cpu"):
             self.assertEqual(names[name]["error"], "")
         self.assertRegex(hone("plugins", "kevin").stdout, r"gamma\s+float")
+        self.assertEqual(names["kevin"]["runs_in"], "hone")
+
+    def test_a_reward_in_python_from_template_to_figures(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            here = Path(folder)
+            self.assertEqual(hone("new", "reward", "mine", "--python", cwd=here).returncode, 0)
+            self.assertEqual(hone("new", "reward", "mine", "--python", cwd=here).returncode, 2)
+            checked = hone("validate", "mine.py", "--json", cwd=here)
+            self.assertEqual(checked.returncode, 0, checked.stdout)
+            self.assertTrue(json.loads(checked.stdout)["ok"])
+            scored = json.loads(hone("verdicts", "fast", "climb", "--reward", "mine.py", "--json", cwd=here).stdout)
+            self.assertEqual([one["name"] for one in scored], ["fast", "climb"])
+            self.assertEqual(len(scored[1]["report"]["turns"]), 4)
+            (here / "hone.yaml").write_text("reward:\n  name: mine.py\n  config: {bonus: 0.5}\n")
+            listed = json.loads(hone("plugins", "-c", here / "hone.yaml", "--json").stdout)
+            self.assertRegex(listed[-1]["runs_in"], r"^plugin host, Python 3\.\d+")
+            (here / "mine.py").write_text("class Reward:\n    def score(self, episode):\n        return [1 / 0]\n")
+            failed = hone("verdicts", "fast", "--reward", "mine.py", cwd=here)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn("mine: score: mine.py:3: ZeroDivisionError: division by zero", failed.stdout)
+            self.assertIn("Traceback", failed.stderr)
+            self.assertEqual(hone("validate", "mine.py", cwd=here).returncode, 1)
+
+    def test_verdicts(self) -> None:
+        names = hone("verdicts", "--list").stdout.split()
+        shown = json.loads(hone("verdicts", "--json").stdout)
+        self.assertEqual(names, [one["name"] for one in shown])
+        self.assertEqual(shown[0]["episode"]["turns"][0]["turn"], 1)
+        for reward in ("kevin", "tritonforge"):
+            self.assertEqual(hone("verdicts", "--reward", reward).returncode, 0)
+        self.assertIn("did you mean 'climb'?", hone("verdicts", "clim").stderr)
 
     def test_config_round_trips(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
