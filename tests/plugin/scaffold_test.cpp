@@ -64,6 +64,23 @@ TEST(ScaffoldRefuses, NamesAndKindsAndFullFolders) {
             "no templates: expected them in /nowhere/share/template");
 }
 
+TEST(PythonTemplates, AreOneFileAndNeverWrittenOver) {
+  const test::TemporaryFolder folder;
+  for (const std::string& kind : python_template_kinds()) {
+    const auto file =
+        write_python_template(kind, "my_" + kind + "2", folder.path() / "new", kBuild);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    EXPECT_EQ(*file, folder.path() / "new" / ("my_" + kind + "2.py"));
+    EXPECT_NE(read_file(*file)->find("\"\"\"my_" + kind + "2: "), std::string::npos);
+    const auto again =
+        write_python_template(kind, "my_" + kind + "2", folder.path() / "new", kBuild);
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.error().message, file->string() + ": expected no such file, found one");
+  }
+  EXPECT_EQ(write_python_template("backend", "x", folder.path(), kBuild).error().message,
+            "unknown kind of plugin 'backend'; valid: reward, dataset");
+}
+
 /// The fenced block of docs/plugins.md that starts with the file's first line.
 TEST(PluginDocs, ShowTheTemplateAsItIs) {
   const std::string page = read_file(fs::path(HONE_SOURCE_DIR) / "docs/plugins.md").value();
@@ -71,6 +88,10 @@ TEST(PluginDocs, ShowTheTemplateAsItIs) {
       read_file(fs::path(HONE_SOURCE_DIR) / "plugins/template/reward.cpp").value();
   EXPECT_NE(page.find("```cpp\n" + source + "```\n"), std::string::npos)
       << "docs/plugins.md shows another reward.cpp than plugins/template";
+  const std::string python =
+      read_file(fs::path(HONE_SOURCE_DIR) / "plugins/template/reward.py").value();
+  EXPECT_NE(page.find("```python\n" + python + "```\n"), std::string::npos)
+      << "docs/plugins.md shows another reward.py than plugins/template";
 }
 
 #ifdef HONE_PROGRAM
