@@ -84,9 +84,9 @@ Result<AllowedClient> add_client(const KeyFolder& folder, AllowedClient client,
                                  [&](const AllowedClient& one) { return one.name == client.name; });
   if (same != clients.end()) {
     return invalid_argument("client '" + client.name +
-                               "' has a key; revoke it first: hone keys "
-                               "revoke " +
-                               client.name);
+                            "' has a key; revoke it first: hone keys "
+                            "revoke " +
+                            client.name);
   }
   auto server =
       is_there(folder.server_key()) ? read_server_key(folder) : make_server_key_locked(folder);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -212,13 +213,13 @@ def test_held_out_tasks_and_quotas_are_those_of_the_entry(tmp_path: Path) -> Non
 
 
 def test_plain_pyzmq_with_curve(guarded: Guarded) -> None:
-    keys = lines_of(guarded.key("trainer"))
+    page = (ROOT / "docs/protocol.md").read_text()
+    found = re.search(r"^```python name=curve\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert found, "docs/protocol.md has no block that begins ```python name=curve"
     with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
         socket.linger = 0
         socket.rcvtimeo = 30_000
-        socket.curve_publickey = keys["public"].encode()
-        socket.curve_secretkey = keys["secret"].encode()
-        socket.curve_serverkey = keys["server"].encode()
+        exec(found.group(1), {"socket": socket, "open": lambda _: guarded.key("trainer").open()})
         socket.connect(guarded.endpoint)
         body = msgpack.packb({"versions": ["hone/1"]})
         socket.send_multipart([b"hone/1", b"hello", msgpack.packb({"id": 1}), body])
