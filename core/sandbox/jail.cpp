@@ -33,6 +33,14 @@ struct ChildEnds {
   UniqueFd output, failure, status;
 };
 
+/// The launcher as the clone knows it. *Rationale:* taken before the clone, because in a user
+/// namespace that maps nobody yet everyone is 65534.
+struct Parent {
+  pid_t pid = ::getpid();
+  uid_t user = ::geteuid();
+  gid_t group = ::getegid();
+};
+
 Status failed(const std::string& what) { return system_error(what, errno); }
 
 Status set_limit(__rlimit_resource what, std::int64_t value, const char* name) {
@@ -163,11 +171,11 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-Status set_up(const JailPlan& plan, ChildEnds& ends, bool in_cgroup) {
+Status set_up(const JailPlan& plan, ChildEnds& ends, const Parent& parent, bool in_cgroup) {
   ::setsid();
   reset_signals();
   ::umask(022);  // the private root's own folders can be entered by the jail's user
-  if (plan.user_namespace) HONE_TRY(map_own_user(::getuid(), ::getgid()));
+  if (plan.user_namespace) HONE_TRY(map_own_user(parent.user, parent.group));
   if (plan.cgroup != nullptr) HONE_TRY(plan.cgroup->enter(in_cgroup));
   if (plan.request->jail != Jail::kJudge) {
     (void)write_kernel_file("/proc/self/oom_score_adj", "1000");  // rather us than the host
@@ -216,13 +224,14 @@ Status execute(const JailPlan& plan) {
   ::_exit(127);
 }
 
-[[noreturn]] void run_child(const JailPlan& plan, ChildEnds& ends, pid_t launcher, bool in_cgroup) {
-  if (Status done = set_up(plan, ends, in_cgroup); !done) report(ends, done.error());
+[[noreturn]] void run_child(const JailPlan& plan, ChildEnds& ends, const Parent& parent,
+                            bool in_cgroup) {
+  if (Status done = set_up(plan, ends, parent, in_cgroup); !done) report(ends, done.error());
   const bool supervised = plan.request->jail == Jail::kBuilder;
   // A supervisor without a pid namespace cleans up on SIGTERM; everything else just dies.
   const bool cleans_up = supervised && !plan.pid_namespace;
   ::prctl(PR_SET_PDEATHSIG, cleans_up ? SIGTERM : SIGKILL, 0, 0, 0);
-  if (!plan.pid_namespace && ::getppid() != launcher) ::_exit(127);
+  if (!plan.pid_namespace && ::getppid() != parent.pid) ::_exit(127);
   if (supervised) {
     const Result<bool> in_child = fork_supervised(ends.status.get(), plan.pid_namespace);
     if (!in_child) report(ends, in_child.error());
@@ -267,10 +276,10 @@ Result<JailStart> start_jail(const JailPlan& plan) {
   if (plan.user_namespace) flags |= CLONE_NEWUSER;
   if (plan.private_root) flags |= CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   if (plan.pid_namespace) flags |= CLONE_NEWPID;
-  const pid_t launcher = ::getpid();
+  const Parent parent;
   bool in_cgroup = false;
   start.pid = clone_child(flags, plan.cgroup == nullptr ? -1 : plan.cgroup->v2_fd(), &in_cgroup);
-  if (start.pid == 0) run_child(plan, ends, launcher, in_cgroup);
+  if (start.pid == 0) run_child(plan, ends, parent, in_cgroup);
   if (start.pid < 0) return system_error("clone", errno);
   start.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, start.pid, 0)));
   if (!start.pidfd) {
