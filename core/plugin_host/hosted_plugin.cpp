@@ -267,9 +267,16 @@ Status HostedPlugin::ensure_handle(Handle& handle) const {
 /// call.
 Result<Value> HostedPlugin::ask(const HostCall& call, double limit_s) const {
   auto answer = process_->ask(call, who() + ": " + std::string(call.name), limit_s);
-  if (process_->alive()) return answer;
+  const bool exhausted = !answer && answer.error().code == Code::kResourceExhausted;
+  if (process_->alive() && !exhausted) return answer;
   process_.reset();
   note_failure();
+  // What a leak has taken comes back with the process alone.
+  if (exhausted) {
+    answer = Error{Code::kResourceExhausted,
+                   answer.error().message + "; its plugin host was ended, which may have " +
+                       std::to_string(options_.memory_mb) + " MB (plugins.memory_mb)"};
+  }
   log_error("plugin host", answer.error().message);
   return answer;
 }

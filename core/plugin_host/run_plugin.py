@@ -313,7 +313,7 @@ def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
     if isinstance(error, Refusal):
         return {"error": {"code": error.code, "message": cut(who + str(error))}}
     if isinstance(error, MemoryError):
-        return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error) + ": out of memory")}}
+        return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error))}}
     try:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename == __file__:

@@ -193,11 +193,25 @@ TEST_F(Python, WrongAnswersSayFoundAndExpected) {
 
 TEST_F(Python, HugeAnswersAndHungryPluginsAreRefused) {
   EXPECT_NE(score_of("        return [{'reward': 1, 'components': {'x' * 2**30: 1}}]\n")
-                .find("MemoryError: out of memory"),
+                .find("MemoryError; its plugin host was ended"),
             std::string::npos)
       << score();
   EXPECT_EQ(score_of("        return {'turns': 'x' * (80 << 20)}\n"),
             "mine: score: the answer has 83886102 bytes, at most 67108864 are allowed");
+}
+
+TEST_F(Python, ALeakEndsTheProcessAndNotTheReward) {
+  load_score(
+      "        self.kept = getattr(self, 'kept', []) + [bytearray(100 << 20)]\n"
+      "        return [len(self.kept)]\n");
+  std::string said = "(succeeded)";
+  for (int i = 0; i < 10 && said == "(succeeded)"; ++i) said = score();
+  EXPECT_EQ(said,
+            "mine: score: mine.py:5: MemoryError; its plugin host was ended, which may have 512 MB "
+            "(plugins.memory_mb)");
+  const auto report = reward->score(episode({2}));
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->return_to_date, 1.0);
 }
 
 TEST_F(Python, EndingTheProcessIsOneLostCall) {
