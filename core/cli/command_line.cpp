@@ -25,7 +25,10 @@ class ParserOptions : public OptionSet {
     // An option takes one value each time it is given: "--set a=1 --set b=2"; a positional takes
     // all that follow.
     if (spec.name.front() == '-')
-      option->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      option->type_size(1)
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->allow_extra_args(false);  // which a vector turns on: it would eat a positional after it
     finish(option, spec);
   }
   void integer(const OptionSpec& spec, std::int64_t& target, std::int64_t low,

@@ -213,6 +213,12 @@ struct Sources {
           line != document.lines.end() && (!exact || at == pointer)) {
         return name + ":" + std::to_string(line->second);
       }
+      if (!exact && at == pointer) {  // what only a --set of something inside it has made
+        const auto inside = sets.lower_bound(std::string(at) + "/");
+        if (inside != sets.end() && inside->first.starts_with(std::string(at) + "/")) {
+          return inside->second;
+        }
+      }
       if (at.empty()) return "";
     }
   }
