@@ -1,22 +1,53 @@
-// `hone eval`: judges and times kernels from files, with no server.
+// `hone eval`: judges and times kernels from files as a step of an episode would, with no server.
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <optional>
 
 #include "base/crypto.hpp"
 #include "base/files.hpp"
-#include "base/mutex.hpp"
 #include "cli/command.hpp"
+#include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
+#include "kernel_refine/compiler_words.hpp"
+#include "kernel_refine/words.hpp"
 
 namespace hone {
 namespace {
 
+constexpr std::size_t kFileBytesMax = 64u << 20;  // of what is read; what is taken is configured
+constexpr std::size_t kWordsBytesMax = 2000;      // of a compiler's, for one of several files
+
 /// One file and what became of it.
 struct Entry {
-  std::string file, source, language;
+  std::string file, text, language;
   std::optional<Result<Verdict>> result;
   std::optional<double> reward;
+  std::string feedback;
 };
+
+Result<std::string> read_input(const std::string& file) {
+  if (file != "-") return read_file(file, kFileBytesMax);
+  const std::istreambuf_iterator<char> from(std::cin), end;
+  return std::string(from, end);
+}
+
+bool ends_with_any(const std::string& file, std::initializer_list<std::string_view> endings) {
+  const std::string ending = std::filesystem::path(file).extension().string();
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
+/// Whether it is a model's whole answer, as Markdown, and not a source.
+bool is_response(const Entry& entry) {
+  return ends_with_any(entry.file, {".md", ".markdown"}) || entry.text.starts_with("```") ||
+         entry.text.find("\n```") != std::string::npos;
+}
+
+Value action_of(const Entry& entry) {
+  Value action = Value::map({{is_response(entry) ? "response" : "code", entry.text}});
+  if (!entry.language.empty()) action.set("language", entry.language);
+  return action;
+}
 
 class EvalCommand : public Command {
  public:
@@ -25,10 +56,12 @@ class EvalCommand : public Command {
     return "Judge, time and reward kernels from files; no server needed.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone eval add_relu kernel.cpp",
+    return {"hone eval add_relu kernel.cpp                  # and what a model would be told",
             "hone eval softmax attempts/*.cpp               # a table",
             "hone eval softmax a.cpp b.c --json             # verdicts in full",
-            "hone eval sum kernel.cpp --reward kevin"};
+            "hone eval softmax answer.md                    # the code is taken from the answer",
+            "hone eval sum kernel.cpp --reward kevin",
+            "generate | hone eval sum -                     # from standard input"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "TASK",
@@ -36,11 +69,13 @@ class EvalCommand : public Command {
                   .value = "TASK",
                   .required = true},
                  task_);
-    options.texts({.name = "FILES",
-                   .doc = "sources; .c is C, anything else C++",
-                   .value = "FILE",
-                   .required = true},
-                  files_);
+    options.texts(
+        {.name = "FILES",
+         .doc = "sources (.c is C, anything else C++), or a model's answers: .md, or with "
+                "a ``` fence; - is standard input",
+         .value = "FILE",
+         .required = true},
+        files_);
     options.text({.name = "--language", .doc = "for all files", .choices = {"c++", "c"}},
                  language_);
     options.text(
@@ -55,99 +90,102 @@ class EvalCommand : public Command {
     if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
     choose_reward(loaded->config, reward_);
     for (const std::string& file : files_) {
-      auto source =
-          read_file(file, static_cast<std::size_t>(loaded->config.server.limits.source_bytes));
-      if (!source) return terminal.fail(source.error());
-      entries_.push_back({file, std::move(*source), language_of(file), {}, {}});
+      auto text = read_input(file);
+      if (!text) return terminal.fail(text.error());
+      entries_.push_back({file == "-" ? "standard input" : file, std::move(*text), "", {}, {}, {}});
+      entries_.back().language = language_of(entries_.back());
     }
+    const auto environment = open_environment(loaded->config);
+    if (!environment) return terminal.fail(environment.error());
     auto host = Host::start(
         loaded->config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), "what this machine allows: hone doctor");
     const auto task = (*host)->catalog().find(task_);
     if (!task) return terminal.fail(task.error(), "all tasks: hone tasks");
+    if ((*task)->backends.count(loaded->config.backend) == 0) {
+      return terminal.fail(
+          invalid_argument((*task)->id + ": not for backend " + loaded->config.backend));
+    }
     const auto reward = open_reward(loaded->config, (*host)->registry());
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
-    if (const Status ran = evaluate(terminal, **host, *task); !ran)
-      return terminal.fail(ran.error());
-    for (Entry& entry : entries_) score(entry, **task, **reward, loaded->config.backend);
+    const Judge judge{**task, loaded->config.backend, **environment, **reward};
+    evaluate(terminal, **host, *task, judge);
+    for (Entry& entry : entries_) score(entry, judge);
     return report(terminal);
   }
 
  private:
-  std::string language_of(const std::string& file) const {
-    if (!language_.empty()) return language_;
-    return std::filesystem::path(file).extension() == ".c" ? "c" : "c++";
-  }
+  /// What a file is judged with.
+  struct Judge {
+    const Task& task;
+    const std::string& backend;
+    const Environment& environment;
+    const Reward& reward;
+    std::shared_ptr<const Settings> settings = one_turn(environment, task, backend);
 
-  /// Submits all, a queue's length at a time, and waits for all.
-  Status evaluate(Terminal& terminal, Host& host, const std::shared_ptr<const Task>& task) {
-    struct Shared {
-      Mutex mutex;
-      Condition changed;
-      std::size_t done HONE_GUARDED_BY(mutex) = 0;
-      std::string stage HONE_GUARDED_BY(mutex);
-    };
-    const auto shared = std::make_shared<Shared>();
-    std::size_t submitted = 0;
-    const std::uint64_t seed = random_u64();  // one for all, so that all are asked the same
-    for (std::size_t done = 0; done < entries_.size();) {
-      for (; submitted < entries_.size() && submitted - done < 64; ++submitted) {
-        Entry& entry = entries_[submitted];
-        Submission submission{.task = task,
-                              .language = entry.language,
-                              .source = entry.source,
-                              .client = "eval",
-                              .episode = entry.file,
-                              .group = "eval",
-                              .seed = seed};
-        auto queued = host.evaluator().submit(
-            std::move(submission),
-            [shared](Stage stage) {
-              MutexLock lock(shared->mutex);
-              shared->stage = stage_name(stage);
-              shared->changed.notify_all();
-            },
-            [shared, &entry](Result<Verdict> verdict) {
-              MutexLock lock(shared->mutex);
-              entry.result = std::move(verdict);
-              ++shared->done;
-              shared->changed.notify_all();
-            });
-        if (!queued) {
-          MutexLock lock(shared->mutex);
-          entry.result = queued.error();
-          ++shared->done;
-        }
-      }
-      std::string text;
-      {
-        MutexLock lock(shared->mutex);
-        if (shared->done == done) shared->changed.wait(shared->mutex);
-        done = shared->done;
-        text = std::to_string(done) + " of " + std::to_string(entries_.size()) + " done; " +
-               shared->stage + "…";
-      }
-      terminal.status(text);
+    EpisodeView view() const { return {task, backend, *settings, {}, 0}; }
+
+    static std::shared_ptr<const Settings> one_turn(const Environment& environment,
+                                                    const Task& task, const std::string& backend) {
+      const Value options = Value::map({{"max_turns", 1}});
+      Fields fields(options, "options");
+      return environment.read_options(fields, task, backend);
     }
-    terminal.clear_status();
-    return {};
+  };
+
+  std::string language_of(const Entry& entry) const {
+    if (!language_.empty()) return language_;
+    if (is_response(entry)) return "";  // as its fence says
+    return ends_with_any(entry.file, {".c"}) ? "c" : "c++";
   }
 
-  static void score(Entry& entry, const Task& task, const Reward& reward,
-                    const std::string& backend) {
-    const bool scored = entry.result->ok();
-    if (!scored) return;
+  /// Takes each apart as a step does, and evaluates what has code to build.
+  void evaluate(Terminal& terminal, Host& host, const std::shared_ptr<const Task>& task,
+                const Judge& judge) {
+    std::vector<Submission> submissions;
+    std::vector<Entry*> waiting;
+    const std::uint64_t seed = random_u64();  // one for all, so that all are asked the same
+    for (Entry& entry : entries_) {
+      auto prepared = judge.environment.prepare(judge.view(), action_of(entry));
+      if (!prepared) {
+        entry.result = prepared.error();
+      } else if (Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
+        entry.result = std::move(*verdict);
+      } else {
+        Candidate& candidate = std::get<Candidate>(*prepared);
+        submissions.push_back({.task = task,
+                               .backend = judge.backend,
+                               .language = std::move(candidate.language),
+                               .source = std::move(candidate.source),
+                               .client = "eval",
+                               .episode = entry.file,
+                               .group = "eval",
+                               .seed = seed});
+        waiting.push_back(&entry);
+      }
+    }
+    auto results = evaluate_all(terminal, host.evaluator(), submissions, "");
+    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->result = std::move(results[i]);
+  }
+
+  static void score(Entry& entry, const Judge& judge) {
+    if (!entry.result->ok()) return;
+    const Verdict& verdict = **entry.result;
     const Value turn =
-        Value::map({{"turn", 1}, {"scored", true}, {"verdict", verdict_to_value(**entry.result)}});
-    const auto report = reward.score(Value::map({{"task", task_for_client(task, backend)},
-                                                 {"ended", true},
-                                                 {"max_turns", 1},
-                                                 {"turns", Value::array({turn})}}));
+        Value::map({{"turn", 1}, {"scored", true}, {"verdict", verdict_to_value(verdict)}});
+    const auto report =
+        judge.reward.score(Value::map({{"task", task_for_client(judge.task, judge.backend)},
+                                       {"ended", true},
+                                       {"max_turns", 1},
+                                       {"turns", Value::array({turn})}}));
     if (!report) {
       entry.result = report.error();
-    } else if (report->turns[0]) {
-      entry.reward = report->turns[0]->reward;
+      return;
     }
+    if (report->turns[0]) entry.reward = report->turns[0]->reward;
+    const Value seen =
+        judge.environment.observe(judge.view(), action_of(entry), {verdict, "", entry.reward});
+    entry.feedback = seen.find("feedback")->as_string();
   }
 
   int report(Terminal& terminal) const {
@@ -176,13 +214,14 @@ class EvalCommand : public Command {
       listed.push(Value::map({{"file", entry.file},
                               {"reward_valid", true},
                               {"reward", entry.reward ? Value(*entry.reward) : Value()},
-                              {"verdict", verdict_to_value(verdict)}}));
+                              {"verdict", verdict_to_value(verdict)},
+                              {"feedback", entry.feedback}}));
     }
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"file", "outcome", "speedup", "reward", "ms", "reason"}, rows);
-      print_diagnostics(terminal);
+      terminal.table({"file", "outcome", "speedup", "reward", "ms", "note"}, rows);
+      entries_.size() == 1 ? print_feedback(terminal) : print_details(terminal);
     }
     if (usage) return kExitUsage;
     if (fault) return kExitFault;
@@ -190,10 +229,13 @@ class EvalCommand : public Command {
   }
 
   static Row row_of(const Entry& entry, const Verdict& verdict) {
-    std::string speedup;
+    std::string speedup, note = verdict.correct() ? "" : verdict.reason;
     if (verdict.speedup) {
       speedup = short_number(verdict.speedup->value) + "× (" + short_number(verdict.speedup->low) +
                 "–" + short_number(verdict.speedup->high) + ")";
+      for (const std::string& flag : verdict.speedup->flags) {
+        note += (note.empty() ? "" : ", ") + flag;
+      }
     }
     const auto total = verdict.stage_ms.find("total");
     return {{entry.file, Colour::kBold},
@@ -202,15 +244,24 @@ class EvalCommand : public Command {
             {speedup},
             {entry.reward ? short_number(*entry.reward) : ""},
             {total == verdict.stage_ms.end() ? "" : short_number(total->second)},
-            {verdict.correct() ? "" : verdict.reason}};
+            {note}};
   }
 
-  void print_diagnostics(Terminal& terminal) const {
+  /// Of a single file: what a model would be told.
+  void print_feedback(Terminal& terminal) const {
+    if (!entries_[0].feedback.empty()) terminal.line("\n" + entries_[0].feedback);
+  }
+
+  /// Of several: the worst element of a wrong one, and the compiler's words.
+  void print_details(Terminal& terminal) const {
     for (const Entry& entry : entries_) {
-      if (!entry.result->ok() || (*entry.result)->diagnostics.empty() || (*entry.result)->correct())
-        continue;
-      terminal.line("\n" + terminal.paint(Colour::kBold, entry.file) + "\n" +
-                    (*entry.result)->diagnostics);
+      if (!entry.result->ok() || (*entry.result)->correct()) continue;
+      const Verdict& verdict = **entry.result;
+      std::string text = kernel_refine::trim_compiler_words(
+          kernel_refine::valid_utf8(verdict.diagnostics), kWordsBytesMax);
+      if (verdict.mismatch) text = kernel_refine::mismatch_text(*verdict.mismatch);
+      if (text.empty()) continue;
+      terminal.line("\n" + terminal.paint(Colour::kBold, entry.file) + "\n" + text);
     }
   }
 

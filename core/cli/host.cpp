@@ -165,6 +165,17 @@ Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry
   return registry.open_reward(name, config.reward.config);
 }
 
+Result<std::unique_ptr<Environment>> open_environment(const Config& config) {
+  KernelRefineOptions refine;
+  refine.max_turns = config.environment.max_turns;
+  refine.stop_speedup = config.environment.stop_speedup;
+  refine.stop_reward = config.environment.stop_reward;
+  refine.seconds_max = config.environment.seconds_max;
+  refine.feedback_tokens = config.environment.feedback_tokens;
+  refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
+  return make_kernel_refine(refine);
+}
+
 ServerOptions server_options(const Config& config) {
   const ServerConfig& c = config.server;
   ServerOptions options;
@@ -188,14 +199,7 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   // A mistake in the default reward is found now, not at the first reset.
   const auto default_reward = open_reward(config, registry);
   if (!default_reward) return default_reward.error().in("reward");
-  KernelRefineOptions refine;
-  refine.max_turns = config.environment.max_turns;
-  refine.stop_speedup = config.environment.stop_speedup;
-  refine.stop_reward = config.environment.stop_reward;
-  refine.seconds_max = config.environment.seconds_max;
-  refine.feedback_tokens = config.environment.feedback_tokens;
-  refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
-  HONE_ASSIGN(std::unique_ptr<Environment> environment, make_kernel_refine(refine));
+  HONE_ASSIGN(std::unique_ptr<Environment> environment, open_environment(config));
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::move(environment));
 

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "episode/catalog.hpp"
+#include "episode/environment.hpp"
 #include "episode/episodes.hpp"
 #include "evaluate/evaluator.hpp"
 #include "evaluate/options.hpp"
@@ -34,6 +35,8 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
 /// The configured reward; `chosen`, a name or a path of the command line, stands in its place.
 void choose_reward(Config& config, const std::string& chosen);
 Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry);
+/// The environment that episodes run in.
+Result<std::unique_ptr<Environment>> open_environment(const Config& config);
 ServerOptions server_options(const Config& config);
 
 /// The first of these programs in the usual folders, or "".
