@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "cli/host.hpp"
+#include "sandbox/launcher.hpp"
 #include "server/socket.hpp"
 
 namespace hone {
@@ -101,6 +102,34 @@ void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
                           "delegate a memory controller; address-space limits stand in"));
   findings.push_back(wall("cgroup pids", c.cgroup_pids, "process limits per jail",
                           "delegate the pids controller; RLIMIT_NPROC stands in"));
+}
+
+/// Runs a program in a builder's and in a candidate's jail: the whole way, and not wall by wall.
+Status try_jails() {
+  HONE_ASSIGN(const auto launcher, Launcher::start({}));
+  SpawnRequest request;
+  request.program = install_root() / "hone";
+  request.arguments = {"--version"};
+  for (const Jail jail : {Jail::kBuilder, Jail::kCandidate}) {
+    request.jail = jail;
+    request.label = jail == Jail::kBuilder ? "builder" : "candidate";
+    HONE_ASSIGN(const auto process, launcher->spawn(request));
+    HONE_ASSIGN(const ProcessExit exit, process->wait(10));
+    if (exit.exit_code == 0) continue;
+    const std::string how = exit.signal != 0 ? signal_name(exit.signal)
+                                             : "exit status " + std::to_string(exit.exit_code);
+    return internal_error(request.label + ": " + request.program.string() + " ended with " + how);
+  }
+  return {};
+}
+
+void examine_trial(const Capabilities& c, std::vector<Finding>& findings) {
+  if (c.level() < IsolationLevel::kFiltered || c.freezer().empty()) return;  // and is said above
+  const Status ran = try_jails();
+  findings.push_back(
+      {"jails", ran ? Finding::kGood : Finding::kMissing,
+       ran ? "a program ran in a builder's and in a candidate's" : ran.error().message,
+       ran ? "" : "nothing can be built or run: the walls stand, but a jail does not start"});
 }
 
 void examine_compilers(std::vector<Finding>& findings) {
@@ -213,6 +242,7 @@ std::vector<Finding> examine_machine(const Capabilities& capabilities) {
   findings.push_back({"kernel", Finding::kGood, capabilities.kernel});
   examine_installation(findings);
   examine_jail(capabilities, findings);
+  examine_trial(capabilities, findings);
   examine_compilers(findings);
   examine_cpus(findings);
   examine_memory(findings);
