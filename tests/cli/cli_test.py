@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,6 +78,18 @@ class Plain(unittest.TestCase):
                 self.assertEqual(ran.returncode, 2, ran.stderr)
                 self.assertIn(message, ran.stderr)
 
+    def test_set_takes_one_value_and_is_named_in_its_errors(self) -> None:
+        for arguments in (
+            ["--set", "server.lease_s=60", ROOT / "configs/laptop.yaml"],
+            [ROOT / "configs/laptop.yaml", "--set", "server.lease_s=60", "--set", "server.drain_s=5"],
+        ):
+            ran = hone("config", "--json", *arguments)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual(json.loads(ran.stdout)["config"]["server"]["lease_s"], 60)
+        ran = hone("config", "--set", "sever.lease_s=60")
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("hone: --set sever.lease_s=60: unknown key 'sever'; did you mean 'server'?", ran.stderr)
+
     def test_tasks(self) -> None:
         listed = json.loads(hone("tasks", "--json").stdout)
         self.assertGreaterEqual(len(listed), 16)
@@ -142,6 +155,7 @@ class Plain(unittest.TestCase):
         for what in (
             "isolation",
             "freezer",
+            "jails",
             "landlock",
             "c++ compiler",
             "cpus",
@@ -214,12 +228,67 @@ class Real(unittest.TestCase):
         self.assertGreater(listed[0]["verdict"]["speedup"]["value"], 0)
         self.assertEqual([entry["reward"] for entry in listed[1:]], [0.1, 0.0])
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "only root can become somebody else")
+    def test_eval_and_doctor_work_for_an_ordinary_user(self) -> None:
+        # 12345 and not 65534, which the kernel shows for everybody in a user namespace that maps nobody.
+        somebody = ["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"]
+        doctor = subprocess.run([*somebody, HONE, "doctor", "--json"], capture_output=True, text=True, timeout=60)
+        found = json.loads(doctor.stdout)
+        if not found["serves"] and found["isolation"] == "none":
+            self.skipTest("without root this machine has no walls")
+        self.assertEqual({f["state"] for f in found["findings"] if f["what"] == "jails"}, {"ok"}, doctor.stdout)
+        ran = subprocess.run(
+            [*somebody, HONE, "eval", "add_relu", GOLDEN / "correct_fast.cpp", *QUICK],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd="/",
+        )
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
     def test_eval_prints_a_table_and_the_compilers_words(self) -> None:
         ran = hone("eval", "add_relu", GOLDEN / "build_typo.cpp", *QUICK)
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertRegex(ran.stdout, r"build_typo\.cpp\s+build_failed")
         self.assertIn("error:", ran.stdout)
         self.assertEqual(hone("eval", "add_relu", GOLDEN / "correct_fast.cpp", *QUICK).returncode, 0)
+
+    def test_eval_takes_files_apart_as_a_step_does(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            here = Path(folder)
+            (here / "empty.cpp").write_text("")
+            (here / "binary.cpp").write_bytes(Path(HONE).read_bytes()[:20000])
+            (here / "long.cpp").write_text("// " + "x" * (300 << 10))
+            code = (GOLDEN / "correct_slow.cpp").read_text()
+            (here / "answer.md").write_text(f"<think>Hm.</think>Here:\n\n```cpp\n{code}\n```\nIt adds.\n")
+            names = ["empty.cpp", "binary.cpp", "long.cpp", "answer.md"]
+            files = [*names, GOLDEN / "demo_1_wrong.cpp"]
+            ran = hone("eval", "add_relu", *files, "--json", *QUICK, cwd=here)
+            listed = json.loads(ran.stdout)
+            self.assertEqual(
+                [entry["verdict"]["outcome"] for entry in listed],
+                ["no_code", "rejected", "rejected", "correct", "wrong"],
+            )
+            self.assertIn("not text: byte 0x7f at offset 0", listed[1]["verdict"]["reason"])
+            self.assertIn("at most 262144 are allowed", listed[2]["verdict"]["reason"])
+            shown = hone("eval", "add_relu", *files, *QUICK, cwd=here)
+            self.assertEqual(shown.returncode, 1)
+            self.assertLess(len(shown.stdout), 4000)
+            self.assertRegex(shown.stdout, r"the worst is at \[\d+\]: got \S+, expected \S+\.")
+
+    def test_eval_of_one_file_says_what_a_model_is_told(self) -> None:
+        wrong = (GOLDEN / "demo_1_wrong.cpp").read_text()
+        ran = subprocess.run(
+            [HONE, "eval", "add_relu", "-", *QUICK], input=wrong, capture_output=True, text=True, timeout=240
+        )
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertRegex(ran.stdout, r"standard input\s+wrong")
+        self.assertIn("Correct results come first: find the cause before you make it faster.", ran.stdout)
+        # Three pairs of very short rounds are noisy, and that is said beside the speedup.
+        shown = hone("eval", "add_relu", GOLDEN / "correct_slow.cpp", *QUICK).stdout
+        self.assertRegex(shown.splitlines()[0], r"ms\s+note$")
+        for flags in re.findall(r"^Flags: (.+)", shown, re.MULTILINE):
+            self.assertTrue(shown.splitlines()[1].endswith(flags), shown)
 
     def test_demo(self) -> None:
         ran = hone("demo", "--json")
