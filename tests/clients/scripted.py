@@ -72,6 +72,8 @@ class ScriptedServer:
         self._thread.start()
 
     def stop(self) -> None:
+        if self._context.closed:
+            return
         self._stopping.set()
         self._thread.join()
         self._main.close()

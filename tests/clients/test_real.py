@@ -73,6 +73,14 @@ def test_cancelling_a_task_frees_the_turn(real: RealServer) -> None:
     assert asyncio.run(asyncio.wait_for(main(), 60)) == 1
 
 
+def test_a_kill_mid_step_is_told_in_bounded_time(tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "serve.log")
+    with hone.connect(server.endpoint, reconnect_timeout=0.3) as client:
+        episode = client.reset("add_relu").episode
+        with pytest.raises(hone.Unavailable, match=f"turn 1: no server at {server.endpoint} for"):
+            episode.step(FUSED, on_progress=lambda _: server.stop(signal.SIGKILL))
+
+
 def test_kill_and_restart_says_so(tmp_path: Path) -> None:
     first = RealServer(tmp_path / "first.log")
     with hone.connect(first.endpoint) as client:

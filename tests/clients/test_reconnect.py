@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import hone
+import hone.aio
 import pytest
 
+from conftest import free_port
 from proxy import CuttableProxy
 from scripted import ScriptedServer
 
@@ -120,6 +123,54 @@ def test_server_gone_says_so(scripted: ScriptedServer) -> None:
         with pytest.raises(hone.DeadlineExceeded, match="not connected to tcp://"):
             step.result()
     client.close()
+
+
+def test_a_server_that_stays_away_is_given_up_and_taken_again_when_it_is_back() -> None:
+    first = ScriptedServer()
+    first.hold_steps.set()
+    with hone.connect(first.endpoint, timeout=60, reconnect_timeout=0.3) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        step = pool.submit(episode.step, "x")
+        first.wait_for("step")
+        first.stop()
+        gone = rf"no server at {first.endpoint} for \d+\.\d s \(reconnect_timeout\)"
+        with pytest.raises(hone.Unavailable, match=rf"^step of episode {episode.id}, turn 1: {gone}$") as caught:
+            step.result()
+        assert caught.value.retryable
+        with pytest.raises(hone.Unavailable, match=f"^reset: {gone}$"):
+            client.reset("add_relu")
+        with pytest.raises(hone.Unavailable, match=r"^metrics: no server at tcp://127\.0\.0\.1:\d+ for"):
+            client.metrics()
+        second = ScriptedServer(first.port)
+        try:
+            second.incarnation, second.episodes = first.incarnation, first.episodes
+            second.wait_for("ping")  # comes once the episodes are resumed
+            assert episode.step("x").turn == 1
+        finally:
+            second.stop()
+
+
+def test_a_server_that_stays_away_is_given_up_in_asyncio(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(scripted.endpoint, timeout=60, reconnect_timeout=0.3) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            step = asyncio.create_task(episode.step("x"))
+            await asyncio.to_thread(scripted.wait_for, "step")
+            await asyncio.to_thread(scripted.stop)
+            with pytest.raises(hone.Unavailable, match=f"turn 1: no server at {scripted.endpoint} for"):
+                await step
+
+    asyncio.run(main())
+
+
+def test_a_control_endpoint_that_nobody_serves_is_given_up(scripted: ScriptedServer) -> None:
+    nobody = f"tcp://127.0.0.1:{free_port()}"
+    with hone.connect(scripted.endpoint, control=nobody, timeout=60, reconnect_timeout=0.3) as client:
+        for _ in range(2):
+            with pytest.raises(hone.Unavailable, match=f"^health: no server at {nobody} for"):
+                client.health()
+        assert client.reset("add_relu").episode.step("x").turn == 1
 
 
 def test_an_episode_whose_lease_ran_out_while_away(scripted: ScriptedServer, proxy: CuttableProxy) -> None:

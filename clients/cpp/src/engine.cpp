@@ -151,6 +151,7 @@ void Engine::enter(Channel& channel, State state) {
 }
 
 void Engine::open(Channel& channel) {
+  if (channel.away_ns == 0) channel.away_ns = monotonic_ns();
   auto link = Link::open(context_, channel.endpoint, keys_);
   if (!link) {
     Failure failure{link.error().code, "protocol", link.error().message, false, {}};
@@ -203,6 +204,8 @@ void Engine::lose_connection(Channel& channel) {
       channel.waiting.push_front(request);
     }
   }
+  // The control channel is made anew for whoever wants it next, and counts from then.
+  if (&channel == &control_ && channel.waiting.empty()) channel.away_ns = 0;
 }
 
 RequestPtr Engine::internal_request(std::string verb, Value body, std::function<void(Reply)> done) {
@@ -227,6 +230,7 @@ void Engine::greet() {
 
 void Engine::on_hello(const Reply& reply) {
   if (main_.state != State::kGreeting) return;
+  main_.away_ns = 0;
   if (!reply.ok()) {
     if (reply.failure->retryable) return lose_connection(main_);
     return fail_for_good(*reply.failure);
@@ -338,6 +342,7 @@ long Engine::milliseconds_to_next_timer() const {
   for (const Channel* channel : {&main_, &control_}) {
     if (channel->state == State::kDown && !channel->endpoint.empty())
       next = std::min(next, channel->reopen_ns);
+    if (!channel->waiting.empty()) next = std::min(next, given_up_at(*channel));
   }
   return std::max(0L, static_cast<long>((next - monotonic_ns() + kMs - 1) / kMs));
 }
@@ -354,6 +359,9 @@ void Engine::run_timers() {
   if (main_.state == State::kDown && main_.reopen_ns <= now) open(main_);
   if (control_.state == State::kDown && control_.reopen_ns <= now && !control_.waiting.empty())
     open(control_);
+  for (Channel* channel : {&main_, &control_}) {
+    if (given_up_at(*channel) <= now) fail_without_server(*channel, now);
+  }
   if (main_.state == State::kReady && next_beat_ns_ <= now) renew_leases(now);
   // A connection that is up and says nothing, though every heartbeat asks: half-open.
   const bool greeted = main_.state == State::kGreeting || main_.state == State::kResuming ||

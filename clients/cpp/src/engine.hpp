@@ -9,7 +9,8 @@
 //
 // (the control channel goes from connecting to ready). A request waits in `waiting` until its
 // channel is ready, is `in flight` until its reply, and goes back to `waiting` when the connection
-// is lost: the protocol makes each verb safe to repeat. BUSY puts it into `later_` until the
+// is lost: the protocol makes each verb safe to repeat. While there has been no server for
+// `reconnect_timeout_s`, what waits fails, and the channel goes on trying. BUSY puts it into `later_` until the
 // server's retry_after has gone by.
 #pragma once
 
@@ -60,6 +61,7 @@ class Engine {
     std::int64_t since_ns = 0;   // when it entered its state
     std::int64_t reopen_ns = 0;  // when a channel that is down tries again
     std::int64_t heard_ns = 0;   // the last message of the server
+    std::int64_t away_ns = 0;    // since when no server is found; 0: it is there, or nobody looks
     int failures = 0;            // connections lost in a row without an answer
     std::map<std::int64_t, RequestPtr> in_flight;
     std::deque<RequestPtr> waiting;
@@ -73,6 +75,8 @@ class Engine {
   void run_posted();
   long milliseconds_to_next_timer() const;
   void run_timers();
+  std::int64_t given_up_at(const Channel& channel) const;
+  void fail_without_server(Channel& channel, std::int64_t now);
   void serve(Channel& channel);
   void flush(Channel& channel);
   bool send(Channel& channel, const RequestPtr& request);

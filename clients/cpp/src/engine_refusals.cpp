@@ -1,7 +1,21 @@
-// The client's thread: connections that fail, and which failures no repetition mends.
+// The client's thread: connections that fail, which failures no repetition mends, and when a server
+// that is gone has been waited for long enough.
+#include <cstdio>
+
+#include "base/clock.hpp"
 #include "engine.hpp"
 
 namespace hone::inline client_api {
+namespace {
+
+std::string seconds_text(std::int64_t ns) {
+  const double seconds = static_cast<double>(ns) / 1e9;
+  char text[32];
+  std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  return text;
+}
+
+}  // namespace
 
 void Engine::on_link_event(Channel& channel, Link::Event event) {
   switch (event) {
@@ -9,6 +23,7 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
       return;
     case Link::Event::kUp:
       if (&channel == &main_) return greet();
+      channel.away_ns = 0;
       return enter(channel, State::kReady);
     case Link::Event::kHandshakeFailed: {
       MutexLock lock(mutex_);
@@ -39,6 +54,25 @@ void Engine::refused(Channel& channel, Link::Event event) {
   }
   if (&channel == &main_) return fail_for_good(failure);
   for (const auto& request : std::exchange(channel.waiting, {})) finish(request, {{}, failure});
+}
+
+/// When what waits for the channel fails because no server is there.
+std::int64_t Engine::given_up_at(const Channel& channel) const {
+  const double limit_s = options_.reconnect_timeout_s;
+  if (channel.away_ns == 0 || !(limit_s > 0) || limit_s > 1e9) return INT64_MAX;
+  return channel.away_ns + static_cast<std::int64_t>(limit_s * 1e9);
+}
+
+void Engine::fail_without_server(Channel& channel, std::int64_t now) {
+  for (const auto& request : std::exchange(channel.waiting, {})) {
+    finish(request, {{},
+                     Failure{Code::kUnavailable,
+                             "infra",
+                             subject(*request) + ": no server at " + channel.endpoint + " for " +
+                                 seconds_text(now - channel.away_ns) + " (reconnect_timeout)",
+                             true,
+                             {}}});
+  }
 }
 
 void Engine::fail_for_good(const Failure& failure) {

@@ -23,14 +23,14 @@ bool is_busy(const Failure& failure) {
   return failure.code == Code::kResourceExhausted && failure.error_class == "capacity";
 }
 
+}  // namespace
+
 std::string subject(const Request& request) {
   if (request.episode.empty()) return request.verb;
   std::string text = request.verb + " of episode " + request.episode;
   if (request.turn > 0) text += ", turn " + std::to_string(request.turn);
   return text;
 }
-
-}  // namespace
 
 void Engine::submit(RequestPtr request) {
   post([this, request = std::move(request)] { accept(request); });

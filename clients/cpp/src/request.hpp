@@ -37,6 +37,9 @@ struct Request {
 };
 using RequestPtr = std::shared_ptr<Request>;
 
+/// What a message calls the request: "step of episode 4be1, turn 2".
+std::string subject(const Request& request);
+
 struct Pending::State {
   Mutex mutex;
   Condition changed;

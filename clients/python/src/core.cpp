@@ -268,7 +268,7 @@ class Connection {
 std::unique_ptr<Connection> make_connection(const std::string& endpoint, std::string name,
                                             double connect_timeout, double request_timeout,
                                             bool retry_busy, std::string control, std::string key,
-                                            std::string server_key) {
+                                            std::string server_key, double reconnect_timeout) {
   hone::ClientOptions options;
   options.name = std::move(name);
   options.connect_timeout_s = connect_timeout;
@@ -277,6 +277,7 @@ std::unique_ptr<Connection> make_connection(const std::string& endpoint, std::st
   options.control_endpoint = std::move(control);
   options.key_file = std::move(key);
   options.server_key = std::move(server_key);
+  options.reconnect_timeout_s = reconnect_timeout;
   return std::make_unique<Connection>(endpoint, options);
 }
 
@@ -307,7 +308,8 @@ PYBIND11_MODULE(_core, module) {
   py::class_<Connection>(module, "Connection")
       .def(py::init(&make_connection), py::arg("endpoint"), py::arg("name"),
            py::arg("connect_timeout"), py::arg("request_timeout"), py::arg("retry_busy"),
-           py::arg("control"), py::arg("key") = "", py::arg("server_key") = "")
+           py::arg("control"), py::arg("key") = "", py::arg("server_key") = "",
+           py::arg("reconnect_timeout") = hone::ClientOptions().reconnect_timeout_s)
       .def_property_readonly("failure", &Connection::failure)
       .def_property_readonly("closed", &Connection::closed)
       .def("hello", &Connection::hello)

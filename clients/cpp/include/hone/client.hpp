@@ -38,9 +38,10 @@ struct ClientOptions {
   std::string name;                ///< "trainer/1.0" in hello; default: "hone-cpp/" and the version
   double connect_timeout_s = 10;   ///< for connect() alone
   double request_timeout_s = 600;  ///< default of every request; ≤ 0: none
-  bool retry_busy = true;          ///< ask again after BUSY until the request's time is up
-  std::string control_endpoint;    ///< default: what hello says
-  std::string key_file;            ///< this client's key pair (hone keys new); empty: no CURVE
+  double reconnect_timeout_s = 30;  ///< so long without a server fails requests; ≤ 0: no limit
+  bool retry_busy = true;           ///< ask again after BUSY until the request's time is up
+  std::string control_endpoint;     ///< default: what hello says
+  std::string key_file;             ///< this client's key pair (hone keys new); empty: no CURVE
   std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
   std::size_t connection_losses_max =
       5;  ///< then a request that was under way each time fails as unavailable
@@ -125,8 +126,10 @@ struct Episode {
 ///
 /// Lost connections are made anew: open episodes are resumed with their tokens and unanswered
 /// requests sent again, which the protocol makes safe (a step is known by episode, turn and action;
-/// a reset by its key). An episode that did not survive (the server was restarted, the lease ran
-/// out) fails its requests as `unavailable`. Do not use a client across fork(): connect in the
+/// a reset by its key). While no server has been there for reconnect_timeout_s, requests fail as
+/// `unavailable`, and the client goes on trying; once it is back, the same request may be sent
+/// again. An episode that did not survive (the server was restarted, the lease ran out) fails its
+/// requests as `unavailable`, for good. Do not use a client across fork(): connect in the
 /// child.
 class Client {
  public:

@@ -31,6 +31,7 @@ class Connection:
         control: str,
         key: str = ...,
         server_key: str = ...,
+        reconnect_timeout: float = ...,
     ) -> None: ...
     @property
     def failure(self) -> Failure | None: ...

@@ -66,7 +66,9 @@ class Client:
     """A connection to ``hone serve``; made by ``hone.connect``.
 
     Lost connections are made anew by themselves: open episodes are resumed and unanswered requests
-    sent again. A full server is asked again until the request's timeout. Not for use across
+    sent again. While no server has been there for ``reconnect_timeout`` seconds, requests raise
+    ``Unavailable``; once it is back, they work again. A full server is asked again until the
+    request's timeout. Not for use across
     ``os.fork``: connect in the child.
     """
 
@@ -269,6 +271,7 @@ def connect(
     *,
     timeout: float = 600.0,
     connect_timeout: float = 10.0,
+    reconnect_timeout: float = 30.0,
     retry_busy: bool = True,
     name: str | None = None,
     control: str | None = None,
@@ -281,6 +284,8 @@ def connect(
         endpoint: ZeroMQ address of the server.
         timeout: Seconds a request may take, queueing and retries included; 0 for no end.
         connect_timeout: Seconds to wait for the server's hello.
+        reconnect_timeout: Seconds without a server, once connected, after which requests raise
+            ``Unavailable`` instead of waiting for it to come back; 0 for no limit.
         retry_busy: Whether to ask a full server again; else ``Busy`` is raised at once.
         name: How this client calls itself, ``"trainer/1.0"``.
         control: Control endpoint, where it is not the one that hello names (behind a tunnel).
@@ -298,6 +303,7 @@ def connect(
             endpoint,
             timeout=timeout,
             connect_timeout=connect_timeout,
+            reconnect_timeout=reconnect_timeout,
             retry_busy=retry_busy,
             name=name,
             control=control,

@@ -82,6 +82,7 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
         options: Mapping[str, Any] | None = None,
         action: str = "response",
         timeout: float = 600.0,
+        reconnect_timeout: float = 30.0,
         render_mode: str | None = None,
         key: PathLike | None = None,
         server_key: PathLike | None = None,
@@ -96,6 +97,7 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
             options: Options of the episode, such as ``{"max_turns": 4}``.
             action: What a str is: ``"response"`` or ``"code"``.
             timeout: Seconds a step may take.
+            reconnect_timeout: As in ``hone.connect``.
             render_mode: ``"ansi"`` or None.
             key: As in ``hone.connect``.
             server_key: As in ``hone.connect``.
@@ -122,7 +124,11 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
         self._options = dict(options or {})
         self._action = action
         self._client: Client | None = connect(
-            endpoint, timeout=timeout, key=key, server_key=server_key
+            endpoint,
+            timeout=timeout,
+            reconnect_timeout=reconnect_timeout,
+            key=key,
+            server_key=server_key,
         )
         self._episode: Episode | None = None
         self._transcript = ""
