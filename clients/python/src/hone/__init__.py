@@ -4,7 +4,7 @@
 
     with hone.connect("tcp://127.0.0.1:5917") as client:
         start = client.reset("add_relu")
-        result = client.step(start.episode, source)
+        result = start.episode.step(source)
 
 ``hone.aio`` is for asyncio, ``hone.vector`` for many episodes at once, ``hone.gym`` for Gymnasium;
 each is imported on its own.

@@ -2,7 +2,7 @@
 
     async with await hone.aio.connect() as client:
         start = await client.reset("add_relu")
-        result = await client.step(start.episode, source)
+        result = await start.episode.step(source)
 
 Cancelling the task that waits for a step ends its evaluation on the server.
 """

@@ -1,10 +1,13 @@
 """The Gymnasium environment ``hone/KernelRefine-v0``. Needs the extra ``hone-rl[gym]``.
 
-import gymnasium
+    import gymnasium
+    import hone.gym
 
-env = gymnasium.make("hone/KernelRefine-v0", task="add_relu", options={"max_turns": 4})
-observation, info = env.reset(seed=7)
-observation, reward, terminated, truncated, info = env.step(policy(observation["text"]))
+    env = gymnasium.make("hone/KernelRefine-v0", task="add_relu", options={"max_turns": 4})
+    observation, info = env.reset(seed=7)
+    observation, reward, terminated, truncated, info = env.step(policy(observation["text"]))
+
+``KernelRefineEnv`` says what observations, actions and rewards are.
 """
 
 from __future__ import annotations
@@ -14,11 +17,18 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium
-import numpy as np
-from gymnasium import spaces
-from gymnasium.envs.registration import register, registry
-from numpy.typing import NDArray
+try:
+    import gymnasium
+    import numpy as np
+    from gymnasium import spaces
+    from gymnasium.envs.registration import register, registry
+    from numpy.typing import NDArray
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"hone.gym needs {missing.name}, which is not installed: pip install 'hone-rl[gym]' "
+        "(in a checkout of hone: pip install './clients/python[gym]')",
+        name=missing.name,
+    ) from missing
 
 from ._requests import DEFAULT_ENDPOINT, PathLike
 from .client import Client, Episode, connect
