@@ -35,6 +35,7 @@ libmsgpack-cxx-dev|MessagePack: the protocol's encoding
 libyaml-cpp-dev|configuration and tasks
 libspdlog-dev|the log
 libsodium-dev|hashes and secret randomness
+libsqlite3-dev|the journal
 nlohmann-json3-dev|JSON output
 libcli11-dev|the command line
 libseccomp-dev|system-call filters of the jails

@@ -1,0 +1,160 @@
+// The one file that includes sqlite3.h.
+#include "journal/database.hpp"
+
+#include <sqlite3.h>
+
+#include <limits>
+
+namespace hone {
+namespace {
+
+constexpr int kBusyMs = 5000;
+
+Error failure_of(sqlite3* handle, int result) {
+  const std::string text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
+  switch (result & 0xff) {
+    case SQLITE_FULL:
+      return resource_exhausted("the disk is full (" + text + ")");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return unavailable("another process holds it (" + text + ")");
+    case SQLITE_CORRUPT:
+      return failed_precondition("it is damaged (" + text + "); see: hone journal check");
+    case SQLITE_NOTADB:
+      return failed_precondition("found a file of another kind, expected a journal");
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+      return failed_precondition("it cannot be written or opened (" + text + ")");
+    case SQLITE_IOERR:
+      return unavailable("the disk fails (" + text + ", code " + std::to_string(result) + ")");
+    default:
+      return internal_error("sqlite: " + text + " (code " + std::to_string(result) + ")");
+  }
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Status Statement::failure() const {
+  sqlite3* handle = sqlite3_db_handle(statement_.get());
+  const Error error = failure_of(handle, sqlite3_extended_errcode(handle));
+  sqlite3_reset(statement_.get());
+  return error;
+}
+
+Result<bool> Statement::start(const std::vector<Cell>& cells) {
+  sqlite3_stmt* s = statement_.get();
+  sqlite3_reset(s);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const int at = static_cast<int>(i) + 1;
+    int result = SQLITE_OK;
+    if (const auto* integer = std::get_if<std::int64_t>(&cells[i])) {
+      result = sqlite3_bind_int64(s, at, *integer);
+    } else if (const auto* number = std::get_if<double>(&cells[i])) {
+      result = sqlite3_bind_double(s, at, *number);
+    } else if (const auto* text = std::get_if<std::string_view>(&cells[i])) {
+      result =
+          sqlite3_bind_text64(s, at, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    } else if (const auto* blob = std::get_if<Blob>(&cells[i])) {
+      const char* from = blob->bytes.empty() ? "" : blob->bytes.data();
+      result = sqlite3_bind_blob64(s, at, from, blob->bytes.size(), SQLITE_TRANSIENT);
+    } else {
+      result = sqlite3_bind_null(s, at);
+    }
+    if (result != SQLITE_OK) return failure().error();
+  }
+  return next();
+}
+
+Result<bool> Statement::next() {
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  if (result != SQLITE_DONE) return failure().error();
+  sqlite3_reset(statement_.get());
+  return false;
+}
+
+Status Statement::run(const std::vector<Cell>& cells) {
+  HONE_ASSIGN(bool row, start(cells));
+  while (row) {
+    HONE_ASSIGN(row, next());
+  }
+  return {};
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+double Statement::number(int column) const {
+  if (is_null(column)) return std::numeric_limits<double>::quiet_NaN();
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string Statement::bytes(int column) const {
+  const void* from = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return from == nullptr
+             ? std::string()
+             : std::string(static_cast<const char*>(from), static_cast<std::size_t>(size));
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+
+Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& path, Mode mode,
+                                                 const std::string& vfs) {
+  std::unique_ptr<Database> database(new Database());
+  sqlite3* handle = nullptr;
+  // Rationale: a WAL database has shared memory beside it that even readers may have to write.
+  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
+                    (mode == Mode::kWrite ? SQLITE_OPEN_CREATE : 0);
+  const int result =
+      sqlite3_open_v2(path.c_str(), &handle, flags, vfs.empty() ? nullptr : vfs.c_str());
+  database->handle_.reset(handle);
+  if (result != SQLITE_OK) return failure_of(handle, result).in(path.string());
+  sqlite3_busy_timeout(handle, kBusyMs);
+  return database;
+}
+
+Status Database::execute(const std::string& sql) {
+  const int result = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (result == SQLITE_OK) return {};
+  return failure_of(handle_.get(), result);
+}
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* raw = nullptr;
+  const int result = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
+                                        SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+  if (result != SQLITE_OK) return failure_of(handle_.get(), result);
+  Statement statement;
+  statement.statement_.reset(raw);
+  return statement;
+}
+
+Result<std::int64_t> Database::number(std::string_view sql) {
+  HONE_ASSIGN(Statement statement, prepare(sql));
+  HONE_ASSIGN(const bool row, statement.start({}));
+  if (!row) return internal_error("sqlite: no row for " + std::string(sql));
+  return statement.integer(0);
+}
+
+std::int64_t Database::changes() const { return sqlite3_changes64(handle_.get()); }
+
+bool Database::broken() const {
+  const int code = sqlite3_extended_errcode(handle_.get());
+  return code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+}
+
+Status Database::copy_to(const std::filesystem::path& path) {
+  HONE_ASSIGN(Statement copy, prepare("VACUUM INTO ?1"));
+  return copy.run({std::string_view(path.native())});
+}
+
+}  // namespace hone

@@ -1,0 +1,81 @@
+// Database and Statement: SQLite behind values, so that one file includes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hone {
+
+/// Bytes that are no text.
+struct Blob {
+  std::string_view bytes;
+};
+/// What goes into a statement; borrowed for the call.
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, Blob>;
+
+/// A prepared statement. One thread at a time, as its database.
+///
+///   HONE_ASSIGN(bool row, statement.start({std::int64_t{7}}));
+///   while (row) { use(statement.integer(0)); HONE_ASSIGN(row, statement.next()); }
+class Statement {
+ public:
+  /// Binds all its parameters and goes to the first row: false when there is none.
+  Result<bool> start(const std::vector<Cell>& cells);
+  Result<bool> next();
+  /// For a statement without rows.
+  Status run(const std::vector<Cell>& cells);
+
+  std::int64_t integer(int column) const;
+  double number(int column) const;  ///< NaN for NULL
+  std::string bytes(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Status failure() const;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+/// A connection. Errors say what SQLite says and what it comes to: resource_exhausted for a full
+/// disk, failed_precondition for a file that is damaged, read-only or none of ours, unavailable for
+/// one that is locked or a disk that fails. One thread at a time.
+class Database {
+ public:
+  enum class Mode { kRead, kWrite };
+  /// `vfs`: SQLite's name of the file functions to use; empty for the system's.
+  static Result<std::unique_ptr<Database>> open(const std::filesystem::path& path, Mode mode,
+                                                const std::string& vfs = {});
+
+  /// One or several statements without rows.
+  Status execute(const std::string& sql);
+  Result<Statement> prepare(std::string_view sql);
+  /// The number that `PRAGMA name` or another query of one row and column answers.
+  Result<std::int64_t> number(std::string_view sql);
+  /// Rows that the last statement changed.
+  std::int64_t changes() const;
+  /// True after a failed sync: what the disk holds is not known any more.
+  bool broken() const;
+  /// Copies the whole of it, as it is now, to a new file, while others write.
+  Status copy_to(const std::filesystem::path& path);
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+}  // namespace hone

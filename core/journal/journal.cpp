@@ -1,0 +1,188 @@
+// The writer's thread, and the lock that keeps a second server out.
+#include "journal/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "base/log.hpp"
+#include "journal/writer.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kBatchMax = 1024;
+constexpr std::chrono::seconds kUpkeepEvery{1};
+constexpr double kDay = 86400;
+
+double wall_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
+  const std::string name = path.string() + ".lock";
+  UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return system_error("open " + name, errno);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return system_error("lock " + name, errno);
+  return failed_precondition(
+      "another server has this journal open; stop it, or name another journal");
+}
+
+}  // namespace
+
+Journal::Journal(JournalOptions options) : options_(std::move(options)) {}
+
+Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
+  std::unique_ptr<Journal> journal(new Journal(std::move(options)));
+  const std::filesystem::path& path = journal->options_.path;
+  const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  auto lock = lock_out_others(path);
+  if (!lock) return fail(lock.error());
+  journal->lock_ = std::move(*lock);
+  auto writer = Writer::open(path, journal->options_.vfs);
+  if (!writer) return fail(writer.error());
+  journal->writer_ = std::move(*writer);
+  auto reader = JournalReader::open(path, journal->options_.vfs);
+  if (!reader) return reader.error();
+  journal->reader_ = std::move(*reader);
+  Journal* self = journal.get();
+  journal->thread_ = std::thread([self] { self->serve(); });
+  return journal;
+}
+
+Journal::~Journal() {
+  if (!thread_.joinable()) return;
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Journal::push(std::function<Status(Writer&)> write, Done done) {
+  {
+    MutexLock lock(mutex_);
+    waiting_.push_back({std::move(write), std::move(done)});
+  }
+  changed_.notify_one();
+}
+
+void Journal::add(EpisodeRecord episode, Done done) {
+  ++episodes_;
+  push([episode = std::move(episode)](Writer& w) { return w.write(episode); }, std::move(done));
+}
+
+void Journal::add(TurnRecord turn, Done done) {
+  ++turns_;
+  push([turn = std::move(turn)](Writer& w) { return w.write(turn); }, std::move(done));
+}
+
+void Journal::add(IntentRecord intent) {
+  push([intent](Writer& w) { return w.write(intent); }, nullptr);
+}
+
+void Journal::release(std::uint64_t episode, EpisodeState state, Done done) {
+  push([episode, state](Writer& w) { return w.release(episode, state, wall_s()); },
+       std::move(done));
+}
+
+void Journal::sync(Done done) {
+  push([](Writer&) { return Status(); }, std::move(done));
+}
+
+void Journal::serve() {
+  std::vector<Addition> batch;
+  for (;;) {
+    bool stop = false;
+    {
+      MutexLock lock(mutex_);
+      if (waiting_.empty() && !stop_) changed_.wait_for(mutex_, kUpkeepEvery);
+      while (!waiting_.empty() && batch.size() < kBatchMax) {
+        batch.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+      }
+      stop = stop_ && batch.empty();
+    }
+    if (stop) return;
+    commit(batch);
+    batch.clear();
+    keep_up();
+  }
+}
+
+void Journal::commit(std::vector<Addition>& batch) {
+  if (batch.empty()) return;
+  Status all = transact(batch.data(), batch.size());
+  const bool apart = !all && batch.size() > 1;
+  for (Addition& addition : batch) {
+    const Status one = apart ? transact(&addition, 1) : all;
+    if (!one) {
+      ++failures_;
+      log_error("journal", one.error().message);
+    }
+    if (addition.done) addition.done(one);
+  }
+}
+
+Status Journal::transact(const Addition* additions, std::size_t count) {
+  if (broken_) {
+    return unavailable("journal: a sync failed, so what is on the disk is not known; restart");
+  }
+  const auto fail = [&](const Error& error) -> Status {
+    broken_ = broken_ || writer_->broken();
+    writer_->rollback();
+    return error.in("journal");
+  };
+  if (Status begun = writer_->begin(); !begun) return fail(begun.error());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (Status written = additions[i].write(*writer_); !written) return fail(written.error());
+  }
+  if (Status committed = writer_->commit(); !committed) return fail(committed.error());
+  ++syncs_;
+  return {};
+}
+
+/// A few rows at a time, between two commits: nobody's step waits long for it.
+void Journal::keep_up() {
+  const auto now = std::chrono::steady_clock::now();
+  if (broken_ || now < upkeep_at_) return;
+  upkeep_at_ = now + kUpkeepEvery;
+  const Addition upkeep{[this](Writer& w) -> Status {
+                          int gone = 0;
+                          if (options_.keep_days > 0) {
+                            HONE_ASSIGN(gone, w.retire(wall_s() - kDay * options_.keep_days, 0));
+                          }
+                          if (options_.keep_bytes > 0 && gone == 0) {
+                            HONE_ASSIGN(gone, w.retire(1e300, options_.keep_bytes));
+                          }
+                          if (gone > 0) upkeep_at_ = {};  // there may be more
+                          HONE_ASSIGN(bytes_, w.bytes());
+                          return w.shrink();
+                        },
+                        nullptr};
+  if (Status done = transact(&upkeep, 1); !done) log_error("journal", done.error().message);
+}
+
+Value Journal::stats() const {
+  std::size_t waiting = 0;
+  {
+    MutexLock lock(mutex_);
+    waiting = waiting_.size();
+  }
+  return Value::map({{"episodes", episodes_.load()},
+                     {"turns", turns_.load()},
+                     {"syncs", syncs_.load()},
+                     {"failures", failures_.load()},
+                     {"waiting", waiting},
+                     {"bytes", bytes_.load()}});
+}
+
+}  // namespace hone

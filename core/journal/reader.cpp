@@ -1,0 +1,288 @@
+// What is read, row by row.
+#include "journal/reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "journal/schema.hpp"
+
+namespace hone {
+namespace {
+
+constexpr const char* kEpisodeColumns =
+    "id, token, seed, environment, task, task_hash, backend, group_name, client, options, reward, "
+    "reward_config, reward_version, reward_hash, opened_at, reset_key, reset_body, parent, "
+    "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed";
+
+template <typename Array>
+void copy_into(Array& array, const std::string& bytes) {
+  std::memcpy(array.data(), bytes.data(), std::min(array.size(), bytes.size()));
+}
+std::uint64_t unsigned_of(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+
+StoredEpisode episode_of(const Statement& s) {
+  StoredEpisode e;
+  EpisodeRecord& r = e.record;
+  r.id = unsigned_of(s.integer(0));
+  copy_into(r.token, s.bytes(1));
+  r.seed = unsigned_of(s.integer(2));
+  r.environment = s.bytes(3);
+  r.task = s.bytes(4);
+  copy_into(r.task_hash, s.bytes(5));
+  r.backend = s.bytes(6);
+  r.group = s.bytes(7);
+  r.client = s.bytes(8);
+  r.options = s.bytes(9);
+  r.reward = s.bytes(10);
+  r.reward_config = s.bytes(11);
+  r.reward_version = s.bytes(12);
+  r.reward_hash = s.bytes(13);
+  r.opened_at = s.number(14);
+  if (!s.is_null(15)) copy_into(r.reset_key.emplace(), s.bytes(15));
+  copy_into(r.reset_body, s.bytes(16));
+  r.parent = unsigned_of(s.integer(17));
+  r.parent_turn = s.integer(18);
+  e.state = static_cast<EpisodeState>(s.integer(19));
+  e.fingerprint = unsigned_of(s.integer(20));
+  e.changed_at = s.number(21);
+  if (!s.is_null(22)) {
+    IntentRecord& intent = e.intent.emplace();
+    intent.episode = r.id;
+    intent.turn = s.integer(22);
+    copy_into(intent.action, s.bytes(23));
+    intent.seed = unsigned_of(s.integer(24));
+  }
+  return e;
+}
+
+TurnRecord turn_of(const Statement& s, std::uint64_t episode) {
+  TurnRecord t;
+  t.episode = episode;
+  t.turn = s.integer(0);
+  copy_into(t.hash, s.bytes(1));
+  t.action = std::make_shared<const std::string>(s.bytes(2));
+  t.seed = unsigned_of(s.integer(3));
+  t.outcome = s.integer(4);
+  t.scored = s.integer(5) != 0;
+  t.speedup = s.number(6);
+  t.reward = s.number(7);
+  t.fingerprint = unsigned_of(s.integer(8));
+  t.ended = s.integer(9) != 0;
+  t.at = s.number(10);
+  t.reply = std::make_shared<const std::string>(s.bytes(11));
+  return t;
+}
+
+}  // namespace
+
+struct JournalReader::Statements {
+  Statement episode, turns, reset;
+};
+
+JournalReader::JournalReader() = default;
+JournalReader::~JournalReader() {
+  MutexLock lock(mutex_);
+  statements_.reset();  // before the database they belong to
+}
+
+Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem::path& path,
+                                                           const std::string& vfs) {
+  const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  std::error_code missing;
+  if (!std::filesystem::exists(path, missing)) return fail(not_found("there is none"));
+  std::unique_ptr<JournalReader> reader(new JournalReader());
+  MutexLock lock(reader->mutex_);
+  auto database = Database::open(path, Database::Mode::kRead, vfs);
+  if (!database) return database.error();
+  reader->database_ = std::move(*database);
+  Database& d = *reader->database_;
+  if (Status schema = check_schema(d); !schema) return fail(schema.error());
+  reader->statements_ = std::make_unique<Statements>();
+  const std::pair<Statement*, std::string> statements[] = {
+      {&reader->statements_->episode,
+       std::string("SELECT ") + kEpisodeColumns + " FROM episodes WHERE id = ?1 AND held >= ?2"},
+      {&reader->statements_->turns,
+       "SELECT turn, turns.hash, blobs.bytes, seed, outcome, scored, speedup, reward, fingerprint, "
+       "ended, at, reply FROM turns JOIN blobs ON blobs.id = turns.action "
+       "WHERE episode = ?1 ORDER BY turn"},
+      {&reader->statements_->reset,
+       "SELECT id, reset_body FROM episodes WHERE held = 1 AND reset_key = ?1"}};
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = d.prepare(sql);
+    if (!prepared) return fail(prepared.error());
+    *statement = std::move(*prepared);
+  }
+  return reader;
+}
+
+Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool held_only) const {
+  const auto number = static_cast<std::int64_t>(id);
+  Statement& one = statements_->episode;
+  HONE_ASSIGN(const bool found, one.start({number, std::int64_t{held_only}}));
+  if (!found) return std::optional<StoredEpisode>();
+  StoredEpisode episode = episode_of(one);
+  HONE_ASSIGN([[maybe_unused]] const bool more, one.next());
+  Statement& turns = statements_->turns;
+  HONE_ASSIGN(bool row, turns.start({number}));
+  while (row) {
+    episode.turns.push_back(turn_of(turns, id));
+    HONE_ASSIGN(row, turns.next());
+  }
+  return std::optional(std::move(episode));
+}
+
+Result<std::optional<StoredEpisode>> JournalReader::episode(std::uint64_t id) const {
+  MutexLock lock(mutex_);
+  return read(id, false);
+}
+
+Result<std::optional<StoredEpisode>> JournalReader::held_episode(std::uint64_t id) const {
+  MutexLock lock(mutex_);
+  return read(id, true);
+}
+
+Result<std::optional<std::pair<std::uint64_t, Sha256>>> JournalReader::held_reset(
+    const Sha256& key) const {
+  MutexLock lock(mutex_);
+  const std::string_view bytes(reinterpret_cast<const char*>(key.data()), key.size());
+  std::optional<std::pair<std::uint64_t, Sha256>> found;
+  HONE_ASSIGN(const bool row, statements_->reset.start({Blob{bytes}}));
+  if (!row) return found;
+  found.emplace(unsigned_of(statements_->reset.integer(0)), Sha256{});
+  copy_into(found->second, statements_->reset.bytes(1));
+  HONE_ASSIGN([[maybe_unused]] const bool more, statements_->reset.next());
+  return found;
+}
+
+Result<std::vector<JournalReader::Held>> JournalReader::held() const {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(Statement all,
+              database_->prepare("SELECT id, client, state FROM episodes WHERE held = 1"));
+  std::vector<Held> found;
+  HONE_ASSIGN(bool row, all.start({}));
+  while (row) {
+    found.push_back({unsigned_of(all.integer(0)), all.bytes(1), all.integer(2) != 0});
+    HONE_ASSIGN(row, all.next());
+  }
+  return found;
+}
+
+namespace {
+
+/// The condition and its cells for a filter.
+std::pair<std::string, std::vector<Cell>> where(const EpisodeFilter& filter) {
+  std::string sql = " WHERE 1";
+  std::vector<Cell> cells;
+  const auto also = [&](const char* column, Cell cell) {
+    cells.push_back(cell);
+    sql += std::string(" AND ") + column + " = ?" + std::to_string(cells.size());
+  };
+  if (filter.state) also("state", static_cast<std::int64_t>(*filter.state));
+  if (!filter.task.empty()) also("task", std::string_view(filter.task));
+  if (!filter.client.empty()) also("client", std::string_view(filter.client));
+  if (!filter.group.empty()) also("group_name", std::string_view(filter.group));
+  return {sql, cells};
+}
+
+}  // namespace
+
+Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter) const {
+  auto [condition, cells] = where(filter);
+  const std::string limit =
+      filter.limit > 0 ? " LIMIT " + std::to_string(filter.limit) : std::string();
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(
+      Statement all,
+      database_->prepare(
+          "SELECT id, task, client, group_name, reward, state, opened_at, changed_at, "
+          "(SELECT count(*) FROM turns WHERE episode = episodes.id), "
+          "(SELECT max(speedup) FROM turns WHERE episode = episodes.id), "
+          "(SELECT reward FROM turns WHERE episode = episodes.id ORDER BY turn DESC LIMIT 1) "
+          "FROM episodes" +
+          condition + " ORDER BY opened_at DESC, id" + limit));
+  std::vector<EpisodeLine> lines;
+  HONE_ASSIGN(bool row, all.start(cells));
+  while (row) {
+    lines.push_back({unsigned_of(all.integer(0)), all.bytes(1), all.bytes(2), all.bytes(3),
+                     all.bytes(4), static_cast<EpisodeState>(all.integer(5)), all.integer(8),
+                     all.number(9), all.number(10), all.number(6), all.number(7)});
+    HONE_ASSIGN(row, all.next());
+  }
+  return lines;
+}
+
+Result<std::vector<std::uint64_t>> JournalReader::ids(const EpisodeFilter& filter) const {
+  auto [condition, cells] = where(filter);
+  HONE_ASSIGN(Statement all, database_->prepare("SELECT id FROM episodes" + condition +
+                                                " ORDER BY opened_at, id"));
+  std::vector<std::uint64_t> found;
+  HONE_ASSIGN(bool row, all.start(cells));
+  while (row) {
+    found.push_back(unsigned_of(all.integer(0)));
+    HONE_ASSIGN(row, all.next());
+  }
+  return found;
+}
+
+Status JournalReader::each(const EpisodeFilter& filter,
+                           const std::function<Status(const StoredEpisode&)>& visit) const {
+  std::vector<std::uint64_t> all;
+  {
+    MutexLock lock(mutex_);
+    HONE_ASSIGN(all, ids(filter));
+  }
+  for (const std::uint64_t id : all) {
+    HONE_ASSIGN(const std::optional<StoredEpisode> one, episode(id));
+    if (one) HONE_TRY(visit(*one));  // retired meanwhile where there is none
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> JournalReader::check() const {
+  MutexLock lock(mutex_);
+  std::vector<std::string> wrong;
+  const std::pair<const char*, const char*> queries[] = {
+      {"", "SELECT * FROM pragma_integrity_check WHERE integrity_check != 'ok'"},
+      {"a reference to nothing: ",
+       "SELECT \"table\" || ' row ' || rowid FROM pragma_foreign_key_check"},
+      {"turns are missing: ",
+       "SELECT printf('episode %016x has %d, the last is %d', episode, count(*), max(turn)) "
+       "FROM turns GROUP BY episode HAVING count(*) != max(turn) OR min(turn) != 1"},
+      {"a turn after the last: ",
+       "SELECT printf('episode %016x, turn %d', a.episode, a.turn) FROM turns a JOIN turns b "
+       "ON a.episode = b.episode AND b.ended = 1 AND a.turn > b.turn"},
+      {"ended without a last turn: ",
+       "SELECT printf('episode %016x', id) FROM episodes WHERE state = 1 AND NOT EXISTS "
+       "(SELECT 1 FROM turns WHERE episode = episodes.id AND ended = 1)"},
+      {"uses miscounted: ",
+       "SELECT printf('blob %d: %d, counted %d', id, uses, (SELECT count(*) FROM turns WHERE "
+       "action "
+       "= blobs.id)) FROM blobs WHERE uses != (SELECT count(*) FROM turns WHERE action = "
+       "blobs.id)"}};
+  for (const auto& [what, sql] : queries) {
+    HONE_ASSIGN(Statement query, database_->prepare(sql));
+    HONE_ASSIGN(bool row, query.start({}));
+    while (row) {
+      wrong.push_back(what + query.bytes(0));
+      HONE_ASSIGN(row, query.next());
+    }
+  }
+  HONE_ASSIGN(Statement blobs, database_->prepare("SELECT id, hash, bytes FROM blobs"));
+  HONE_ASSIGN(bool row, blobs.start({}));
+  while (row) {
+    Sha256 stored{};
+    copy_into(stored, blobs.bytes(1));
+    if (stored != sha256(blobs.bytes(2))) {
+      wrong.push_back("blob " + std::to_string(blobs.integer(0)) + " is not what was stored");
+    }
+    HONE_ASSIGN(row, blobs.next());
+  }
+  return wrong;
+}
+
+Status JournalReader::copy_to(const std::filesystem::path& path) const {
+  MutexLock lock(mutex_);
+  return database_->copy_to(path);
+}
+
+}  // namespace hone

@@ -1,0 +1,92 @@
+// What the journal keeps, as plain data: episodes, intents, turns, endings.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/crypto.hpp"
+
+namespace hone {
+
+enum class EpisodeState : std::int64_t {
+  kOpen = 0,
+  kEnded = 1,   ///< its last turn was taken
+  kClosed = 2,  ///< its client said so
+  kReaped = 3,  ///< its lease ran out
+};
+std::string_view episode_state_name(EpisodeState state);
+
+/// A reset. Times are seconds since 1970.
+struct EpisodeRecord {
+  std::uint64_t id = 0;
+  std::array<std::uint8_t, 16> token{};
+  std::uint64_t seed = 0;
+  std::string environment, task, backend, group, client;
+  Sha256 task_hash{};   ///< of the task as it was: a changed one must not go on under the same name
+  std::string options;  ///< MessagePack: what the reset asked for
+  std::string reward, reward_config, reward_version, reward_hash;  ///< reward_config: MessagePack
+  double opened_at = 0;
+  std::optional<Sha256> reset_key;  ///< of client and key, where the reset had one
+  Sha256 reset_body{};
+  std::uint64_t parent = 0;  ///< the episode that it branched from; 0: none
+  std::int64_t parent_turn = 0;
+};
+
+/// A step was taken up: should the server die, its next try has the same secret inputs.
+struct IntentRecord {
+  std::uint64_t episode = 0;
+  std::int64_t turn = 0;
+  Sha256 action{};
+  std::uint64_t seed = 0;
+};
+
+/// A turn that is done.
+struct TurnRecord {
+  std::uint64_t episode = 0;
+  std::int64_t turn = 0;
+  Sha256 hash{};                              ///< of the action
+  std::shared_ptr<const std::string> action;  ///< MessagePack; null when only facts were read
+  std::uint64_t seed = 0;
+  std::int64_t outcome = 0;
+  bool scored = false;
+  double speedup = std::numeric_limits<double>::quiet_NaN();
+  double reward = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t fingerprint = 0;             ///< of what measured; 0: nothing was
+  std::shared_ptr<const std::string> reply;  ///< MessagePack, as sent
+  bool ended = false;
+  double at = 0;
+};
+
+/// An episode as it is read back.
+struct StoredEpisode {
+  EpisodeRecord record;
+  EpisodeState state = EpisodeState::kOpen;
+  std::uint64_t fingerprint = 0;
+  double changed_at = 0;
+  std::optional<IntentRecord> intent;
+  std::vector<TurnRecord> turns;  ///< in order
+};
+
+/// A line of a list of episodes.
+struct EpisodeLine {
+  std::uint64_t id = 0;
+  std::string task, client, group, reward;
+  EpisodeState state = EpisodeState::kOpen;
+  std::int64_t turns = 0;
+  double best_speedup = std::numeric_limits<double>::quiet_NaN();
+  double last_reward = std::numeric_limits<double>::quiet_NaN();
+  double opened_at = 0, changed_at = 0;
+};
+
+struct EpisodeFilter {
+  std::optional<EpisodeState> state;
+  std::string task, client, group;  ///< empty: any
+  std::int64_t limit = 1000;        ///< the newest so many; 0: all
+};
+
+}  // namespace hone

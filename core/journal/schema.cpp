@@ -1,0 +1,111 @@
+// Each version of the schema as the step that leads to it.
+#include "journal/schema.hpp"
+
+#include <string>
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kApplication = 0x686f6e65;  // "hone"
+
+// Rationale: `held` rather than times says which episodes a server goes on with, so that a clock
+// that is set does not end any.
+constexpr const char* kSteps[] = {R"sql(
+CREATE TABLE blobs (
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  uses INTEGER NOT NULL,
+  bytes BLOB NOT NULL);
+CREATE TABLE episodes (
+  id INTEGER PRIMARY KEY,
+  token BLOB NOT NULL,
+  seed INTEGER NOT NULL,
+  environment TEXT NOT NULL,
+  task TEXT NOT NULL,
+  task_hash BLOB NOT NULL,
+  backend TEXT NOT NULL,
+  group_name TEXT NOT NULL,
+  client TEXT NOT NULL,
+  options BLOB NOT NULL,
+  reward TEXT NOT NULL,
+  reward_config BLOB NOT NULL,
+  reward_version TEXT NOT NULL,
+  reward_hash TEXT NOT NULL,
+  opened_at REAL NOT NULL,
+  reset_key BLOB,
+  reset_body BLOB NOT NULL,
+  parent INTEGER NOT NULL,
+  parent_turn INTEGER NOT NULL,
+  state INTEGER NOT NULL DEFAULT 0,
+  held INTEGER NOT NULL DEFAULT 1,
+  fingerprint INTEGER NOT NULL DEFAULT 0,
+  changed_at REAL NOT NULL,
+  intent_turn INTEGER,
+  intent_action BLOB,
+  intent_seed INTEGER);
+CREATE INDEX episodes_held ON episodes (id, client, state) WHERE held = 1;
+CREATE UNIQUE INDEX episodes_reset ON episodes (reset_key) WHERE held = 1 AND reset_key IS NOT NULL;
+CREATE INDEX episodes_age ON episodes (changed_at) WHERE held = 0;
+CREATE TABLE turns (
+  episode INTEGER NOT NULL REFERENCES episodes (id),
+  turn INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  action INTEGER NOT NULL REFERENCES blobs (id),
+  seed INTEGER NOT NULL,
+  outcome INTEGER NOT NULL,
+  scored INTEGER NOT NULL,
+  speedup REAL,
+  reward REAL,
+  fingerprint INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  at REAL NOT NULL,
+  reply BLOB NOT NULL);
+CREATE UNIQUE INDEX turns_order ON turns (episode, turn);
+)sql"};
+static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
+
+Status check_application(Database& database, std::int64_t version) {
+  HONE_ASSIGN(const std::int64_t application, database.number("PRAGMA application_id"));
+  if (application != kApplication) {
+    return failed_precondition("found a database of another program, expected a journal");
+  }
+  if (version > kSchemaVersion) {
+    return failed_precondition("found version " + std::to_string(version) +
+                               " of the journal, this hone knows up to " +
+                               std::to_string(kSchemaVersion) + "; use a newer hone");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status prepare_schema(Database& database) {
+  HONE_ASSIGN(std::int64_t version, database.number("PRAGMA user_version"));
+  HONE_ASSIGN(const std::int64_t tables, database.number("SELECT count(*) FROM sqlite_schema"));
+  if (version != 0 || tables != 0) {
+    HONE_TRY(check_application(database, version));
+  } else {
+    HONE_TRY(database.execute("PRAGMA auto_vacuum = INCREMENTAL"));
+  }
+  if (version == kSchemaVersion) return {};
+  std::string steps = "BEGIN IMMEDIATE;";
+  for (; version < kSchemaVersion; ++version) steps += kSteps[version];
+  steps += "PRAGMA application_id = " + std::to_string(kApplication) + ";";
+  steps += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + "; COMMIT;";
+  if (Status made = database.execute(steps); !made) {
+    static_cast<void>(database.execute("ROLLBACK"));
+    return made;
+  }
+  return {};
+}
+
+Status check_schema(Database& database) {
+  HONE_ASSIGN(const std::int64_t version, database.number("PRAGMA user_version"));
+  HONE_TRY(check_application(database, version));
+  if (version == kSchemaVersion) return {};
+  return failed_precondition("found version " + std::to_string(version) +
+                             " of the journal, expected " + std::to_string(kSchemaVersion) +
+                             "; a server that opens it brings it up to date");
+}
+
+}  // namespace hone

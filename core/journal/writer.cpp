@@ -1,0 +1,150 @@
+// What is written, row by row.
+#include "journal/writer.hpp"
+
+#include <cmath>
+
+#include "journal/schema.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kRetiredAtOnce = 16;
+constexpr int kPagesAtOnce = 256;
+
+template <typename Bytes>
+Blob blob_of(const Bytes& bytes) {
+  return {{reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+}
+std::int64_t number_of(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+Cell number_or_null(double number) { return std::isnan(number) ? Cell() : Cell(number); }
+
+}  // namespace
+
+Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
+                                             const std::string& vfs) {
+  std::unique_ptr<Writer> writer(new Writer());
+  HONE_ASSIGN(writer->database_, Database::open(path, Database::Mode::kWrite, vfs));
+  Database& d = *writer->database_;
+  HONE_TRY(prepare_schema(d));
+  // FULL: a commit is on the disk, not only in the operating system's hands.
+  HONE_TRY(
+      d.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON"));
+  const std::pair<Statement*, const char*> statements[] = {
+      {&writer->add_episode_,
+       "INSERT INTO episodes (id, token, seed, environment, task, task_hash, backend, group_name, "
+       "client, options, reward, reward_config, reward_version, reward_hash, opened_at, reset_key, "
+       "reset_body, parent, parent_turn, changed_at) "
+       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?15)"},
+      {&writer->add_turn_,
+       "INSERT INTO turns (episode, turn, hash, action, seed, outcome, scored, speedup, reward, "
+       "fingerprint, ended, at, reply) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)"},
+      {&writer->end_turn_,
+       "UPDATE episodes SET changed_at = ?2, state = iif(?3, 1, state), intent_turn = NULL, "
+       "fingerprint = iif(fingerprint = 0, ?4, fingerprint) WHERE id = ?1"},
+      {&writer->intend_,
+       "UPDATE episodes SET intent_turn = ?2, intent_action = ?3, intent_seed = ?4 WHERE id = ?1"},
+      {&writer->release_,
+       "UPDATE episodes SET held = 0, state = iif(state = 0, ?2, state), changed_at = ?3 "
+       "WHERE id = ?1"},
+      {&writer->find_blob_, "SELECT id FROM blobs WHERE hash = ?1"},
+      {&writer->use_blob_, "UPDATE blobs SET uses = uses + 1 WHERE id = ?1"},
+      {&writer->add_blob_, "INSERT INTO blobs (hash, uses, bytes) VALUES (?1, 1, ?2) RETURNING id"},
+      {&writer->oldest_,
+       "SELECT id FROM episodes WHERE held = 0 AND changed_at < ?1 ORDER BY changed_at LIMIT ?2"},
+      {&writer->drop_uses_,
+       "UPDATE blobs SET uses = uses - (SELECT count(*) FROM turns WHERE episode = ?1 AND action = "
+       "blobs.id) WHERE id IN (SELECT action FROM turns WHERE episode = ?1)"},
+      {&writer->drop_blobs_,
+       "DELETE FROM blobs WHERE uses = 0 AND id IN (SELECT value FROM json_each(?1))"},
+      {&writer->drop_turns_, "DELETE FROM turns WHERE episode = ?1 RETURNING action"},
+      {&writer->drop_episode_, "DELETE FROM episodes WHERE id = ?1"}};
+  for (const auto& [statement, sql] : statements) {
+    HONE_ASSIGN(*statement, d.prepare(sql));
+  }
+  return writer;
+}
+
+Status Writer::write(const EpisodeRecord& e) {
+  return add_episode_.run({number_of(e.id), blob_of(e.token), number_of(e.seed),
+                           std::string_view(e.environment), std::string_view(e.task),
+                           blob_of(e.task_hash), std::string_view(e.backend),
+                           std::string_view(e.group), std::string_view(e.client), Blob{e.options},
+                           std::string_view(e.reward), Blob{e.reward_config},
+                           std::string_view(e.reward_version), std::string_view(e.reward_hash),
+                           e.opened_at, e.reset_key ? Cell(blob_of(*e.reset_key)) : Cell(),
+                           blob_of(e.reset_body), number_of(e.parent), e.parent_turn});
+}
+
+Result<std::int64_t> Writer::blob(const std::string& bytes) {
+  const Sha256 hash = sha256(bytes);
+  HONE_ASSIGN(const bool known, find_blob_.start({blob_of(hash)}));
+  if (known) {
+    const std::int64_t id = find_blob_.integer(0);
+    HONE_TRY(use_blob_.run({id}));
+    return id;
+  }
+  HONE_ASSIGN([[maybe_unused]] const bool row, add_blob_.start({blob_of(hash), Blob{bytes}}));
+  const std::int64_t id = add_blob_.integer(0);
+  HONE_ASSIGN([[maybe_unused]] const bool more, add_blob_.next());
+  return id;
+}
+
+Status Writer::write(const TurnRecord& t) {
+  HONE_ASSIGN(const std::int64_t action, blob(*t.action));
+  HONE_TRY(add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
+                          t.outcome, std::int64_t{t.scored}, number_or_null(t.speedup),
+                          number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
+                          t.at, Blob{*t.reply}}));
+  return end_turn_.run(
+      {number_of(t.episode), t.at, std::int64_t{t.ended}, number_of(t.fingerprint)});
+}
+
+Status Writer::write(const IntentRecord& i) {
+  return intend_.run({number_of(i.episode), i.turn, blob_of(i.action), number_of(i.seed)});
+}
+
+Status Writer::release(std::uint64_t episode, EpisodeState state, double now) {
+  return release_.run({number_of(episode), static_cast<std::int64_t>(state), now});
+}
+
+Status Writer::drop(std::int64_t episode) {
+  HONE_TRY(drop_uses_.run({episode}));
+  std::string blobs = "[";
+  HONE_ASSIGN(bool row, drop_turns_.start({episode}));
+  while (row) {
+    blobs += (blobs.size() > 1 ? "," : "") + std::to_string(drop_turns_.integer(0));
+    HONE_ASSIGN(row, drop_turns_.next());
+  }
+  HONE_TRY(drop_blobs_.run({std::string_view(blobs += "]")}));
+  return drop_episode_.run({episode});
+}
+
+Result<int> Writer::retire(double before, std::int64_t limit) {
+  HONE_ASSIGN(const std::int64_t held, bytes());
+  if (limit > 0 && held <= limit) return 0;
+  std::vector<std::int64_t> old;
+  HONE_ASSIGN(bool row, oldest_.start({before, std::int64_t{kRetiredAtOnce}}));
+  while (row) {
+    old.push_back(oldest_.integer(0));
+    HONE_ASSIGN(row, oldest_.next());
+  }
+  for (const std::int64_t episode : old) HONE_TRY(drop(episode));
+  return static_cast<int>(old.size());
+}
+
+Status Writer::shrink() {
+  HONE_ASSIGN(Statement vacuum, database_->prepare("PRAGMA incremental_vacuum(" +
+                                                   std::to_string(kPagesAtOnce) + ")"));
+  return vacuum.run({});
+}
+
+/// Of what is in use: free pages are used again before the file grows.
+Result<std::int64_t> Writer::bytes() {
+  HONE_ASSIGN(const std::int64_t pages, database_->number("PRAGMA page_count"));
+  HONE_ASSIGN(const std::int64_t free, database_->number("PRAGMA freelist_count"));
+  HONE_ASSIGN(const std::int64_t size, database_->number("PRAGMA page_size"));
+  return (pages - free) * size;
+}
+
+}  // namespace hone

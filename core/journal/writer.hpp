@@ -1,0 +1,46 @@
+// Writer: the journal's one writing connection and its statements.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "journal/database.hpp"
+#include "journal/records.hpp"
+
+namespace hone {
+
+/// One thread at a time. The caller brackets writes with begin() and commit() or rollback().
+class Writer {
+ public:
+  static Result<std::unique_ptr<Writer>> open(const std::filesystem::path& path,
+                                              const std::string& vfs);
+
+  Status begin() { return database_->execute("BEGIN IMMEDIATE"); }
+  Status commit() { return database_->execute("COMMIT"); }
+  void rollback() { static_cast<void>(database_->execute("ROLLBACK")); }
+  bool broken() const { return database_->broken(); }
+
+  Status write(const EpisodeRecord& episode);
+  Status write(const TurnRecord& turn);
+  Status write(const IntentRecord& intent);
+  Status release(std::uint64_t episode, EpisodeState state, double now);
+
+  /// Deletes a few of the released episodes that are older than `before` (seconds since 1970), or
+  /// the oldest few when the file holds more than `bytes` (0: whatever its size). How many went.
+  Result<int> retire(double before, std::int64_t bytes);
+  /// Gives a few free pages back to the file system.
+  Status shrink();
+  Result<std::int64_t> bytes();
+
+ private:
+  Writer() = default;
+  Result<std::int64_t> blob(const std::string& bytes);
+  Status drop(std::int64_t episode);
+
+  std::unique_ptr<Database> database_;
+  Statement add_episode_, add_turn_, end_turn_, intend_, release_, find_blob_, use_blob_, add_blob_,
+      oldest_, drop_uses_, drop_blobs_, drop_turns_, drop_episode_;
+};
+
+}  // namespace hone

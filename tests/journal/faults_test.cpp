@@ -1,0 +1,145 @@
+// The journal over a disk that fails at every operation in turn.
+#include <gmock/gmock.h>
+
+#include "journal/faulty_disk.hpp"
+#include "journal/journal_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using Fault = FaultyDisk::Fault;
+using testing::HasSubstr;
+
+/// Fifty episodes of two turns; every third is closed. Says what was answered "done".
+struct Acknowledged {
+  std::vector<std::uint64_t> episodes;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> turns;
+};
+
+class FaultsTest : public JournalTest {
+ protected:
+  Acknowledged work(Journal& journal) {
+    Acknowledged told;
+    for (std::uint64_t id = 1; id <= 50; ++id) {
+      if (add(journal, episode_record(id))) told.episodes.push_back(id);
+      for (std::int64_t turn = 1; turn <= 2; ++turn) {
+        if (add(journal, turn_record(id, turn, turn == 2))) told.turns.emplace_back(id, turn);
+      }
+      if (id % 3 == 0) static_cast<void>(release(journal, id, EpisodeState::kClosed));
+    }
+    return told;
+  }
+
+  /// The invariants: what was told is there, and the journal is sound.
+  void check(const Acknowledged& told, const std::string& where) {
+    auto journal = open();
+    ASSERT_TRUE(journal) << where << ": " << journal.error().message;
+    const auto wrong = (*journal)->reader().check();
+    ASSERT_TRUE(wrong) << where;
+    ASSERT_EQ(*wrong, std::vector<std::string>()) << where;
+    for (const std::uint64_t id : told.episodes) {
+      const auto read = (*journal)->reader().episode(id);
+      ASSERT_TRUE(read && *read) << where << ": episode " << id << " is lost";
+    }
+    for (const auto& [id, turn] : told.turns) {
+      const auto read = (*journal)->reader().episode(id);
+      ASSERT_TRUE(read && *read && (*read)->turns.size() >= static_cast<std::size_t>(turn))
+          << where << ": turn " << turn << " of episode " << id << " is lost";
+    }
+  }
+
+  void start_again() {
+    std::error_code ignored;
+    for (const auto& file : std::filesystem::directory_iterator(folder_)) {
+      std::filesystem::remove(file.path(), ignored);
+    }
+  }
+
+  FaultyDisk disk_;
+};
+
+TEST_F(FaultsTest, NothingToldIsLostWhereverThePowerGoes) {
+  JournalOptions faulty;
+  faulty.vfs = disk_.vfs();
+  disk_.fail_at(0, Fault::kNone);
+  work(*opened(faulty));
+  const std::int64_t all = disk_.operations();
+  ASSERT_GT(all, 300);
+  std::int64_t points = 0;
+  for (const Fault fault : {Fault::kPowerLoss, Fault::kTornWrite}) {
+    for (std::int64_t k = 1; k <= all; k += fault == Fault::kPowerLoss ? 1 : 7) {
+      start_again();
+      disk_.mend();
+      disk_.fail_at(k, fault);
+      Acknowledged told;
+      if (auto journal = open(faulty)) told = work(**journal);
+      disk_.restore();
+      disk_.mend();
+      check(told, "operation " + std::to_string(k));
+      if (HasFatalFailure()) return;
+      ++points;
+    }
+  }
+  RecordProperty("points", static_cast<int>(points));
+}
+
+TEST_F(FaultsTest, TheSweepSeesAJournalThatDoesNotSync) {
+  // What would be lost if commits were not synced: the check above must be able to fail.
+  JournalOptions faulty;
+  faulty.vfs = disk_.vfs();
+  auto journal = opened(faulty);
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  disk_.fail_at(1, Fault::kPowerLoss);
+  EXPECT_FALSE(add(*journal, episode_record(2))) << "nothing is told that was not synced";
+  journal.reset();
+  disk_.restore();
+  disk_.mend();
+  journal = opened();
+  EXPECT_TRUE(*journal->reader().episode(1));
+  EXPECT_FALSE(*journal->reader().episode(2));
+}
+
+TEST_F(FaultsTest, AFullDiskIsSaidAndPasses) {
+  JournalOptions faulty;
+  faulty.vfs = disk_.vfs();
+  auto journal = opened(faulty);
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  disk_.fail_at(1, Fault::kFull);
+  const Status full = add(*journal, turn_record(1, 1, false, std::string(100000, 'x')));
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, Code::kResourceExhausted);
+  EXPECT_THAT(full.error().message, HasSubstr("the disk is full"));
+  disk_.mend();
+  EXPECT_TRUE(add(*journal, turn_record(1, 1))) << "once there is room it goes on";
+  journal.reset();
+  EXPECT_EQ((*opened()->reader().episode(1))->turns.size(), 1u);
+}
+
+TEST_F(FaultsTest, AfterAFailedSyncNothingIsToldAnyMore) {
+  JournalOptions faulty;
+  faulty.vfs = disk_.vfs();
+  // Which operation of one addition is its sync is SQLite's business: one of them is.
+  int refused_later = 0;
+  for (std::int64_t k = 1; k <= 40; ++k) {
+    start_again();
+    disk_.mend();
+    auto journal = opened(faulty);
+    ASSERT_TRUE(add(*journal, episode_record(1)));
+    disk_.fail_at(k, Fault::kIoError);
+    const Status first = add(*journal, turn_record(1, 1));
+    const std::int64_t next = first ? 2 : 1;  // what was not told is tried again
+    const Status second = add(*journal, turn_record(1, next));
+    Acknowledged told{{1}, {}};
+    if (first) told.turns.emplace_back(1, 1);
+    if (second) told.turns.emplace_back(1, next);
+    if (!second && second.error().message.find("restart") != std::string::npos) ++refused_later;
+    journal.reset();
+    disk_.mend();
+    check({told.episodes, told.turns}, "operation " + std::to_string(k));
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(refused_later, 1);
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,40 @@
+// What the journal's tests share: a folder of their own, records, and adding with an answer.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "journal/journal.hpp"
+
+namespace hone::test {
+
+EpisodeRecord episode_record(std::uint64_t id, const std::string& client = "trainer");
+TurnRecord turn_record(std::uint64_t episode, std::int64_t turn, bool ended = false,
+                       const std::string& action = {});
+
+class JournalTest : public testing::Test {
+ protected:
+  JournalTest();
+  ~JournalTest() override;
+
+  Result<std::unique_ptr<Journal>> open(JournalOptions options = {});
+  std::unique_ptr<Journal> opened(JournalOptions options = {});
+
+  /// Adds and waits for the answer.
+  template <typename Record>
+  static Status add(Journal& journal, Record record) {
+    std::promise<Status> promise;
+    journal.add(std::move(record), [&](const Status& done) { promise.set_value(done); });
+    return promise.get_future().get();
+  }
+  static Status release(Journal& journal, std::uint64_t episode, EpisodeState state);
+  static Status sync(Journal& journal);
+
+  std::filesystem::path folder_, path_;
+};
+
+}  // namespace hone::test

@@ -1,0 +1,213 @@
+// What is added comes back, also from a second start; and who may open a journal.
+#include "journal/journal.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "journal/database.hpp"
+#include "journal/journal_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(JournalTest, GivesBackWhatWasAdded) {
+  EpisodeRecord record = episode_record(0xfedcba9876543210u);
+  record.reset_key = sha256("key");
+  record.parent = 5;
+  record.parent_turn = 2;
+  {
+    auto journal = opened();
+    ASSERT_TRUE(add(*journal, record));
+    ASSERT_TRUE(add(*journal, turn_record(record.id, 1)));
+    ASSERT_TRUE(add(*journal, turn_record(record.id, 2)));
+  }
+  auto journal = opened();
+  const auto read = journal->reader().episode(record.id);
+  ASSERT_TRUE(read && *read);
+  const StoredEpisode& episode = **read;
+  EXPECT_EQ(episode.record.token, record.token);
+  EXPECT_EQ(episode.record.seed, record.seed);
+  EXPECT_EQ(episode.record.group, record.group);
+  EXPECT_EQ(episode.record.options, record.options);
+  EXPECT_EQ(episode.record.reset_key, record.reset_key);
+  EXPECT_EQ(episode.record.parent, 5u);
+  EXPECT_EQ(episode.state, EpisodeState::kOpen);
+  EXPECT_EQ(episode.fingerprint, 77u);
+  ASSERT_EQ(episode.turns.size(), 2u);
+  EXPECT_EQ(*episode.turns[1].action, *turn_record(record.id, 2).action);
+  EXPECT_EQ(*episode.turns[1].reply, *turn_record(record.id, 2).reply);
+  EXPECT_EQ(episode.turns[1].seed, record.id * 1000 + 2);
+  EXPECT_EQ(episode.turns[0].speedup, 1.5);
+  EXPECT_TRUE(std::isnan(episode.turns[0].reward));
+}
+
+TEST_F(JournalTest, KnowsWhichEpisodesAreHeld) {
+  auto journal = opened();
+  for (std::uint64_t id = 1; id <= 4; ++id) {
+    EpisodeRecord record = episode_record(id, id % 2 == 0 ? "even" : "odd");
+    record.reset_key = sha256(std::to_string(id));
+    ASSERT_TRUE(add(*journal, record));
+  }
+  ASSERT_TRUE(add(*journal, turn_record(2, 1, true)));
+  ASSERT_TRUE(add(*journal, turn_record(4, 1, true)));
+  ASSERT_TRUE(release(*journal, 3, EpisodeState::kClosed));
+  ASSERT_TRUE(release(*journal, 4, EpisodeState::kReaped));
+  const auto held = journal->reader().held();
+  ASSERT_TRUE(held);
+  ASSERT_EQ(held->size(), 2u);
+  EXPECT_EQ((*held)[0].client, "odd");
+  EXPECT_FALSE((*held)[0].ended);
+  EXPECT_TRUE((*held)[1].ended);
+  EXPECT_EQ((*journal->reader().episode(3))->state, EpisodeState::kClosed);
+  EXPECT_EQ((*journal->reader().episode(4))->state, EpisodeState::kEnded) << "it had ended before";
+  EXPECT_FALSE(*journal->reader().held_episode(3));
+  EXPECT_TRUE(*journal->reader().held_episode(2));
+  EXPECT_EQ((*journal->reader().held_reset(sha256("1")))->first, 1u);
+  EXPECT_FALSE(*journal->reader().held_reset(sha256("3"))) << "its key is free again";
+}
+
+TEST_F(JournalTest, AnIntentLastsUntilItsTurnIsThere) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, episode_record(9)));
+  journal->add(IntentRecord{9, 1, sha256("code"), 4711});
+  ASSERT_TRUE(sync(*journal));
+  const auto before = journal->reader().episode(9);
+  ASSERT_TRUE((*before)->intent);
+  EXPECT_EQ((*before)->intent->seed, 4711u);
+  EXPECT_EQ((*before)->intent->action, sha256("code"));
+  ASSERT_TRUE(add(*journal, turn_record(9, 1)));
+  EXPECT_FALSE((*journal->reader().episode(9))->intent);
+}
+
+TEST_F(JournalTest, StoresTheSameSubmissionOnce) {
+  auto journal = opened();
+  const std::string code(20000, 'x');
+  for (std::uint64_t id = 1; id <= 50; ++id) {
+    ASSERT_TRUE(add(*journal, episode_record(id)));
+    ASSERT_TRUE(add(*journal, turn_record(id, 1, false, code)));
+  }
+  EXPECT_EQ(*journal->reader().check(), std::vector<std::string>());
+  EXPECT_EQ(*(*journal->reader().episode(50))->turns[0].action, code);
+  journal.reset();
+  EXPECT_LT(std::filesystem::file_size(path_), 10 * code.size());
+}
+
+TEST_F(JournalTest, AFailureHitsWhomItBelongsTo) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  std::atomic<int> good = 0, bad = 0;
+  std::string message;
+  const auto count = [&](const Status& done) { ++(done ? good : bad); };
+  for (int i = 1; i <= 100; ++i) journal->add(turn_record(1, i), count);
+  journal->add(turn_record(1, 50), [&](const Status& done) {
+    count(done);
+    message = done ? "" : done.error().message;
+  });
+  for (int i = 101; i <= 200; ++i) journal->add(turn_record(1, i), count);
+  ASSERT_TRUE(sync(*journal));
+  EXPECT_EQ(good, 200);
+  EXPECT_EQ(bad, 1);
+  EXPECT_THAT(message, HasSubstr("UNIQUE constraint failed: turns.episode, turns.turn"));
+  EXPECT_EQ((*journal->reader().episode(1))->turns.size(), 200u);
+}
+
+TEST_F(JournalTest, ManyThreadsShareASync) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  std::atomic<int> done = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 100; ++i) {
+        journal->add(turn_record(1, t * 100 + i + 1), [&](const Status& s) { done += s.ok(); });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(sync(*journal));
+  EXPECT_EQ(done, 800);
+  EXPECT_LT(journal->stats().find("syncs")->as_int(), 400) << "group commit";
+}
+
+TEST_F(JournalTest, WhatWaitsIsWrittenAtTheEnd) {
+  int done = 0;
+  {
+    auto journal = opened();
+    for (std::uint64_t id = 1; id <= 100; ++id) {
+      journal->add(episode_record(id), [&](const Status& s) { done += s.ok(); });
+    }
+  }
+  EXPECT_EQ(done, 100);
+  EXPECT_EQ(opened()->reader().held()->size(), 100u);
+}
+
+TEST_F(JournalTest, ASecondServerIsRefused) {
+  auto first = opened();
+  const auto second = open();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(second.error().message, HasSubstr("another server has this journal open"));
+  EXPECT_TRUE(JournalReader::open(path_)) << "reading is allowed beside it";
+}
+
+TEST_F(JournalTest, ANewerSchemaIsRefused) {
+  opened();
+  {
+    auto database = Database::open(path_, Database::Mode::kWrite);
+    ASSERT_TRUE((*database)->execute("PRAGMA user_version = 99"));
+  }
+  const auto journal = open();
+  ASSERT_FALSE(journal);
+  EXPECT_THAT(journal.error().message, HasSubstr("found version 99 of the journal, this hone knows "
+                                                 "up to 1; use a newer hone"));
+  EXPECT_FALSE(JournalReader::open(path_));
+}
+
+TEST_F(JournalTest, ADatabaseOfAnotherProgramIsRefused) {
+  {
+    auto database = Database::open(path_, Database::Mode::kWrite);
+    ASSERT_TRUE((*database)->execute("CREATE TABLE accounts (id INTEGER)"));
+  }
+  const auto journal = open();
+  ASSERT_FALSE(journal);
+  EXPECT_THAT(journal.error().message, HasSubstr("found a database of another program"));
+}
+
+TEST_F(JournalTest, ListsWithAFilter) {
+  auto journal = opened();
+  for (std::uint64_t id = 1; id <= 10; ++id) {
+    ASSERT_TRUE(add(*journal, episode_record(id, id <= 3 ? "a" : "b")));
+    ASSERT_TRUE(add(*journal, turn_record(id, 1, id % 2 == 0)));
+  }
+  EpisodeFilter filter;
+  EXPECT_EQ(journal->reader().list(filter)->size(), 10u);
+  filter.client = "a";
+  const auto lines = journal->reader().list(filter);
+  ASSERT_EQ(lines->size(), 3u);
+  EXPECT_EQ(lines->front().id, 3u) << "the newest first";
+  EXPECT_EQ(lines->front().turns, 1);
+  EXPECT_EQ(lines->front().best_speedup, 1.5);
+  filter.state = EpisodeState::kEnded;
+  EXPECT_EQ(journal->reader().list(filter)->size(), 1u);
+  filter = {};
+  filter.limit = 4;
+  EXPECT_EQ(journal->reader().list(filter)->size(), 4u);
+}
+
+TEST_F(JournalTest, CopiesItselfWhileItIsWritten) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  ASSERT_TRUE(journal->reader().copy_to(folder_ / "copy.db"));
+  ASSERT_TRUE(add(*journal, episode_record(2)));
+  const auto copy = JournalReader::open(folder_ / "copy.db");
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ((*copy)->held()->size(), 1u);
+  EXPECT_FALSE(journal->reader().copy_to(folder_ / "copy.db")) << "nothing is overwritten";
+}
+
+}  // namespace
+}  // namespace hone::test
