@@ -128,18 +128,18 @@ void Journal::commit(std::vector<Addition>& batch) {
       ++failures_;
       log_error("journal", one.error().message);
     }
-    if (addition.done) addition.done(one);
+    if (addition.done) addition.done(one ? one : Status(one.error().in("journal")));
   }
 }
 
 Status Journal::transact(const Addition* additions, std::size_t count) {
   if (broken_) {
-    return unavailable("journal: a sync failed, so what is on the disk is not known; restart");
+    return unavailable("a sync failed, so what is on the disk is not known; restart the server");
   }
   const auto fail = [&](const Error& error) -> Status {
     broken_ = broken_ || writer_->broken();
     writer_->rollback();
-    return error.in("journal");
+    return error;
   };
   if (Status begun = writer_->begin(); !begun) return fail(begun.error());
   for (std::size_t i = 0; i < count; ++i) {
