@@ -195,7 +195,8 @@ ServerOptions server_options(const Config& config) {
 Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       const Registry& registry,
                                                       std::shared_ptr<const Catalog> catalog,
-                                                      Evaluator& evaluator, std::string isolation) {
+                                                      Evaluator& evaluator, std::string isolation,
+                                                      Journal* journal) {
   // A mistake in the default reward is found now, not at the first reset.
   const auto default_reward = open_reward(config, registry);
   if (!default_reward) return default_reward.error().in("reward");
@@ -216,10 +217,20 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   options.isolation = std::move(isolation);
   options.reward = (*default_reward)->name();
   options.reward_config = config.reward.config;
+  options.journal = journal;
   return make_episode_service(std::move(options), std::move(environments), std::move(catalog),
                               evaluator, [&registry](const std::string& name, const Value& own) {
                                 return registry.open_reward(name, own);
                               });
+}
+
+Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
+  if (config.journal.path.empty()) return std::unique_ptr<Journal>();
+  JournalOptions options;
+  options.path = config.journal.path;
+  options.keep_days = config.journal.keep_days;
+  options.keep_bytes = config.journal.keep_bytes;
+  return Journal::open(std::move(options));
 }
 
 Result<std::unique_ptr<Host>> Host::start(const Config& config, const Say& say) {
@@ -233,6 +244,7 @@ Result<std::unique_ptr<Host>> Host::start(const Config& config, const Say& say) 
   host->registry_ = open_registry(config);
   tell("reading tasks");
   HONE_ASSIGN(host->catalog_, open_catalog(config, *host->registry_));
+  HONE_ASSIGN(host->journal_, open_journal(config));
   HONE_ASSIGN(const EvaluatorOptions options, evaluator_options(config, *host->registry_));
   HONE_ASSIGN(const std::unique_ptr<Backend> backend,
               host->registry_->open_backend(config.backend));
@@ -240,9 +252,10 @@ Result<std::unique_ptr<Host>> Host::start(const Config& config, const Say& say) 
   tell("testing compilers and starting the judge");
   HONE_ASSIGN(host->evaluator_,
               make_evaluator(*host->launcher_, options, facts.find("fingerprint")->as_string()));
-  HONE_ASSIGN(host->episodes_,
-              make_episodes(config, *host->registry_, host->catalog_, *host->evaluator_,
-                            std::string(isolation_name(host->launcher_->level()))));
+  HONE_ASSIGN(
+      host->episodes_,
+      make_episodes(config, *host->registry_, host->catalog_, *host->evaluator_,
+                    std::string(isolation_name(host->launcher_->level())), host->journal_.get()));
   return host;
 }
 
@@ -250,7 +263,8 @@ std::string Host::description() const {
   const auto tasks = catalog_->list("");
   return "isolation " + std::string(isolation_name(launcher_->level())) + " (freezer " +
          launcher_->freezer() + "); " + evaluator_->fingerprint() + "; " +
-         std::to_string(tasks ? tasks->size() : 0) + " tasks";
+         std::to_string(tasks ? tasks->size() : 0) + " tasks; " +
+         (journal_ ? "journal " + config_.journal.path : "no journal");
 }
 
 }  // namespace hone

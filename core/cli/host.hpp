@@ -72,6 +72,7 @@ class Host {
   std::unique_ptr<Launcher> launcher_;
   std::unique_ptr<const Registry> registry_;
   std::shared_ptr<const Catalog> catalog_;
+  std::unique_ptr<Journal> journal_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<EpisodeService> episodes_;
 };
@@ -81,6 +82,9 @@ class Host {
 Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       const Registry& registry,
                                                       std::shared_ptr<const Catalog> catalog,
-                                                      Evaluator& evaluator, std::string isolation);
+                                                      Evaluator& evaluator, std::string isolation,
+                                                      Journal* journal = nullptr);
+/// The configured one; nullptr where none is.
+Result<std::unique_ptr<Journal>> open_journal(const Config& config);
 
 }  // namespace hone

@@ -10,6 +10,7 @@ namespace hone {
 struct LocalServer::Parts {
   std::unique_ptr<Host> host;
   std::unique_ptr<const Registry> registry;  // without a host
+  std::unique_ptr<Journal> journal;          // without a host
   std::unique_ptr<EpisodeService> episodes;  // without a host
   std::unique_ptr<Server> server;
 };
@@ -27,8 +28,9 @@ Result<std::unique_ptr<LocalServer>> LocalServer::start(const Config& config, co
   } else {
     parts->registry = open_registry(config);
     HONE_ASSIGN(auto catalog, open_catalog(config, *parts->registry));
-    HONE_ASSIGN(parts->episodes,
-                make_episodes(config, *parts->registry, std::move(catalog), *evaluator, "none"));
+    HONE_ASSIGN(parts->journal, open_journal(config));
+    HONE_ASSIGN(parts->episodes, make_episodes(config, *parts->registry, std::move(catalog),
+                                               *evaluator, "none", parts->journal.get()));
     service = parts->episodes.get();
   }
   HONE_ASSIGN(parts->server, Server::start(server_options(config), *service));

@@ -344,6 +344,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
     if (is_plugin_path(plugin)) plugin = absolute_from(folder, plugin);
   };
   locate(config.reward.name);
+  config.journal.path = absolute_from(folder, config.journal.path);
   if (config.plugin_host.python.find('/') != std::string::npos) locate(config.plugin_host.python);
   for (DatasetConfig& dataset : config.datasets) {
     locate(dataset.plugin);

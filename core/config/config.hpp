@@ -53,6 +53,13 @@ struct EnvironmentConfig {
   std::int64_t feedback_tokens = 600;
 };
 
+/// Where episodes are recorded.
+struct JournalConfig {
+  std::string path;             ///< empty: nowhere; they end with the server
+  double keep_days = 0;         ///< 0: for ever
+  std::int64_t keep_bytes = 0;  ///< 0: without limit
+};
+
 struct DatasetConfig {
   std::string name = "tasks";
   std::string plugin = "tasks";  ///< a name, or the path of a library or a Python file
@@ -134,6 +141,7 @@ struct Config {
   EnvironmentConfig environment;
   std::vector<DatasetConfig> datasets{DatasetConfig{}};
   bool open_held_out = false;  ///< serve tasks of split held_out, to everybody
+  JournalConfig journal;
   RewardConfig reward;
   CpuConfig cpu;
   EvaluateConfig evaluate;

@@ -135,6 +135,14 @@ void walk_config(Config& c, SchemaVisitor& v) {
   v.group("environment", [&c](SchemaVisitor& inner) { walk_environment(c.environment, inner); });
   walk_datasets(c.datasets, v);
   v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
+  v.group("journal", [&c](SchemaVisitor& inner) {
+    inner.text("path", c.journal.path,
+               "file that records episodes, so that they outlive the server; empty: none");
+    inner.number("keep_days", c.journal.keep_days, {0, 36500},
+                 "episodes that nobody holds go after so long; 0: never");
+    inner.integer("keep_bytes", c.journal.keep_bytes, {0, 1LL << 50},
+                  "above this size the oldest of them go; 0: never");
+  });
   v.group("reward", [&c](SchemaVisitor& inner) {
     inner.text("name", c.reward.name,
                "the reward plugin: a name, or the path of a .so or .py; a reset may name another");

@@ -12,6 +12,7 @@
 #include "base/crypto.hpp"
 #include "episode/environment.hpp"
 #include "episode/service.hpp"
+#include "journal/records.hpp"
 #include "plugin/reward.hpp"
 
 namespace hone {
@@ -77,7 +78,10 @@ struct Episode {
   bool ended = false;
   std::shared_ptr<Flight> flight;
   ClientLoad* load = nullptr;
-  Sha256 reset_key{};  ///< its place in the table's reset keys; all zero: none
+  Sha256 reset_key{};           ///< its place in the table's reset keys; all zero: none
+  double resident_until_s = 0;  ///< before that it stays in memory, named or not
+  /// The step that a server took up and did not live to finish.
+  std::unique_ptr<const IntentRecord> intent;
 
   EpisodeView view(std::span<const TurnFacts> done, double now_s) const {
     return {*task, backend, *settings, done, now_s - started_s};

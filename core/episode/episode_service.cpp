@@ -3,6 +3,7 @@
 
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
+#include "episode/recording.hpp"
 
 namespace hone {
 namespace {
@@ -21,24 +22,34 @@ void abandon(EpisodeState& state, const Started& step, const Error& error) {
   answer(state.table.abandon(step), error);
 }
 
-void finish(EpisodeState& state, const Started& step, TurnResult result) {
-  const CompletedTurn done =
-      complete_turn(*step.episode, *step.flight, std::move(result), state.now_s());
-  ++state.steps;
-  if (!done.facts.scored) ++state.unscored;
-  answer(state.table.end(step, done.facts, done.reply, done.ended, done.fingerprint), *done.reply);
+/// A turn counts once it is recorded; until then its step is under way.
+void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, TurnResult result) {
+  CompletedTurn turn =
+      complete_turn(*step.episode, *step.flight, std::move(result), state->now_s());
+  TurnRecord record;
+  if (state->journal != nullptr) record = record_of(*step.episode, *step.flight, turn);
+  auto recorded = [state, step, turn = std::move(turn)](const Status& done) {
+    if (!done) return abandon(*state, step, done.error());
+    ++state->steps;
+    if (!turn.facts.scored) ++state->unscored;
+    answer(state->table.end(step, turn.facts, turn.reply, turn.ended, turn.fingerprint),
+           *turn.reply);
+  };
+  if (state->journal == nullptr) return recorded({});
+  state->journal->add(std::move(record), std::move(recorded));
 }
 
 /// The evaluator's word. What it cannot give in time, or was told not to give, leaves the turn
 /// open; what it could not give through a fault of ours closes the turn, unscored.
-void conclude(EpisodeState& state, const Started& step, Result<Verdict> verdict) {
-  if (state.table.settle(step)) {
-    return abandon(state, step, {Code::kCancelled, "the step was cancelled; its turn is open"});
+void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
+              Result<Verdict> verdict) {
+  if (state->table.settle(step)) {
+    return abandon(*state, step, {Code::kCancelled, "the step was cancelled; its turn is open"});
   }
   if (verdict) return finish(state, step, {std::move(*verdict), {}, {}});
   const Code code = verdict.error().code;
   if (code == Code::kCancelled || code == Code::kDeadlineExceeded) {
-    return abandon(state, step, verdict.error());
+    return abandon(*state, step, verdict.error());
   }
   finish(state, step, {std::nullopt, verdict.error().message, {}});
 }
@@ -52,7 +63,7 @@ Episodes::Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environme
       evaluator_(evaluator),
       rewards_(std::move(rewards)),
       state_(std::make_shared<EpisodeState>(options_.limits, options_.now_s,
-                                            std::move(environments))) {
+                                            std::move(environments), options_.journal)) {
   HONE_ASSERT(!state_->environments.empty() && !options_.backends.empty());
 }
 
@@ -69,6 +80,7 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
   flight->seed = random_u64();
   flight->deadline_s = deadline_s;
 
+  if (Status awake = wake(id); !awake) return reply(awake.error());
   auto begun = state_->table.begin(caller, id, std::move(flight), {reply, std::move(progress)},
                                    state_->refusing);
   if (!begun) return reply(begun.error());
@@ -80,7 +92,20 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
     ++state_->joins;
     return;
   }
-  start(std::get<Started>(*begun));
+  const Started& step = std::get<Started>(*begun);
+  if (state_->journal != nullptr) intend(step);
+  start(step);
+}
+
+/// A step that an earlier server took up gets the secret inputs that it drew.
+void Episodes::intend(const Started& step) {
+  const IntentRecord* former = step.episode->intent.get();
+  if (former != nullptr && former->turn == step.flight->turn &&
+      former->action == step.flight->hash) {
+    step.flight->seed = former->seed;
+  } else {
+    state_->journal->add(intent_of(*step.episode, *step.flight));
+  }
 }
 
 void Episodes::start(const Started& step) {
@@ -89,7 +114,7 @@ void Episodes::start(const Started& step) {
   Result<Prepared> prepared = episode.environment->prepare(view, step.flight->action);
   if (!prepared) return abandon(*state_, step, prepared.error());
   if (auto* verdict = std::get_if<Verdict>(&*prepared)) {
-    return conclude(*state_, step, std::move(*verdict));
+    return conclude(state_, step, std::move(*verdict));
   }
   auto& candidate = std::get<Candidate>(*prepared);
   Submission submission;
@@ -109,7 +134,7 @@ void Episodes::start(const Started& step) {
         const Value body = Value::map({{"stage", stage_name(stage)}});
         for (const Progress& watcher : state->table.watchers(step)) watcher(body);
       },
-      [state, step](Result<Verdict> verdict) { conclude(*state, step, std::move(verdict)); });
+      [state, step](Result<Verdict> verdict) { conclude(state, step, std::move(verdict)); });
   if (!evaluation) return abandon(*state_, step, evaluation.error());
   if (state_->table.submitted(step, *evaluation)) evaluator_.cancel(*evaluation);
 }
@@ -119,6 +144,7 @@ Result<Value> Episodes::cancel(const Caller& caller, const Value& request) {
   const std::uint64_t id = read_episode(f);
   const std::int64_t turn = f.integer("turn", 0, INT64_MAX);
   HONE_TRY(f.finish());
+  HONE_TRY(wake(id));
   HONE_ASSIGN(const auto marked, state_->table.cancel(caller, id, turn));
   if (marked.first) evaluator_.cancel(*marked.first);
   return Value::map({{"cancelled", marked.second}});
@@ -128,8 +154,10 @@ Result<Value> Episodes::close(const Caller& caller, const Value& request) {
   Fields f(request, "close");
   const std::uint64_t id = read_episode(f);
   HONE_TRY(f.finish());
+  HONE_TRY(wake(id));
   HONE_ASSIGN(const auto closed, state_->table.close(caller, id));
   ++state_->closed;
+  if (state_->journal != nullptr) state_->journal->release(id, RecordState::kClosed, nullptr);
   if (closed.second) evaluator_.cancel(*closed.second);
   return close_reply(closed.first);
 }
@@ -139,6 +167,7 @@ Result<Value> Episodes::resume(const Caller& caller, const Value& request) {
   const std::uint64_t id = read_episode(f);
   const std::string token = f.text("token", 64);
   HONE_TRY(f.finish());
+  HONE_TRY(wake(id));
   HONE_ASSIGN(const EpisodeTable::Snapshot snapshot, state_->table.resume(caller, id, token));
   return resume_reply(snapshot, options_.limits.lease_s, state_->now_s());
 }
@@ -151,9 +180,14 @@ void Episodes::renew(const Caller& caller, const Value& episodes) {
 }
 
 std::size_t Episodes::reap() {
-  const std::size_t reaped = state_->table.reap();
-  state_->reaped += reaped;
-  return reaped;
+  const std::vector<std::uint64_t> reaped = state_->table.reap();
+  state_->reaped += reaped.size();
+  if (state_->journal == nullptr) return reaped.size();
+  for (const std::uint64_t id : reaped) {
+    state_->journal->release(id, RecordState::kReaped, nullptr);
+  }
+  state_->table.doze();
+  return reaped.size();
 }
 
 Value Episodes::stats() const {
@@ -166,6 +200,7 @@ Value Episodes::stats() const {
                                               {"opened", number(state_->resets)},
                                               {"closed", number(state_->closed)},
                                               {"reaped", number(state_->reaped)},
+                                              {"asleep", counts.asleep},
                                               {"clients", counts.clients},
                                               {"history_bytes", counts.history_bytes}})},
                      {"steps", Value::map({{"under_way", counts.steps},
@@ -174,6 +209,7 @@ Value Episodes::stats() const {
                                            {"left_open", number(state_->abandoned)},
                                            {"repeats", number(state_->repeats)},
                                            {"joins", number(state_->joins)}})},
+                     {"journal", state_->journal != nullptr ? state_->journal->stats() : Value()},
                      {"evaluator", evaluator_.stats()}});
 }
 
@@ -181,11 +217,20 @@ std::size_t Episodes::pending() const { return state_->table.counts().steps; }
 
 void Episodes::refuse_new_work() { state_->refusing = true; }
 
-std::unique_ptr<EpisodeService> make_episode_service(
+Status Episodes::go_on() {
+  if (state_->journal == nullptr) return {};
+  HONE_ASSIGN(const std::vector<JournalReader::Held> held, state_->journal->reader().held());
+  for (const JournalReader::Held& one : held) state_->table.expect(one.id, one.client, one.ended);
+  return {};
+}
+
+Result<std::unique_ptr<EpisodeService>> make_episode_service(
     EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
     std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards) {
-  return std::make_unique<Episodes>(std::move(options), std::move(environments), std::move(tasks),
-                                    evaluator, std::move(rewards));
+  auto service = std::make_unique<Episodes>(std::move(options), std::move(environments),
+                                            std::move(tasks), evaluator, std::move(rewards));
+  HONE_TRY(service->go_on());
+  return std::unique_ptr<EpisodeService>(std::move(service));
 }
 
 }  // namespace hone

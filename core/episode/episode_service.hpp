@@ -19,11 +19,15 @@ namespace hone {
 /// What evaluations that are still out need when they come back, even after the service is gone.
 struct EpisodeState {
   EpisodeState(EpisodeLimits limits, std::function<double()> clock,
-               std::vector<std::unique_ptr<Environment>> all)
-      : now_s(clock), environments(std::move(all)), table(limits, std::move(clock)) {}
+               std::vector<std::unique_ptr<Environment>> all, Journal* records)
+      : now_s(clock),
+        environments(std::move(all)),
+        journal(records),
+        table(limits, std::move(clock)) {}
 
   const std::function<double()> now_s;
   const std::vector<std::unique_ptr<Environment>> environments;
+  Journal* const journal;  ///< or nullptr
   EpisodeTable table;
   std::atomic<std::uint64_t> resets{0}, steps{0}, repeats{0}, joins{0}, unscored{0}, abandoned{0},
       reaped{0}, closed{0};
@@ -44,10 +48,19 @@ class RewardCache {
       HONE_GUARDED_BY(mutex_);
 };
 
+/// A reward as it is opened. An empty name: not chosen yet.
+struct RewardChoice {
+  std::string name;
+  Value config = Value::map();
+};
+
 class Episodes final : public EpisodeService {
  public:
   Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
            std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards);
+
+  /// Expects the episodes that the journal holds. Before the first request.
+  Status go_on();
 
   Result<Value> describe(const Caller& caller, const Value& request) override;
   void reset(const Caller& caller, const Value& request, Reply reply) override;
@@ -64,12 +77,17 @@ class Episodes final : public EpisodeService {
   void refuse_new_work() override;
 
  private:
-  Result<std::string> try_reset(const Caller& caller, const Value& request);
-  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f);
+  Status try_reset(const Caller& caller, const Value& request, const Reply& reply);
+  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f, RewardChoice& reward);
+  Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
   Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
                                                   const std::string& backend,
                                                   std::uint64_t seed) const;
-  Status read_options(Fields& f, Episode& episode);
+  Status read_options(Fields& f, Episode& episode, RewardChoice& reward);
+  /// Reads an episode that sleeps; nothing for one that does not.
+  Status wake(std::uint64_t id);
+  Result<EpisodeTable::Pinned> restore(const StoredEpisode& stored);
+  void intend(const EpisodeTable::Started& step);
   void start(const EpisodeTable::Started& step);
   const Environment& environment(const std::string& name) const;
   std::vector<std::string> environment_names() const;

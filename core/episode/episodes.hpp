@@ -14,6 +14,7 @@
 #include "episode/service.hpp"
 #include "episode/table.hpp"
 #include "evaluate/evaluator.hpp"
+#include "journal/journal.hpp"
 #include "plugin/reward.hpp"
 
 namespace hone {
@@ -27,6 +28,9 @@ struct EpisodeOptions {
   std::string reward = "tritonforge";  ///< when a reset names none
   Value reward_config = Value::map();  ///< of that default alone
   std::function<double()> now_s = monotonic_s;
+  /// Where episodes and turns are recorded before anybody hears of them; it outlives the service's
+  /// last callback. nullptr: they live as long as the process.
+  Journal* journal = nullptr;
 };
 
 /// Opens a reward by plugin name and configuration: `registry.open_reward`, or a test's own.
@@ -36,10 +40,14 @@ using OpenReward =
 /// At least one environment, the first is the default. The evaluator outlives the service's last
 /// call; its callbacks may come after the service is gone.
 ///
-///   auto service = make_episode_service({}, std::move(environments), catalog, evaluator,
-///       [&](const std::string& name, const Value& config) { return registry.open_reward(name,
-///       config); });
-std::unique_ptr<EpisodeService> make_episode_service(
+/// With a journal, episodes that it holds are served as if nothing had happened; an error is one of
+/// reading it.
+///
+///   HONE_ASSIGN(auto service, make_episode_service({}, std::move(environments), catalog, evaluator,
+///       [&](const std::string& name, const Value& config) {
+///         return registry.open_reward(name, config);
+///       }));
+Result<std::unique_ptr<EpisodeService>> make_episode_service(
     EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
     std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards);
 

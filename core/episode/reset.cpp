@@ -3,6 +3,7 @@
 #include "base/crypto.hpp"
 #include "base/nearest.hpp"
 #include "episode/episode_service.hpp"
+#include "episode/recording.hpp"
 
 namespace hone {
 namespace {
@@ -78,31 +79,59 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
 }
 
 void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
-  reply(try_reset(caller, request));
+  if (Status tried = try_reset(caller, request, reply); !tried) reply(tried.error());
 }
 
-Result<std::string> Episodes::try_reset(const Caller& caller, const Value& request) {
+/// Nobody hears of an episode before it is recorded, nor of one that another request is recording.
+Status Episodes::try_reset(const Caller& caller, const Value& request, const Reply& reply) {
   Fields f(request, "reset");
   const std::string key_text = f.text_or("key", "", kNameMax);
   HONE_TRY(f.finish_loosely());
   std::optional<EpisodeTable::ResetKey> key;
-  EpisodeTable::Pinned episode;
+  EpisodeTable::Pinned episode, fresh;
+  RewardChoice reward;
   if (!key_text.empty()) {
     key = reset_key(caller, key_text, request);
-    HONE_ASSIGN(episode, state_->table.find_reset(*key));
+    HONE_ASSIGN(episode, find_reset(*key));
   }
-  if (episode) {
-    ++state_->repeats;
-  } else {
+  if (!episode) {
     if (state_->refusing) return unavailable("the server is shutting down");
-    HONE_ASSIGN(EpisodeTable::Pinned fresh, new_episode(caller, f));
-    HONE_ASSIGN(episode, state_->table.insert(caller, std::move(fresh), key));
-    ++state_->resets;
+    HONE_ASSIGN(fresh, new_episode(caller, f, reward));
+    HONE_ASSIGN(episode, state_->table.insert(caller, fresh, key));
   }
-  return reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
+  const bool repeat = episode != fresh;
+  ++(repeat ? state_->repeats : state_->resets);
+  std::string body = reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
+  if (state_->journal == nullptr) {
+    reply(std::move(body));
+    return {};
+  }
+  auto done = [state = state_, id = episode->id, repeat, reply,
+               body = std::move(body)](const Status& recorded) {
+    if (recorded) return reply(body);
+    if (!repeat) state->table.drop(id);
+    reply(recorded.error());
+  };
+  if (repeat) {
+    state_->journal->sync(std::move(done));
+  } else {
+    state_->journal->add(record_of(*episode, request, reward.name, reward.config, key),
+                         std::move(done));
+  }
+  return {};
 }
 
-Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields& f) {
+Result<EpisodeTable::Pinned> Episodes::find_reset(const EpisodeTable::ResetKey& key) {
+  HONE_ASSIGN(EpisodeTable::Pinned episode, state_->table.find_reset(key));
+  if (episode || state_->journal == nullptr) return episode;
+  HONE_ASSIGN(const auto slept, state_->journal->reader().held_reset(key.key));
+  if (!slept) return episode;
+  HONE_TRY(wake(slept->first));
+  return state_->table.find_reset(key);
+}
+
+Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields& f,
+                                                   RewardChoice& reward) {
   auto episode = std::make_shared<Episode>();
   episode->environment = &environment(
       f.choice_or("environment", state_->environments.front()->name(), environment_names()));
@@ -117,7 +146,7 @@ Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields&
   HONE_TRY(g.finish_loosely());
   HONE_ASSIGN(episode->task, choose_task(caller, f, episode->backend, episode->seed));
   HONE_TRY(f.finish());
-  HONE_TRY(read_options(g, *episode));
+  HONE_TRY(read_options(g, *episode, reward));
   episode->started_s = state_->now_s();
   return episode;
 }
@@ -146,15 +175,18 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
   return task;
 }
 
-Status Episodes::read_options(Fields& g, Episode& episode) {
+Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward) {
   const bool own_reward = g.has("reward");
-  const std::string reward = g.text_or("reward", options_.reward, kNameMax);
+  const std::string name = g.text_or("reward", options_.reward, kNameMax);
   const Value* config = g.map_or_null("reward_config");
   episode.settings = episode.environment->read_options(g, *episode.task, episode.backend);
   HONE_TRY(g.finish());
   HONE_ASSERT(episode.settings != nullptr);
-  const Value fallback = own_reward ? Value::map() : options_.reward_config;
-  auto opened = rewards_.get(reward, config != nullptr ? *config : fallback);
+  if (reward.name.empty()) {
+    const Value fallback = own_reward ? Value::map() : options_.reward_config;
+    reward = {name, config != nullptr ? *config : fallback};
+  }
+  auto opened = rewards_.get(reward.name, reward.config);
   if (!opened) return opened.error().in("reset/options: reward");
   episode.reward = std::move(*opened);
   return {};

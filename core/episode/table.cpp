@@ -1,6 +1,7 @@
 // Ownership, order of turns, leases and quotas, under one lock.
 #include "episode/table.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -70,11 +71,15 @@ std::size_t EpisodeTable::KeyHash::operator()(const Sha256& key) const {
 EpisodeTable::EpisodeTable(EpisodeLimits limits, std::function<double()> now_s)
     : limits_(limits), now_s_(std::move(now_s)) {}
 
-double EpisodeTable::lease_s(const Episode& episode) const {
-  return episode.ended ? limits_.ended_lease_s : limits_.lease_s;
+double EpisodeTable::lease_s(bool ended) const {
+  return ended ? limits_.ended_lease_s : limits_.lease_s;
 }
 
-void EpisodeTable::touch(Episode& episode) { episode.expires_s = now_s_() + lease_s(episode); }
+void EpisodeTable::touch(Episode& episode) {
+  const double now = now_s_();
+  episode.expires_s = now + lease_s(episode.ended);
+  episode.resident_until_s = now + limits_.resident_s;
+}
 
 Result<EpisodeTable::Pinned> EpisodeTable::find_reset(const ResetKey& key) const {
   MutexLock lock(mutex_);
@@ -97,10 +102,10 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
     HONE_ASSIGN(Pinned older, find_reset_locked(*key));
     if (older) return older;
   }
-  if (episodes_.size() >= limits_.episodes) {
-    return resource_exhausted("the server holds " + std::to_string(episodes_.size()) +
-                              " episodes, at most " + std::to_string(limits_.episodes) +
-                              " allowed");
+  const std::size_t held = episodes_.size() + asleep_.size();
+  if (held >= limits_.episodes) {
+    return resource_exhausted("the server holds " + std::to_string(held) + " episodes, at most " +
+                              std::to_string(limits_.episodes) + " allowed");
   }
   const auto load = clients_.find(caller.client);
   const std::size_t open = load == clients_.end() ? 0 : load->second.episodes_open;
@@ -112,7 +117,8 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
   HONE_TRY(check_bytes(caller));
   do {
     episode->id = random_u64();
-  } while (episode->id == 0 || episodes_.count(episode->id) != 0);
+  } while (episode->id == 0 || episodes_.count(episode->id) != 0 ||
+           asleep_.count(episode->id) != 0);
   random_bytes(episode->token);
   episode->connection = caller.connection;
   episode->client = caller.client;
@@ -331,37 +337,68 @@ Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::u
 
 void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
   MutexLock lock(mutex_);
+  if (const auto sleeper = asleep_.find(id); sleeper != asleep_.end()) {
+    Asleep& one = sleeper->second;
+    if (caller.proven && one.load->name != caller.client) return;
+    if (!caller.control && one.connection != caller.connection) return;
+    one.expires_s = now_s_() + lease_s(one.ended);
+    return;
+  }
   const auto found = episodes_.find(id);
   if (found == episodes_.end() || foreign(caller, *found->second)) return;
   if (caller.control || found->second->connection == caller.connection) touch(*found->second);
 }
 
-void EpisodeTable::erase(const Pinned& episode) {
-  for (const StoredTurn& turn : episode->turns) {
+void EpisodeTable::forget_bytes(const Episode& episode) {
+  for (const StoredTurn& turn : episode.turns) {
     history_bytes_ -= turn.reply->size();
-    episode->load->bytes -= turn.reply->size();
+    episode.load->bytes -= turn.reply->size();
   }
-  if (!episode->ended) {
-    --episode->load->episodes_open;
+}
+
+void EpisodeTable::uncount(ClientLoad* load, bool ended) {
+  if (!ended) {
+    --load->episodes_open;
     --open_;
   }
-  --episode->load->episodes;
+  --load->episodes;
+  forget_if_idle(load);
+}
+
+void EpisodeTable::erase(const Pinned& episode) {
+  forget_bytes(*episode);
   if (episode->reset_key != kNoKey) resets_.erase(episode->reset_key);
-  forget_if_idle(episode->load);
+  uncount(episode->load, episode->ended);
   episodes_.erase(episode->id);
+}
+
+void EpisodeTable::drop(std::uint64_t id) {
+  MutexLock lock(mutex_);
+  if (const auto found = episodes_.find(id); found != episodes_.end()) erase(Pinned(found->second));
 }
 
 void EpisodeTable::forget_if_idle(ClientLoad* load) {
   if (load->episodes == 0 && load->steps == 0) clients_.erase(std::string(load->name));
 }
 
-std::size_t EpisodeTable::reap() {
+std::vector<std::uint64_t> EpisodeTable::reap() {
   MutexLock lock(mutex_);
   const double now = now_s_();
-  std::size_t reaped = 0;
+  std::vector<std::uint64_t> reaped;
   while (!expiries_.empty() && expiries_.top().at_s <= now) {
     const std::uint64_t id = expiries_.top().id;
     expiries_.pop();
+    if (const auto sleeper = asleep_.find(id); sleeper != asleep_.end()) {
+      const Asleep one = sleeper->second;
+      if (one.expires_s > now) {
+        expiries_.push({one.expires_s, id});
+        continue;
+      }
+      asleep_.erase(sleeper);
+      uncount(one.load, one.ended);
+      reaped.push_back(id);
+      continue;
+    }
     const auto found = episodes_.find(id);
     if (found == episodes_.end()) continue;
     const Pinned episode = found->second;
@@ -371,14 +408,81 @@ std::size_t EpisodeTable::reap() {
       continue;
     }
     erase(episode);
-    ++reaped;
+    reaped.push_back(id);
   }
   return reaped;
 }
 
+void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ended) {
+  MutexLock lock(mutex_);
+  ClientLoad* load = &clients_[client];
+  load->name = client;
+  ++load->episodes;
+  if (!ended) {
+    ++load->episodes_open;
+    ++open_;
+  }
+  const double expires_s = now_s_() + limits_.lease_s;  // also of one that had ended
+  asleep_[id] = {load, "", expires_s, ended};
+  expiries_.push({expires_s, id});
+}
+
+bool EpisodeTable::sleeps(std::uint64_t id) {
+  MutexLock lock(mutex_);
+  if (const auto found = episodes_.find(id); found != episodes_.end()) {
+    found->second->resident_until_s = now_s_() + limits_.resident_s;
+  }
+  return asleep_.count(id) != 0;
+}
+
+void EpisodeTable::wake(const Pinned& episode, const std::optional<ResetKey>& key) {
+  MutexLock lock(mutex_);
+  const auto sleeper = asleep_.find(episode->id);
+  if (sleeper == asleep_.end()) return;
+  episode->load = sleeper->second.load;
+  episode->connection = std::move(sleeper->second.connection);
+  episode->expires_s = sleeper->second.expires_s;
+  episode->resident_until_s = now_s_() + limits_.resident_s;
+  asleep_.erase(sleeper);
+  if (key) {
+    episode->reset_key = key->key;
+    resets_[key->key] = {episode->id, key->body};
+  }
+  episodes_[episode->id] = episode;
+  for (const StoredTurn& turn : episode->turns) keep(*episode, turn.reply->size());
+}
+
+void EpisodeTable::doze() {
+  constexpr std::size_t kBucketsAtOnce = 4096;
+  MutexLock lock(mutex_);
+  const double now = now_s_();
+  std::vector<Pinned> tired;
+  const std::size_t buckets = episodes_.bucket_count();
+  for (std::size_t i = 0; i < std::min(kBucketsAtOnce, buckets); ++i) {
+    next_bucket_ = (next_bucket_ + 1) % buckets;
+    for (auto one = episodes_.begin(next_bucket_); one != episodes_.end(next_bucket_); ++one) {
+      const Pinned& episode = one->second;
+      // Whoever else holds it is about to do something with it.
+      const bool alone = episode.use_count() == 1 && episode->flight == nullptr;
+      if (alone && episode->resident_until_s < now) tired.push_back(episode);
+    }
+  }
+  for (const Pinned& episode : tired) {
+    forget_bytes(*episode);
+    if (episode->reset_key != kNoKey) resets_.erase(episode->reset_key);
+    asleep_[episode->id] = {episode->load, episode->connection, episode->expires_s, episode->ended};
+    episodes_.erase(episode->id);
+  }
+}
+
 EpisodeTable::Counts EpisodeTable::counts() const {
   MutexLock lock(mutex_);
-  return {episodes_.size(), open_, clients_.size(), steps_, history_bytes_};
+  return {episodes_.size() + asleep_.size(),
+          open_,
+          asleep_.size(),
+          clients_.size(),
+          steps_,
+          history_bytes_};
 }
 
 }  // namespace hone

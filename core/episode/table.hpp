@@ -20,7 +20,8 @@
 namespace hone {
 
 struct EpisodeLimits {
-  double lease_s = 900;  ///< an episode that nobody names for so long is reaped
+  double lease_s = 900;    ///< an episode that nobody names for so long is reaped
+  double resident_s = 60;  ///< a journalled episode that nobody names for so long leaves memory
   double ended_lease_s =
       120;  ///< the same after its last turn: long enough to ask again for a lost reply
   std::size_t episodes = 200'000;  ///< of all clients, ended ones that are still kept included
@@ -61,7 +62,7 @@ class EpisodeTable {
     bool ended = false;
   };
   struct Counts {
-    std::size_t episodes = 0, open = 0, clients = 0, steps = 0;
+    std::size_t episodes = 0, open = 0, asleep = 0, clients = 0, steps = 0;
     std::size_t history_bytes = 0;  ///< of all replies kept
   };
 
@@ -99,8 +100,23 @@ class EpisodeTable {
   /// Gives the episode to this connection.
   Result<Snapshot> resume(const Caller& caller, std::uint64_t id, std::string_view token);
   void renew(const Caller& caller, std::uint64_t id);
-  /// Ends what ran out; steps under way keep their episode. Returns how many went.
-  std::size_t reap();
+  /// Ends what ran out; steps under way keep their episode. Returns the names of what went.
+  std::vector<std::uint64_t> reap();
+  /// Takes out an episode whose reset could not be recorded.
+  void drop(std::uint64_t id);
+
+  // Episodes that a journal holds need not be in memory: they are asleep, until somebody names one.
+
+  /// At the start: this one is there, with a whole lease to go.
+  void expect(std::uint64_t id, const std::string& client, bool ended);
+  /// True: it sleeps, and has to be woken before anything else. Else, if it is here, it stays for a
+  /// while.
+  bool sleeps(std::uint64_t id);
+  /// Brings it back as it was read from the journal; nothing when it is no longer asleep.
+  void wake(const Pinned& episode, const std::optional<ResetKey>& key);
+  /// Puts some of those to sleep that nobody has named for a while. Called now and then; each call
+  /// looks at a part of them.
+  void doze();
 
   Counts counts() const;
   const EpisodeLimits& limits() const { return limits_; }
@@ -119,7 +135,15 @@ class EpisodeTable {
     Sha256 body;
   };
 
-  double lease_s(const Episode& episode) const;
+  /// What stays in memory of an episode that sleeps.
+  struct Asleep {
+    ClientLoad* load;
+    std::string connection;
+    double expires_s;
+    bool ended;
+  };
+
+  double lease_s(bool ended) const;
   void touch(Episode& episode) HONE_REQUIRES(mutex_);
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
   Result<Pinned> find_reset_locked(const ResetKey& key) const HONE_REQUIRES(mutex_);
@@ -127,6 +151,8 @@ class EpisodeTable {
   Status check_bytes(const Caller& caller) const HONE_REQUIRES(mutex_);
   void keep(Episode& episode, std::size_t bytes) HONE_REQUIRES(mutex_);
   void erase(const Pinned& episode) HONE_REQUIRES(mutex_);
+  void forget_bytes(const Episode& episode) HONE_REQUIRES(mutex_);
+  void uncount(ClientLoad* load, bool ended) HONE_REQUIRES(mutex_);
   void forget_if_idle(ClientLoad* load) HONE_REQUIRES(mutex_);
   std::vector<Waiter> land(const Started& step) HONE_REQUIRES(mutex_);
 
@@ -134,6 +160,8 @@ class EpisodeTable {
   const std::function<double()> now_s_;
   mutable Mutex mutex_;
   std::unordered_map<std::uint64_t, Pinned> episodes_ HONE_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, Asleep> asleep_ HONE_GUARDED_BY(mutex_);
+  std::size_t next_bucket_ HONE_GUARDED_BY(mutex_) = 0;  ///< where doze() goes on
   std::map<std::string, ClientLoad, std::less<>> clients_ HONE_GUARDED_BY(mutex_);
   std::unordered_map<Sha256, ResetRecord, KeyHash> resets_ HONE_GUARDED_BY(mutex_);
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_

@@ -89,7 +89,7 @@ void Journal::add(IntentRecord intent) {
   push([intent](Writer& w) { return w.write(intent); }, nullptr);
 }
 
-void Journal::release(std::uint64_t episode, EpisodeState state, Done done) {
+void Journal::release(std::uint64_t episode, RecordState state, Done done) {
   push([episode, state](Writer& w) { return w.release(episode, state, wall_s()); },
        std::move(done));
 }

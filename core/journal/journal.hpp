@@ -52,7 +52,7 @@ class Journal {
   /// Nobody waits for an intent: without it, a step that was lost is only drawn anew.
   void add(IntentRecord intent);
   /// Nobody holds the episode any longer; `state` unless it had ended by itself.
-  void release(std::uint64_t episode, EpisodeState state, Done done);
+  void release(std::uint64_t episode, RecordState state, Done done);
   /// After all that was added before.
   void sync(Done done);
 

@@ -42,7 +42,7 @@ StoredEpisode episode_of(const Statement& s) {
   copy_into(r.reset_body, s.bytes(16));
   r.parent = unsigned_of(s.integer(17));
   r.parent_turn = s.integer(18);
-  e.state = static_cast<EpisodeState>(s.integer(19));
+  e.state = static_cast<RecordState>(s.integer(19));
   e.fingerprint = unsigned_of(s.integer(20));
   e.changed_at = s.number(21);
   if (!s.is_null(22)) {
@@ -204,7 +204,7 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
   HONE_ASSIGN(bool row, all.start(cells));
   while (row) {
     lines.push_back({unsigned_of(all.integer(0)), all.bytes(1), all.bytes(2), all.bytes(3),
-                     all.bytes(4), static_cast<EpisodeState>(all.integer(5)), all.integer(8),
+                     all.bytes(4), static_cast<RecordState>(all.integer(5)), all.integer(8),
                      all.number(9), all.number(10), all.number(6), all.number(7)});
     HONE_ASSIGN(row, all.next());
   }

@@ -4,15 +4,15 @@
 
 namespace hone {
 
-std::string_view episode_state_name(EpisodeState state) {
+std::string_view record_state_name(RecordState state) {
   switch (state) {
-    case EpisodeState::kOpen:
+    case RecordState::kOpen:
       return "open";
-    case EpisodeState::kEnded:
+    case RecordState::kEnded:
       return "ended";
-    case EpisodeState::kClosed:
+    case RecordState::kClosed:
       return "closed";
-    case EpisodeState::kReaped:
+    case RecordState::kReaped:
       return "reaped";
   }
   return "?";

@@ -13,13 +13,13 @@
 
 namespace hone {
 
-enum class EpisodeState : std::int64_t {
+enum class RecordState : std::int64_t {
   kOpen = 0,
   kEnded = 1,   ///< its last turn was taken
   kClosed = 2,  ///< its client said so
   kReaped = 3,  ///< its lease ran out
 };
-std::string_view episode_state_name(EpisodeState state);
+std::string_view record_state_name(RecordState state);
 
 /// A reset. Times are seconds since 1970.
 struct EpisodeRecord {
@@ -65,7 +65,7 @@ struct TurnRecord {
 /// An episode as it is read back.
 struct StoredEpisode {
   EpisodeRecord record;
-  EpisodeState state = EpisodeState::kOpen;
+  RecordState state = RecordState::kOpen;
   std::uint64_t fingerprint = 0;
   double changed_at = 0;
   std::optional<IntentRecord> intent;
@@ -76,7 +76,7 @@ struct StoredEpisode {
 struct EpisodeLine {
   std::uint64_t id = 0;
   std::string task, client, group, reward;
-  EpisodeState state = EpisodeState::kOpen;
+  RecordState state = RecordState::kOpen;
   std::int64_t turns = 0;
   double best_speedup = std::numeric_limits<double>::quiet_NaN();
   double last_reward = std::numeric_limits<double>::quiet_NaN();
@@ -84,7 +84,7 @@ struct EpisodeLine {
 };
 
 struct EpisodeFilter {
-  std::optional<EpisodeState> state;
+  std::optional<RecordState> state;
   std::string task, client, group;  ///< empty: any
   std::int64_t limit = 1000;        ///< the newest so many; 0: all
 };

@@ -104,7 +104,7 @@ Status Writer::write(const IntentRecord& i) {
   return intend_.run({number_of(i.episode), i.turn, blob_of(i.action), number_of(i.seed)});
 }
 
-Status Writer::release(std::uint64_t episode, EpisodeState state, double now) {
+Status Writer::release(std::uint64_t episode, RecordState state, double now) {
   return release_.run({number_of(episode), static_cast<std::int64_t>(state), now});
 }
 

@@ -24,7 +24,7 @@ class Writer {
   Status write(const EpisodeRecord& episode);
   Status write(const TurnRecord& turn);
   Status write(const IntentRecord& intent);
-  Status release(std::uint64_t episode, EpisodeState state, double now);
+  Status release(std::uint64_t episode, RecordState state, double now);
 
   /// Deletes a few of the released episodes that are older than `before` (seconds since 1970), or
   /// the oldest few when the file holds more than `bytes` (0: whatever its size). How many went.

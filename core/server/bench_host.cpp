@@ -65,9 +65,9 @@ Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward, const 
   environments.push_back(std::make_unique<NoopEnvironment>());
   EpisodeOptions episodes;
   episodes.reward = reward;
-  host->service_ =
-      make_episode_service(std::move(episodes), std::move(environments), std::move(catalog),
-                           host->evaluator_, std::move(open_reward));
+  HONE_ASSIGN(host->service_,
+              make_episode_service(std::move(episodes), std::move(environments),
+                                   std::move(catalog), host->evaluator_, std::move(open_reward)));
   ServerOptions options;
   options.endpoint = "tcp://127.0.0.1:0";
   options.control_endpoint.clear();

@@ -18,9 +18,10 @@ TEST_F(IdleTest, AnOpenEpisodeCostsLittleBeyondItsHistory) {
   auto environment = make_kernel_refine({.templates = templates_folder()});
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::move(*environment));
-  auto lean = make_episode_service({}, std::move(environments),
-                                   *Catalog::open({task_list("tasks", {small_task()})}, {}), quick,
-                                   shipped);
+  auto lean =
+      make_episode_service({}, std::move(environments),
+                           *Catalog::open({task_list("tasks", {small_task()})}, {}), quick, shipped)
+          .value();
   const auto figure = measure_idle(*lean, episodes, Value::map({{"task", "add_relu"}}));
   ASSERT_TRUE(figure.ok()) << figure.error().message;
   std::printf("%zu episodes: %.0f bytes each, %.0f of them history, %.0f beyond it\n",

@@ -112,7 +112,8 @@ class ServiceTest : public ::testing::Test {
     std::vector<std::unique_ptr<Environment>> environments;
     environments.push_back(std::move(*environment));
     options_.now_s = [this] { return now_s.load(); };
-    service = make_episode_service(options_, std::move(environments), *catalog, evaluator, shipped);
+    service = make_episode_service(options_, std::move(environments), *catalog, evaluator, shipped)
+                  .value();
   }
 
   Result<Verdict> next(const Submission& submission) {

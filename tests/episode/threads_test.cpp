@@ -15,7 +15,8 @@ class ThreadsTest : public ServiceTest {
     environments.push_back(std::move(*environment));
     service = make_episode_service(options_, std::move(environments),
                                    *Catalog::open({task_list("tasks", {small_task()})}, {}), quick_,
-                                   shipped);
+                                   shipped)
+                  .value();
   }
   ScriptedEvaluator quick_{[](const Submission&) { return ScriptedEvaluator::correct(1.5); }};
 };

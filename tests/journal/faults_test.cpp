@@ -25,7 +25,7 @@ class FaultsTest : public JournalTest {
       for (std::int64_t turn = 1; turn <= 2; ++turn) {
         if (add(journal, turn_record(id, turn, turn == 2))) told.turns.emplace_back(id, turn);
       }
-      if (id % 3 == 0) static_cast<void>(release(journal, id, EpisodeState::kClosed));
+      if (id % 3 == 0) static_cast<void>(release(journal, id, RecordState::kClosed));
     }
     return told;
   }

@@ -69,7 +69,7 @@ std::unique_ptr<Journal> JournalTest::opened(JournalOptions options) {
   return journal ? std::move(journal).value() : nullptr;
 }
 
-Status JournalTest::release(Journal& journal, std::uint64_t episode, EpisodeState state) {
+Status JournalTest::release(Journal& journal, std::uint64_t episode, RecordState state) {
   std::promise<Status> promise;
   journal.release(episode, state, [&](const Status& done) { promise.set_value(done); });
   return promise.get_future().get();

@@ -31,7 +31,7 @@ class JournalTest : public testing::Test {
     journal.add(std::move(record), [&](const Status& done) { promise.set_value(done); });
     return promise.get_future().get();
   }
-  static Status release(Journal& journal, std::uint64_t episode, EpisodeState state);
+  static Status release(Journal& journal, std::uint64_t episode, RecordState state);
   static Status sync(Journal& journal);
 
   std::filesystem::path folder_, path_;

@@ -35,7 +35,7 @@ TEST_F(JournalTest, GivesBackWhatWasAdded) {
   EXPECT_EQ(episode.record.options, record.options);
   EXPECT_EQ(episode.record.reset_key, record.reset_key);
   EXPECT_EQ(episode.record.parent, 5u);
-  EXPECT_EQ(episode.state, EpisodeState::kOpen);
+  EXPECT_EQ(episode.state, RecordState::kOpen);
   EXPECT_EQ(episode.fingerprint, 77u);
   ASSERT_EQ(episode.turns.size(), 2u);
   EXPECT_EQ(*episode.turns[1].action, *turn_record(record.id, 2).action);
@@ -54,16 +54,16 @@ TEST_F(JournalTest, KnowsWhichEpisodesAreHeld) {
   }
   ASSERT_TRUE(add(*journal, turn_record(2, 1, true)));
   ASSERT_TRUE(add(*journal, turn_record(4, 1, true)));
-  ASSERT_TRUE(release(*journal, 3, EpisodeState::kClosed));
-  ASSERT_TRUE(release(*journal, 4, EpisodeState::kReaped));
+  ASSERT_TRUE(release(*journal, 3, RecordState::kClosed));
+  ASSERT_TRUE(release(*journal, 4, RecordState::kReaped));
   const auto held = journal->reader().held();
   ASSERT_TRUE(held);
   ASSERT_EQ(held->size(), 2u);
   EXPECT_EQ((*held)[0].client, "odd");
   EXPECT_FALSE((*held)[0].ended);
   EXPECT_TRUE((*held)[1].ended);
-  EXPECT_EQ((*journal->reader().episode(3))->state, EpisodeState::kClosed);
-  EXPECT_EQ((*journal->reader().episode(4))->state, EpisodeState::kEnded) << "it had ended before";
+  EXPECT_EQ((*journal->reader().episode(3))->state, RecordState::kClosed);
+  EXPECT_EQ((*journal->reader().episode(4))->state, RecordState::kEnded) << "it had ended before";
   EXPECT_FALSE(*journal->reader().held_episode(3));
   EXPECT_TRUE(*journal->reader().held_episode(2));
   EXPECT_EQ((*journal->reader().held_reset(sha256("1")))->first, 1u);
@@ -191,7 +191,7 @@ TEST_F(JournalTest, ListsWithAFilter) {
   EXPECT_EQ(lines->front().id, 3u) << "the newest first";
   EXPECT_EQ(lines->front().turns, 1);
   EXPECT_EQ(lines->front().best_speedup, 1.5);
-  filter.state = EpisodeState::kEnded;
+  filter.state = RecordState::kEnded;
   EXPECT_EQ(journal->reader().list(filter)->size(), 1u);
   filter = {};
   filter.limit = 4;

@@ -16,7 +16,7 @@ class RetentionTest : public JournalTest {
       ASSERT_TRUE(
           add(*journal, turn_record(id, 2, false, std::string(10000, 'y') + std::to_string(i))));
       if (i % 2 == 0) {
-        ASSERT_TRUE(release(*journal, id, EpisodeState::kClosed));
+        ASSERT_TRUE(release(*journal, id, RecordState::kClosed));
       }
     }
   }

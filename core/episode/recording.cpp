@@ -1,0 +1,117 @@
+// From the table's structs to the journal's, and back.
+#include "episode/recording.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "episode/episode_service.hpp"
+
+namespace hone {
+
+double wall_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Sha256 task_hash(const Task& task) { return sha256(to_msgpack(task_to_value(task))); }
+
+EpisodeRecord record_of(const Episode& episode, const Value& request, const std::string& reward,
+                        const Value& reward_config,
+                        const std::optional<EpisodeTable::ResetKey>& key) {
+  EpisodeRecord r;
+  r.id = episode.id;
+  r.token = episode.token;
+  r.seed = episode.seed;
+  r.environment = episode.environment->name();
+  r.task = episode.task->dataset + "/" + episode.task->id;
+  r.task_hash = task_hash(*episode.task);
+  r.backend = episode.backend;
+  r.group = episode.group;
+  r.client = episode.client;
+  const Value* options = request.find("options");
+  r.options = to_msgpack(options != nullptr && options->is_map() ? *options : Value::map());
+  r.reward = reward;
+  r.reward_config = to_msgpack(reward_config);
+  r.reward_version = episode.reward->version();
+  r.reward_hash = episode.reward->config_hash();
+  r.opened_at = wall_s();
+  if (key) {
+    r.reset_key = key->key;
+    r.reset_body = key->body;
+  }
+  return r;
+}
+
+IntentRecord intent_of(const Episode& episode, const Flight& flight) {
+  return {episode.id, flight.turn, flight.hash, flight.seed};
+}
+
+TurnRecord record_of(const Episode& episode, const Flight& flight, const CompletedTurn& done) {
+  TurnRecord r;
+  r.episode = episode.id;
+  r.turn = flight.turn;
+  r.hash = flight.hash;
+  r.action = std::make_shared<const std::string>(to_msgpack(flight.action));
+  r.seed = flight.seed;
+  r.outcome = static_cast<std::int64_t>(done.facts.outcome);
+  r.scored = done.facts.scored;
+  r.speedup = done.facts.speedup;
+  r.reward = done.facts.reward;
+  r.fingerprint = done.fingerprint;
+  r.reply = done.reply;
+  r.ended = done.ended;
+  r.at = wall_s();
+  return r;
+}
+
+Status Episodes::wake(std::uint64_t id) {
+  if (state_->journal == nullptr || !state_->table.sleeps(id)) return {};
+  HONE_ASSIGN(const std::optional<StoredEpisode> stored,
+              state_->journal->reader().held_episode(id));
+  if (!stored) return {};  // closed or reaped meanwhile: the table says so
+  auto episode = restore(*stored);
+  if (!episode) return episode.error().in("the episode cannot go on");
+  std::optional<EpisodeTable::ResetKey> key;
+  if (stored->record.reset_key) key = {*stored->record.reset_key, stored->record.reset_body};
+  state_->table.wake(*episode, key);
+  return {};
+}
+
+Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
+  const EpisodeRecord& r = stored.record;
+  auto episode = std::make_shared<Episode>();
+  episode->id = r.id;
+  episode->token = r.token;
+  episode->seed = r.seed;
+  episode->backend = r.backend;
+  episode->group = r.group;
+  episode->client = r.client;
+  episode->environment = &environment(r.environment);
+  if (episode->environment->name() != r.environment) {
+    return failed_precondition("its environment '" + r.environment + "' is not served any more");
+  }
+  HONE_ASSIGN(episode->task, tasks_->find(r.task, true));
+  if (task_hash(*episode->task) != r.task_hash) {
+    return failed_precondition("its task '" + r.task + "' is not what it was when it began");
+  }
+  HONE_ASSIGN(const Value options, from_msgpack(r.options));
+  HONE_ASSIGN(Value reward_config, from_msgpack(r.reward_config));
+  Fields g(options, "options");
+  static_cast<void>(g.choice_or("backend", r.backend, options_.backends));
+  RewardChoice reward{r.reward, std::move(reward_config)};
+  HONE_TRY(read_options(g, *episode, reward));
+  for (const TurnRecord& turn : stored.turns) {
+    episode->facts.push_back(
+        {static_cast<Outcome>(turn.outcome), turn.scored, turn.speedup, turn.reward});
+    episode->turns.push_back({turn.hash, turn.seed, turn.reply});
+  }
+  episode->fingerprint = stored.fingerprint;
+  episode->ended = stored.state != RecordState::kOpen;
+  if (stored.intent) episode->intent = std::make_unique<const IntentRecord>(*stored.intent);
+  // Its time went on until its last turn; while no server ran, it stood.
+  episode->started_s = state_->now_s() - std::max(0.0, stored.changed_at - r.opened_at);
+  return episode;
+}
+
+}  // namespace hone

@@ -1,0 +1,237 @@
+// Episodes over a journal: what a server that was killed and started again goes on with.
+#include <gmock/gmock.h>
+
+#include <future>
+
+#include "episode/service_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+class RestartTest : public ServiceTest {
+ protected:
+  RestartTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "hone-restart-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  ~RestartTest() override {
+    service.reset();
+    journal_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  void SetUp() override { start(); }
+
+  void start() {
+    JournalOptions options;
+    options.path = folder_ / "journal.db";
+    auto journal = Journal::open(options);
+    ASSERT_TRUE(journal) << journal.error().message;
+    journal_ = std::move(*journal);
+    options_.journal = journal_.get();
+    make();
+  }
+  /// As after kill -9, as far as the service goes: it is not told, and remembers nothing.
+  void restart() {
+    service.reset();
+    journal_.reset();
+    evaluator.release();
+    start();
+  }
+  /// Waits until everything that was asked for is answered.
+  void settle() const {
+    std::promise<void> done;
+    journal_->sync([&](const Status&) { done.set_value(); });
+    done.get_future().wait();
+  }
+  Value reset_with(Value body) {
+    Answer answer;
+    service->reset(me, body, answer.take());
+    settle();
+    EXPECT_EQ(answer.count, 1);
+    return answer.body();
+  }
+  Value opened() { return reset_with(Value::map({{"task", "add_relu"}})); }
+  Value stepped(const Value& episode, std::int64_t turn, const std::string& code) {
+    Answer answer;
+    step(answer, episode, turn, code);
+    settle();
+    EXPECT_EQ(answer.count, 1);
+    return answer.body();
+  }
+  Result<Value> resumed(const Value& episode, const Caller& caller) {
+    return service->resume(caller, Value::map({{"episode", *episode.find("episode")},
+                                               {"token", *episode.find("token")}}));
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(RestartTest, AnEpisodeGoesOnWhereItWas) {
+  const Value episode = opened();
+  const Value first = stepped(episode, 1, "int a;");
+  restart();
+  const auto again = resumed(episode, me);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(at(*again, {"turn"}), Value(1));
+  EXPECT_EQ(stepped(episode, 1, "int a;"), first) << "the same bytes, nothing evaluated";
+  EXPECT_EQ(submissions.size(), 1u);
+  const Value second = stepped(episode, 2, "int b;");
+  EXPECT_EQ(at(second, {"turn"}), Value(2));
+  restart();
+  ASSERT_TRUE(resumed(episode, me));
+  EXPECT_EQ(stepped(episode, 2, "int b;"), second);
+}
+
+TEST_F(RestartTest, AStepThatWasUnderWayIsEvaluatedAgainWithTheSameInputs) {
+  const Value episode = opened();
+  evaluator.hold();
+  Answer lost;
+  step(lost, episode, 1, "int a;");
+  settle();
+  EXPECT_EQ(lost.count, 0);
+  ASSERT_EQ(evaluator.pending(), 1u);
+  // Rationale: the service goes first, so that nothing of this evaluation reaches the journal.
+  journal_->sync([](const Status&) {});
+  service.reset();
+  const auto before =
+      journal_->reader().episode(episode_number(episode.find("episode")->as_string()));
+  ASSERT_TRUE((*before)->intent);
+  EXPECT_TRUE((*before)->turns.empty());
+  const std::uint64_t seed = (*before)->intent->seed;
+  std::filesystem::copy(folder_ / "journal.db", folder_ / "then.db");
+  std::filesystem::copy(folder_ / "journal.db-wal", folder_ / "then.db-wal");
+  evaluator.release();
+  journal_.reset();
+  std::filesystem::remove(folder_ / "journal.db-wal");
+  std::filesystem::remove(folder_ / "journal.db-shm");
+  std::filesystem::rename(folder_ / "then.db", folder_ / "journal.db");
+  std::filesystem::rename(folder_ / "then.db-wal", folder_ / "journal.db-wal");
+  submissions.clear();
+  start();
+  ASSERT_TRUE(resumed(episode, me));
+  EXPECT_EQ(at(stepped(episode, 1, "int a;"), {"turn"}), Value(1));
+  ASSERT_EQ(submissions.size(), 1u);
+  EXPECT_EQ(submissions[0].seed, seed);
+}
+
+TEST_F(RestartTest, AnotherActionForATurnThatIsDoneIsAConflict) {
+  const Value episode = opened();
+  stepped(episode, 1, "int a;");
+  restart();
+  ASSERT_TRUE(resumed(episode, me));
+  Answer other;
+  step(other, episode, 1, "int b;");
+  EXPECT_EQ(other.message(), "turn 1 was taken with another action");
+}
+
+TEST_F(RestartTest, AKeyFindsItsEpisodeAgain) {
+  const Value body = Value::map({{"task", "add_relu"}, {"key", "k"}});
+  const Value first = reset_with(body);
+  restart();
+  EXPECT_EQ(reset_with(body), first);
+  Answer other;
+  service->reset(me, Value::map({{"task", "add_relu"}, {"key", "k"}, {"seed", 1}}), other.take());
+  EXPECT_THAT(other.message(), HasSubstr("the key was used by another reset"));
+}
+
+TEST_F(RestartTest, ClosedAndReapedEpisodesStayGone) {
+  const Value closed = opened(), reaped = opened();
+  ASSERT_TRUE(service->close(me, Value::map({{"episode", *closed.find("episode")}})));
+  now_s = now_s + 2000;
+  EXPECT_EQ(service->reap(), 1u);
+  settle();
+  restart();
+  EXPECT_FALSE(resumed(closed, me));
+  EXPECT_FALSE(resumed(reaped, me));
+  const auto state = [&](const Value& episode) {
+    return (*journal_->reader().episode(episode_number(episode.find("episode")->as_string())))
+        ->state;
+  };
+  EXPECT_EQ(state(closed), RecordState::kClosed);
+  EXPECT_EQ(state(reaped), RecordState::kReaped);
+}
+
+TEST_F(RestartTest, TheLastReplyOfAnEndedEpisodeCanBeAskedForAgain) {
+  const Value episode =
+      reset_with(Value::map({{"task", "add_relu"}, {"options", Value::map({{"max_turns", 1}})}}));
+  const Value last = stepped(episode, 1, "int a;");
+  EXPECT_EQ(at(last, {"truncated"}), Value(true));
+  restart();
+  ASSERT_TRUE(resumed(episode, me));
+  EXPECT_EQ(stepped(episode, 1, "int a;"), last);
+}
+
+TEST_F(RestartTest, AWrongTokenGetsNothingFromAnEpisodeThatSleeps) {
+  const Value episode = opened();
+  restart();
+  const auto stolen = service->resume(
+      {"connection-9", "thief"},
+      Value::map({{"episode", *episode.find("episode")}, {"token", std::string(32, '0')}}));
+  EXPECT_THAT(stolen.error().message, HasSubstr("no such episode"));
+  Answer step_of_a_stranger;
+  service->step({"connection-9", "thief"}, step_body(episode, 1, "int x;"), 0, {},
+                step_of_a_stranger.take());
+  EXPECT_THAT(step_of_a_stranger.message(), HasSubstr("belongs to another connection"));
+}
+
+TEST_F(RestartTest, LeasesRunFromTheStart) {
+  const Value episode = opened();
+  restart();
+  now_s = now_s + 800;
+  EXPECT_EQ(service->reap(), 0u);
+  now_s = now_s + 200;
+  EXPECT_EQ(service->reap(), 1u);
+  settle();
+  EXPECT_FALSE(resumed(episode, me));
+}
+
+TEST_F(RestartTest, WhatNobodyNamesLeavesMemoryAndComesBack) {
+  const Value episode = opened();
+  const Value first = stepped(episode, 1, "int a;");
+  now_s = now_s + 100;
+  service->reap();
+  EXPECT_EQ(at(service->stats(), {"episodes", "asleep"}), Value(1));
+  EXPECT_EQ(at(service->stats(), {"episodes", "open"}), Value(1));
+  EXPECT_EQ(at(service->stats(), {"episodes", "history_bytes"}), Value(0));
+  EXPECT_EQ(stepped(episode, 1, "int a;"), first) << "on the same connection, without a resume";
+  EXPECT_EQ(at(service->stats(), {"episodes", "asleep"}), Value(0));
+  EXPECT_EQ(at(stepped(episode, 2, "int b;"), {"turn"}), Value(2));
+}
+
+TEST_F(RestartTest, QuotasCountWhatSleeps) {
+  options_.limits.client_episodes = 2;
+  restart();
+  opened();
+  opened();
+  restart();
+  Answer third;
+  service->reset(me, Value::map({{"task", "add_relu"}}), third.take());
+  EXPECT_THAT(third.message(), HasSubstr("has 2 open episodes, at most 2 allowed"));
+}
+
+TEST_F(RestartTest, ATaskThatChangedIsNotMixedIntoAnOldEpisode) {
+  const Value episode = opened();
+  restart();
+  // Another server, another task under the same name.
+  service.reset();
+  Task changed = small_task();
+  changed.timed = {{"n", 7}};
+  auto environment = make_kernel_refine({.templates = templates_folder()});
+  std::vector<std::unique_ptr<Environment>> environments;
+  environments.push_back(std::move(*environment));
+  service =
+      make_episode_service(options_, std::move(environments),
+                           *Catalog::open({task_list("tasks", {changed})}, {}), evaluator, shipped)
+          .value();
+  const auto resume = resumed(episode, me);
+  ASSERT_FALSE(resume);
+  EXPECT_THAT(resume.error().message, HasSubstr("is not what it was when it began"));
+}
+
+}  // namespace
+}  // namespace hone::test
