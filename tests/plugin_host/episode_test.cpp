@@ -33,7 +33,8 @@ class OutsideReward : public test::ServiceTest {
     service = make_episode_service(options_, std::move(environments), *catalog, evaluator,
                                    [this](const std::string&, const Value& config) {
                                      return test::reward_of(plugin, config);
-                                   });
+                                   })
+                  .value();
   }
   std::filesystem::path file() const { return folder.path() / "mine.py"; }
 
