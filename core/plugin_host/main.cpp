@@ -17,24 +17,22 @@
 
 namespace {
 
-/// Dies with hone, has no descriptor but its socket and no core dump, and little memory.
-bool set_up_process(pid_t parent, rlim_t memory_mb) {
+/// Dies with hone, has no descriptor but its socket and leaves no core dump.
+bool set_up_process(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (getppid() != parent) return false;  // hone was gone before
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   syscall(SYS_close_range, hone::kPluginHostSocket + 1, ~0U, 0);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-#ifndef HONE_SANITIZED  // a sanitizer's shadow memory is larger than any limit
-  // Rationale: data, not address space: interpreters and thread pools reserve far more than they
-  // use.
-  const rlimit memory{memory_mb << 20, memory_mb << 20};
-  if (memory_mb > 0) setrlimit(RLIMIT_DATA, &memory);
-#else
-  (void)memory_mb;
-#endif
   std::signal(SIGPIPE, SIG_IGN);
   return true;
+}
+
+/// Rationale: data, not address space: interpreters and thread pools reserve far more than they use.
+void limit_memory(rlim_t megabytes) {
+  const rlimit memory{megabytes << 20, megabytes << 20};
+  if (megabytes > 0) setrlimit(RLIMIT_DATA, &memory);
 }
 
 }  // namespace
@@ -44,15 +42,17 @@ int main(int argc, char** argv) {
     std::fputs("hone-plugin-host: started by hone, not by hand\n", stderr);
     return 2;
   }
-  if (!set_up_process(static_cast<pid_t>(std::atol(argv[1])),
-                      static_cast<rlim_t>(std::atoll(argv[2])))) {
-    return 1;
-  }
+  if (!set_up_process(static_cast<pid_t>(std::atol(argv[1])))) return 1;
+  const auto memory_mb = static_cast<rlim_t>(std::atoll(argv[2]));
   if (std::string_view(argv[3]) == "library") {
+#ifndef HONE_SANITIZED  // a sanitizer's shadow memory is larger than any limit
+    limit_memory(memory_mb);
+#endif
     return hone::serve_library(hone::kPluginHostSocket, argv[4], argv[5]);
   }
   char no_site[] = "-s", unbuffered[] = "-u", no_cache[] = "-B";
   char* words[] = {argv[4], no_site, unbuffered, no_cache, argv[5], argv[6], nullptr};
+  limit_memory(memory_mb);
   execv(argv[4], words);
   std::fprintf(stderr, "cannot run %s: %s\n", argv[4], std::strerror(errno));
   return 127;
