@@ -1,5 +1,6 @@
 // Value to and from MessagePack: the one file that includes msgpack-c. A visitor with limits builds
 // the value, so that a few bytes never make a large allocation.
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <msgpack.hpp>
@@ -18,7 +19,16 @@ class Sink {
   std::string bytes_;
 };
 
-void pack(msgpack::packer<Sink>& to, const Value& value) {
+/// As a float64 always. Rationale: pack_double makes an integer of a whole number, and a client
+/// whose language tells them apart would get rewards of two types.
+void pack_float(Sink& sink, double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  char bytes[9] = {'\xcb'};
+  for (int i = 0; i < 8; ++i) bytes[1 + i] = static_cast<char>(bits >> (56 - 8 * i));
+  sink.write(bytes, sizeof bytes);
+}
+
+void pack(msgpack::packer<Sink>& to, Sink& sink, const Value& value) {
   if (value.is_nil()) {
     to.pack_nil();
   } else if (value.is_bool()) {
@@ -26,7 +36,7 @@ void pack(msgpack::packer<Sink>& to, const Value& value) {
   } else if (value.is_int()) {
     to.pack_int64(value.as_int());
   } else if (value.is_float()) {
-    to.pack_double(value.as_double());
+    pack_float(sink, value.as_double());
   } else if (value.is_string()) {
     const std::string& text = value.as_string();
     to.pack_str(static_cast<std::uint32_t>(text.size()));
@@ -37,13 +47,13 @@ void pack(msgpack::packer<Sink>& to, const Value& value) {
     to.pack_bin_body(data.data(), static_cast<std::uint32_t>(data.size()));
   } else if (value.is_array()) {
     to.pack_array(static_cast<std::uint32_t>(value.as_array().size()));
-    for (const Value& item : value.as_array()) pack(to, item);
+    for (const Value& item : value.as_array()) pack(to, sink, item);
   } else {
     to.pack_map(static_cast<std::uint32_t>(value.as_map().size()));
     for (const auto& [key, item] : value.as_map()) {
       to.pack_str(static_cast<std::uint32_t>(key.size()));
       to.pack_str_body(key.data(), static_cast<std::uint32_t>(key.size()));
-      pack(to, item);
+      pack(to, sink, item);
     }
   }
 }
@@ -161,7 +171,7 @@ class Builder : public msgpack::null_visitor {
 std::string to_msgpack(const Value& value) {
   Sink sink;
   msgpack::packer<Sink> packer(sink);
-  pack(packer, value);
+  pack(packer, sink, value);
   return sink.take();
 }
 

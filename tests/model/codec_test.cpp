@@ -31,6 +31,18 @@ TEST(MessagePack, RoundTrip) {
   EXPECT_EQ(*back, value);
 }
 
+TEST(MessagePack, AFloatStaysOneAlsoWhereItIsWhole) {
+  EXPECT_EQ(to_msgpack(Value(1.0)), std::string("\xcb\x3f\xf0\0\0\0\0\0\0", 9));
+  for (const double whole : {0.0, -0.0, 1.0, -3.0, 60.0, 1e15, 1e300}) {
+    auto back = from_msgpack(to_msgpack(Value(whole)));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(back->type_name(), "float") << whole;
+    EXPECT_EQ(*back, Value(whole));
+    EXPECT_EQ(std::signbit(back->as_double()), std::signbit(whole));
+  }
+  EXPECT_EQ(to_msgpack(Value(1)), "\x01");
+}
+
 TEST(MessagePack, RefusesBombs) {
   // Five bytes that announce 2^28 elements; msgpack-c alone would allocate gigabytes.
   EXPECT_EQ(refusal(std::string("\xdd\x10\x00\x00\x00", 5)),
