@@ -44,6 +44,8 @@ class ScriptedServer:
         self.busy_replies = 0  # so many resets and steps are refused with BUSY first
         self.retry_after_ms = 20
         self.hold_steps = threading.Event()  # while set, steps are accepted and not answered
+        self.late_steps = threading.Event()  # while set, steps do not arrive
+        self.hold_cancelled = threading.Event()  # while set, a cancelled step still has its turn
         self.mute = threading.Event()  # while set, nothing is answered at all
         self.versions = ["hone/1"]
         self.limits: dict[str, int] = {"frame_bytes": 1 << 20, "in_flight": 64}
@@ -54,6 +56,8 @@ class ScriptedServer:
         self.episodes: dict[str, dict[str, Any]] = {}
         self._reset_replies: dict[str, dict[str, Any]] = {}
         self._held: list[tuple[list[bytes], int, dict[str, Any]]] = []
+        self._late: list[list[bytes]] = []
+        self._cancelled: list[tuple[list[bytes], int, dict[str, Any]]] = []
         self._welcome = {"heartbeat_s": heartbeat_s, "lease_s": lease_s}
         self._context = zmq.Context()
         self._main = self._context.socket(zmq.ROUTER)
@@ -94,6 +98,12 @@ class ScriptedServer:
         while not self._stopping.is_set():
             for socket, _ in poller.poll(10):
                 self._serve_all(socket)
+            if not self.hold_cancelled.is_set():
+                self._end_cancelled()
+            if not self.late_steps.is_set():
+                late, self._late = self._late, []
+                for frames in late:
+                    self._serve(self._main, frames)
             if not self.hold_steps.is_set():
                 held, self._held = self._held, []
                 for identity, request_id, body in held:
@@ -121,8 +131,16 @@ class ScriptedServer:
         assert protocol == b"hone/1"
         verb, header, body = verb_bytes.decode(), msgpack.unpackb(header_bytes), msgpack.unpackb(body_bytes)
         request_id = header["id"]
+        if verb == "step" and self.late_steps.is_set():
+            self.seen["late step"] += 1
+            self._late.append(frames)
+            return
         self.seen[verb] += 1
         if self.mute.is_set():
+            return
+        if verb == "step" and self._is_under_way_otherwise(body):
+            refusal = Refused("failed_precondition", f"turn {body['turn']} is under way with another action", "task")
+            self._reply(socket, identity, "error", request_id, verb, refusal.body)
             return
         if verb == "step" and self.hold_steps.is_set():
             self._reply(socket, identity, "accepted", request_id, verb, {})
@@ -276,13 +294,25 @@ class ScriptedServer:
 
     def _cancel(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         for held in list(self._held):
-            owner, request_id, step = held
+            _, _, step = held
             if (step["episode"], step["turn"]) == (body["episode"], body["turn"]):
                 self._held.remove(held)
-                refusal = Refused("cancelled", f"turn {step['turn']} was cancelled", "cancelled")
-                self._reply(self._main, owner, "error", request_id, "step", refusal.body)
+                self._cancelled.append(held)
+                if not self.hold_cancelled.is_set():
+                    self._end_cancelled()
                 return {"cancelled": True}
         return {"cancelled": False}
+
+    def _is_under_way_otherwise(self, body: dict[str, Any]) -> bool:
+        turn, action = (body["episode"], body["turn"]), body["action"]
+        there = [step for _, _, step in self._held + self._cancelled if (step["episode"], step["turn"]) == turn]
+        return any(step["action"] != action for step in there)
+
+    def _end_cancelled(self) -> None:
+        ended, self._cancelled = self._cancelled, []
+        for owner, request_id, step in ended:
+            refusal = Refused("cancelled", f"turn {step['turn']} was cancelled", "cancelled")
+            self._reply(self._main, owner, "error", request_id, "step", refusal.body)
 
     def _resume(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         state = self.episodes.get(body["episode"])

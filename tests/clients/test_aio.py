@@ -8,6 +8,7 @@ import hone
 import hone.aio
 import pytest
 
+from proxy import CuttableProxy
 from scripted import ScriptedServer
 
 
@@ -51,6 +52,92 @@ def test_cancelling_the_task_cancels_the_step(scripted: ScriptedServer) -> None:
             await asyncio.to_thread(scripted.wait_for, "cancel")
             scripted.hold_steps.clear()
             assert (await episode.step("y")).turn == 1
+
+    asyncio.run(main())
+
+
+def test_a_step_after_a_cancelled_one_waits_for_its_end(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(scripted.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            scripted.hold_cancelled.set()
+            first = asyncio.create_task(episode.step("x"))
+            await asyncio.to_thread(scripted.wait_for, "step")
+            first.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await first
+            second = asyncio.create_task(episode.step("y"))
+            await asyncio.to_thread(scripted.wait_for, "cancel")
+            await client.ping()  # a connection keeps its order: the second step, if sent, is answered by now
+            assert scripted.seen["step"] == 1
+            assert not second.done()
+            scripted.hold_steps.clear()
+            scripted.hold_cancelled.clear()
+            assert (await second).turn == 1
+            assert scripted.evaluations == 1
+            assert scripted.seen["cancel"] == 1
+
+    asyncio.run(main())
+
+
+def test_a_step_behind_a_cancelled_one_can_be_cancelled_too(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(scripted.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            scripted.hold_cancelled.set()
+            steps = [asyncio.create_task(episode.step("x"))]
+            await asyncio.to_thread(scripted.wait_for, "step")
+            for name in "yz":
+                steps[-1].cancel()
+                steps.append(asyncio.create_task(episode.step(name)))
+                await client.ping()
+            scripted.hold_steps.clear()
+            scripted.hold_cancelled.clear()
+            assert (await steps[-1]).turn == 1
+            assert scripted.seen["step"] == 2
+
+    asyncio.run(main())
+
+
+def test_a_cancel_that_overtakes_its_step_is_sent_again(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(scripted.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            scripted.late_steps.set()
+            first = asyncio.create_task(episode.step("x"))
+            await asyncio.to_thread(scripted.wait_for, "late step")
+            first.cancel()
+            second = asyncio.create_task(episode.step("y"))
+            await asyncio.to_thread(scripted.wait_for, "cancel")
+            scripted.late_steps.clear()
+            await asyncio.to_thread(scripted.wait_for, "cancel", 2)
+            scripted.hold_steps.clear()
+            assert (await second).turn == 1
+            assert scripted.evaluations == 1
+
+    asyncio.run(main())
+
+
+def test_a_step_cancelled_on_a_connection_since_lost_is_not_sent_again(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        proxy = CuttableProxy(scripted.port)
+        async with await hone.aio.connect(proxy.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            scripted.hold_cancelled.set()
+            first = asyncio.create_task(episode.step("x"))
+            await asyncio.to_thread(scripted.wait_for, "step")
+            first.cancel()
+            await asyncio.to_thread(scripted.wait_for, "cancel")
+            proxy.cut()
+            scripted.hold_cancelled.clear()
+            scripted.hold_steps.clear()
+            assert (await episode.step("y")).turn == 1
+            assert scripted.seen["step"] == 2
+        proxy.close()
 
     asyncio.run(main())
 

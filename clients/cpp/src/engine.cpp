@@ -190,6 +190,8 @@ void Engine::lose_connection(Channel& channel) {
     if (request->internal) {
       finish(request,
              {{}, Failure{Code::kUnavailable, "infra", "the connection was lost", true, {}}});
+    } else if (request->given_up) {
+      send_cancel(request, true);
     } else if (++request->losses >= options_.connection_losses_max) {
       finish(request,
              {{},
@@ -201,6 +203,7 @@ void Engine::lose_connection(Channel& channel) {
                       {}}});
     } else {
       request->resent = true;
+      request->accepted = false;
       channel.waiting.push_front(request);
     }
   }
@@ -354,7 +357,7 @@ void Engine::run_timers() {
   while (!later_.empty() && later_.begin()->first <= now) {
     RequestPtr request = later_.begin()->second;
     later_.erase(later_.begin());
-    channel_of(*request).waiting.push_back(std::move(request));
+    queue(request);
   }
   if (main_.state == State::kDown && main_.reopen_ns <= now) open(main_);
   if (control_.state == State::kDown && control_.reopen_ns <= now && !control_.waiting.empty())

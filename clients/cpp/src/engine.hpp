@@ -10,8 +10,9 @@
 // (the control channel goes from connecting to ready). A request waits in `waiting` until its
 // channel is ready, is `in flight` until its reply, and goes back to `waiting` when the connection
 // is lost: the protocol makes each verb safe to repeat. While there has been no server for
-// `reconnect_timeout_s`, what waits fails, and the channel goes on trying. BUSY puts it into `later_` until the
-// server's retry_after has gone by.
+// `reconnect_timeout_s`, what waits fails, and the channel goes on trying. BUSY puts a request into
+// `later_` until the server's retry_after has gone by. A step that was sent and given up still has
+// its turn on the server: the episode's next step waits `behind_` it until its end has come.
 #pragma once
 
 #include <atomic>
@@ -101,6 +102,9 @@ class Engine {
   void expire(Request* request);
   void give_up(std::int64_t id);
   RequestPtr take_waiting(std::int64_t id);
+  void queue(const RequestPtr& request);
+  void send_cancel(const RequestPtr& request, bool ends_it);
+  void release_behind(const std::string& episode);
   void end_everything();
   Channel& channel_of(const Request& request);
   RequestPtr internal_request(std::string verb, Value body, std::function<void(Reply)> done);
@@ -129,6 +133,9 @@ class Engine {
   std::multimap<std::int64_t, Request*> deadlines_;
   std::unordered_map<std::int64_t, RequestPtr> alive_;
   std::multimap<std::int64_t, RequestPtr> later_;
+  // episode: its steps given up, and their cancels, that have no answer yet
+  std::unordered_map<std::string, std::size_t> ending_;
+  std::multimap<std::string, RequestPtr> behind_;  // episode: steps that wait for those
   std::string incarnation_, former_incarnation_;
   double heartbeat_s_ = 5;
   double lease_s_ = 60;

@@ -72,7 +72,24 @@ void Engine::accept(const RequestPtr& request) {
                            false,
                            {}}});
   }
-  channel_of(*request).waiting.push_back(request);
+  queue(request);
+}
+
+void Engine::queue(const RequestPtr& request) {
+  if (request->verb == "step" && ending_.count(request->episode) != 0) {
+    behind_.emplace(request->episode, request);
+  } else {
+    channel_of(*request).waiting.push_back(request);
+  }
+}
+
+void Engine::release_behind(const std::string& episode) {
+  const auto ending = ending_.find(episode);
+  if (ending == ending_.end() || --ending->second > 0) return;
+  ending_.erase(ending);
+  const auto [first, last] = behind_.equal_range(episode);
+  for (auto it = first; it != last; ++it) main_.waiting.push_back(it->second);
+  behind_.erase(first, last);
 }
 
 void Engine::flush(Channel& channel) {
@@ -111,7 +128,11 @@ void Engine::handle(Channel& channel, ReplyMessage message) {
   const auto found = channel.in_flight.find(message.id);
   if (found == channel.in_flight.end()) return;  // given up before; the server could not know
   const RequestPtr request = found->second;
-  if (message.kind == ReplyKind::kAccepted) return;
+  if (message.kind == ReplyKind::kAccepted) {
+    request->accepted = true;
+    if (std::exchange(request->cancel_missed, false)) send_cancel(request, false);
+    return;
+  }
   if (message.kind == ReplyKind::kProgress) return request->progress(std::move(message.body));
   channel.in_flight.erase(found);
   if (!request->internal) channel.failures = 0;
@@ -127,7 +148,7 @@ void Engine::handle(Channel& channel, ReplyMessage message) {
 void Engine::conclude(const RequestPtr& request, Reply reply) {
   if (request->internal) return finish(request, std::move(reply));
   if (!reply.ok()) {
-    if (retry_later(request, *reply.failure)) return;
+    if (!request->given_up && retry_later(request, *reply.failure)) return;
     return finish(request, std::move(reply));
   }
   if (request->verb == "resume") {
@@ -173,6 +194,7 @@ void Engine::finish(const RequestPtr& request, Reply reply) {
   if (alive_.erase(request->id) == 0) return;
   if (request->deadline_entry != deadlines_.end()) deadlines_.erase(request->deadline_entry);
   request->deadline_entry = deadlines_.end();
+  if (request->given_up) release_behind(request->episode);
   request->done(std::move(reply));
 }
 
@@ -189,6 +211,12 @@ RequestPtr Engine::take_waiting(std::int64_t id) {
     if (it->second->id != id) continue;
     RequestPtr request = it->second;
     later_.erase(it);
+    return request;
+  }
+  for (auto it = behind_.begin(); it != behind_.end(); ++it) {
+    if (it->second->id != id) continue;
+    RequestPtr request = it->second;
+    behind_.erase(it);
     return request;
   }
   return nullptr;
@@ -236,17 +264,39 @@ void Engine::give_up(std::int64_t id) {
         {{}, Failure{Code::kCancelled, "cancelled", subject(*request) + ": given up", false, {}}});
     return;
   }
-  // One that was sent on a connection since lost may be under way on the server: ask for its end
-  // there as well.
+  if (std::exchange(request->given_up, true)) return;
+  ++ending_[request->episode];
+  // One that was sent on a connection since lost may be under way on the server as well, but no
+  // answer comes here.
+  send_cancel(request, main_.in_flight.count(id) == 0);
+}
+
+/// Asks the server to end a step that was given up; `ends_it`: the answer to that is the step's end.
+/// Rationale: a cancel names a turn, so the episode's next step waits for its answer too, or it might
+/// hit that one.
+void Engine::send_cancel(const RequestPtr& request, bool ends_it) {
+  ++ending_[request->episode];
+  const bool was_accepted = request->accepted;
+  auto done = [this, request, ends_it, was_accepted](const Reply& reply) {
+    const bool found = !reply.ok() || bool_or(reply.body, "cancelled", true);
+    if (ends_it) {
+      finish(request,
+             {{},
+              Failure{Code::kCancelled, "cancelled", subject(*request) + ": given up", false, {}}});
+    } else if (!found && !was_accepted && main_.in_flight.count(request->id) != 0) {
+      // It overtook the step, which is on another connection: again once the server has that.
+      if (request->accepted) {
+        send_cancel(request, false);
+      } else {
+        request->cancel_missed = true;
+      }
+    }
+    release_behind(request->episode);
+  };
   auto cancel = internal_request(
-      "cancel", Value::map({{"episode", request->episode}, {"turn", request->turn}}), [](Reply) {});
+      "cancel", Value::map({{"episode", request->episode}, {"turn", request->turn}}), done);
   cancel->control = true;
-  channel_of(*cancel).waiting.push_back(cancel);
-  if (request->resent && main_.in_flight.count(id) == 0) {
-    finish(
-        request,
-        {{}, Failure{Code::kCancelled, "cancelled", subject(*request) + ": given up", false, {}}});
-  }
+  queue(cancel);
 }
 
 void Engine::end_everything() {

@@ -29,6 +29,9 @@ struct Request {
   bool control = false;          ///< goes to the control endpoint where there is one
   bool internal = false;         ///< the client's own: not sent again on a new connection
   bool resent = false;           ///< was under way when a connection was lost
+  bool accepted = false;         ///< a step that the server has said it has
+  bool given_up = false;         ///< a step that was sent, and whose caller wants its end alone
+  bool cancel_missed = false;    ///< the cancel came to the server before the step itself
   std::size_t losses = 0;        ///< connections lost while it was under way
   int busy_tries = 0;
   std::function<void(Reply)> done = [](Reply) {};
