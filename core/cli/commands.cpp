@@ -12,6 +12,10 @@ Commands make_commands() {
   commands.push_back(make_plugins_command());
   commands.push_back(make_validate_command());
   commands.push_back(make_new_command());
+  commands.push_back(make_episodes_command());
+  commands.push_back(make_export_command());
+  commands.push_back(make_rescore_command());
+  commands.push_back(make_journal_command());
   commands.push_back(make_keys_command());
   commands.push_back(make_verdicts_command());
   commands.push_back(make_bench_command());

@@ -86,6 +86,8 @@ struct Episode {
   EpisodeView view(std::span<const TurnFacts> done, double now_s) const {
     return {*task, backend, *settings, done, now_s - started_s};
   }
+  /// To a client whose name is proven, episodes of others are as good as none.
+  bool foreign_to(const Caller& caller) const { return caller.proven && client != caller.client; }
   std::string name() const;        ///< 16 hexadecimal digits
   std::string token_text() const;  ///< 32
 };

@@ -1,7 +1,6 @@
 // Ownership, order of turns, leases and quotas, under one lock.
 #include "episode/table.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -35,14 +34,8 @@ Error another_connection(const Episode& episode) {
                              " belongs to another connection; resume it with its token");
 }
 
-/// To a client whose name is proven, episodes of others are as good as none.
-bool foreign(const Caller& caller, const Episode& episode) {
-  return caller.proven && episode.client != caller.client;
-}
-
 std::size_t quota(std::size_t own, std::size_t everybody) { return own != 0 ? own : everybody; }
 
-constexpr Sha256 kNoKey{};
 constexpr std::size_t kWaitersMax = 64;
 
 }  // namespace
@@ -139,7 +132,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
 
 Result<EpisodeTable::Pinned> EpisodeTable::owned(const Caller& caller, std::uint64_t id) {
   const auto found = episodes_.find(id);
-  if (found == episodes_.end() || foreign(caller, *found->second)) return unknown_episode();
+  if (found == episodes_.end() || found->second->foreign_to(caller)) return unknown_episode();
   if (found->second->connection != caller.connection) return another_connection(*found->second);
   touch(*found->second);
   return found->second;
@@ -287,7 +280,7 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
                                                                            std::int64_t turn) {
   MutexLock lock(mutex_);
   const auto found = episodes_.find(id);
-  if (found == episodes_.end() || foreign(caller, *found->second)) return unknown_episode();
+  if (found == episodes_.end() || found->second->foreign_to(caller)) return unknown_episode();
   Episode& episode = *found->second;
   // Rationale: the control endpoint is another connection; there the episode's random name is
   // enough.
@@ -326,163 +319,13 @@ Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::u
   const auto found = episodes_.find(id);
   if (found == episodes_.end()) return unknown_episode();
   const Pinned& episode = found->second;
-  if (foreign(caller, *episode) || !equal_secrets(episode->token_text(), token)) {
+  if (episode->foreign_to(caller) || !equal_secrets(episode->token_text(), token)) {
     return unknown_episode();
   }
   episode->connection = caller.connection;
   touch(*episode);
   return Snapshot{episode, episode->facts, episode->turns, episode->flight != nullptr,
                   episode->ended};
-}
-
-void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
-  MutexLock lock(mutex_);
-  if (const auto sleeper = asleep_.find(id); sleeper != asleep_.end()) {
-    Asleep& one = sleeper->second;
-    if (caller.proven && one.load->name != caller.client) return;
-    if (!caller.control && one.connection != caller.connection) return;
-    one.expires_s = now_s_() + lease_s(one.ended);
-    return;
-  }
-  const auto found = episodes_.find(id);
-  if (found == episodes_.end() || foreign(caller, *found->second)) return;
-  if (caller.control || found->second->connection == caller.connection) touch(*found->second);
-}
-
-void EpisodeTable::forget_bytes(const Episode& episode) {
-  for (const StoredTurn& turn : episode.turns) {
-    history_bytes_ -= turn.reply->size();
-    episode.load->bytes -= turn.reply->size();
-  }
-}
-
-void EpisodeTable::uncount(ClientLoad* load, bool ended) {
-  if (!ended) {
-    --load->episodes_open;
-    --open_;
-  }
-  --load->episodes;
-  forget_if_idle(load);
-}
-
-void EpisodeTable::erase(const Pinned& episode) {
-  forget_bytes(*episode);
-  if (episode->reset_key != kNoKey) resets_.erase(episode->reset_key);
-  uncount(episode->load, episode->ended);
-  episodes_.erase(episode->id);
-}
-
-void EpisodeTable::drop(std::uint64_t id) {
-  MutexLock lock(mutex_);
-  if (const auto found = episodes_.find(id); found != episodes_.end()) erase(Pinned(found->second));
-}
-
-void EpisodeTable::forget_if_idle(ClientLoad* load) {
-  if (load->episodes == 0 && load->steps == 0) clients_.erase(std::string(load->name));
-}
-
-std::vector<std::uint64_t> EpisodeTable::reap() {
-  MutexLock lock(mutex_);
-  const double now = now_s_();
-  std::vector<std::uint64_t> reaped;
-  while (!expiries_.empty() && expiries_.top().at_s <= now) {
-    const std::uint64_t id = expiries_.top().id;
-    expiries_.pop();
-    if (const auto sleeper = asleep_.find(id); sleeper != asleep_.end()) {
-      const Asleep one = sleeper->second;
-      if (one.expires_s > now) {
-        expiries_.push({one.expires_s, id});
-        continue;
-      }
-      asleep_.erase(sleeper);
-      uncount(one.load, one.ended);
-      reaped.push_back(id);
-      continue;
-    }
-    const auto found = episodes_.find(id);
-    if (found == episodes_.end()) continue;
-    const Pinned episode = found->second;
-    if (episode->flight != nullptr) touch(*episode);
-    if (episode->expires_s > now) {
-      expiries_.push({episode->expires_s, id});
-      continue;
-    }
-    erase(episode);
-    reaped.push_back(id);
-  }
-  return reaped;
-}
-
-void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ended) {
-  MutexLock lock(mutex_);
-  ClientLoad* load = &clients_[client];
-  load->name = client;
-  ++load->episodes;
-  if (!ended) {
-    ++load->episodes_open;
-    ++open_;
-  }
-  const double expires_s = now_s_() + limits_.lease_s;  // also of one that had ended
-  asleep_[id] = {load, "", expires_s, ended};
-  expiries_.push({expires_s, id});
-}
-
-bool EpisodeTable::sleeps(std::uint64_t id) {
-  MutexLock lock(mutex_);
-  if (const auto found = episodes_.find(id); found != episodes_.end()) {
-    found->second->resident_until_s = now_s_() + limits_.resident_s;
-  }
-  return asleep_.count(id) != 0;
-}
-
-void EpisodeTable::wake(const Pinned& episode, const std::optional<ResetKey>& key) {
-  MutexLock lock(mutex_);
-  const auto sleeper = asleep_.find(episode->id);
-  if (sleeper == asleep_.end()) return;
-  episode->load = sleeper->second.load;
-  episode->connection = std::move(sleeper->second.connection);
-  episode->expires_s = sleeper->second.expires_s;
-  episode->resident_until_s = now_s_() + limits_.resident_s;
-  asleep_.erase(sleeper);
-  if (key) {
-    episode->reset_key = key->key;
-    resets_[key->key] = {episode->id, key->body};
-  }
-  episodes_[episode->id] = episode;
-  for (const StoredTurn& turn : episode->turns) keep(*episode, turn.reply->size());
-}
-
-void EpisodeTable::doze() {
-  constexpr std::size_t kBucketsAtOnce = 4096;
-  MutexLock lock(mutex_);
-  const double now = now_s_();
-  std::vector<Pinned> tired;
-  const std::size_t buckets = episodes_.bucket_count();
-  for (std::size_t i = 0; i < std::min(kBucketsAtOnce, buckets); ++i) {
-    next_bucket_ = (next_bucket_ + 1) % buckets;
-    for (auto one = episodes_.begin(next_bucket_); one != episodes_.end(next_bucket_); ++one) {
-      const Pinned& episode = one->second;
-      // Whoever else holds it is about to do something with it.
-      const bool alone = episode.use_count() == 1 && episode->flight == nullptr;
-      if (alone && episode->resident_until_s < now) tired.push_back(episode);
-    }
-  }
-  for (const Pinned& episode : tired) {
-    forget_bytes(*episode);
-    if (episode->reset_key != kNoKey) resets_.erase(episode->reset_key);
-    asleep_[episode->id] = {episode->load, episode->connection, episode->expires_s, episode->ended};
-    episodes_.erase(episode->id);
-  }
-}
-
-EpisodeTable::Counts EpisodeTable::counts() const {
-  MutexLock lock(mutex_);
-  return {episodes_.size() + asleep_.size(),
-          open_,
-          asleep_.size(),
-          clients_.size(),
-          steps_,
-          history_bytes_};
 }
 
 }  // namespace hone

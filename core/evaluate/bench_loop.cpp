@@ -68,8 +68,8 @@ Result<std::string> PlainLoop::compile(const std::string& name, const std::strin
 Result<std::unique_ptr<LocalRunner>> PlainLoop::load(const std::string& artifact,
                                                      const std::string& entry,
                                                      const std::string& second, bool exact) {
-  HONE_ASSIGN(const std::uint64_t bytes, arena_bytes(*task_, options_.measure, exact,
-                                                     trusted_baseline_.call_seconds));
+  HONE_ASSIGN(const std::uint64_t bytes,
+              arena_bytes(*task_, options_.measure, exact, trusted_baseline_.call_seconds));
   return LocalRunner::create(*backend_, device_, *task_, artifact, entry, second, bytes);
 }
 

@@ -44,7 +44,7 @@ Status Statement::failure() const {
   return error;
 }
 
-Result<bool> Statement::start(const std::vector<Cell>& cells) {
+Result<bool> Statement::start(const std::vector<SqlValue>& cells) {
   sqlite3_stmt* s = statement_.get();
   sqlite3_reset(s);
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -76,7 +76,7 @@ Result<bool> Statement::next() {
   return false;
 }
 
-Status Statement::run(const std::vector<Cell>& cells) {
+Status Statement::run(const std::vector<SqlValue>& cells) {
   HONE_ASSIGN(bool row, start(cells));
   while (row) {
     HONE_ASSIGN(row, next());

@@ -21,7 +21,7 @@ struct Blob {
   std::string_view bytes;
 };
 /// What goes into a statement; borrowed for the call.
-using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, Blob>;
+using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string_view, Blob>;
 
 /// A prepared statement. One thread at a time, as its database.
 ///
@@ -30,10 +30,10 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view
 class Statement {
  public:
   /// Binds all its parameters and goes to the first row: false when there is none.
-  Result<bool> start(const std::vector<Cell>& cells);
+  Result<bool> start(const std::vector<SqlValue>& cells);
   Result<bool> next();
   /// For a statement without rows.
-  Status run(const std::vector<Cell>& cells);
+  Status run(const std::vector<SqlValue>& cells);
 
   std::int64_t integer(int column) const;
   double number(int column) const;  ///< NaN for NULL

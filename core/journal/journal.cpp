@@ -171,6 +171,22 @@ void Journal::keep_up() {
   if (Status done = transact(&upkeep, 1); !done) log_error("journal", done.error().message);
 }
 
+Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days) {
+  const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  const auto lock = lock_out_others(path);
+  if (!lock) return fail(lock.error());
+  auto writer = Writer::open(path, {});
+  if (!writer) return fail(writer.error());
+  std::int64_t gone = 0;
+  for (int some = 1; some > 0; gone += some) {
+    HONE_TRY((*writer)->begin());
+    HONE_ASSIGN(some, (*writer)->retire(wall_s() - kDay * keep_days, 0));
+    HONE_TRY((*writer)->commit());
+  }
+  if (Status folded = (*writer)->fold(); !folded) return fail(folded.error());
+  return gone;
+}
+
 Value Journal::stats() const {
   std::size_t waiting = 0;
   {

@@ -90,4 +90,8 @@ class Journal {
   std::thread thread_;
 };
 
+/// With no server on it: forgets the released episodes of more than `keep_days` and gives the file's
+/// free space back. How many went.
+Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days);
+
 }  // namespace hone

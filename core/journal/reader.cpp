@@ -170,10 +170,10 @@ Result<std::vector<JournalReader::Held>> JournalReader::held() const {
 namespace {
 
 /// The condition and its cells for a filter.
-std::pair<std::string, std::vector<Cell>> where(const EpisodeFilter& filter) {
+std::pair<std::string, std::vector<SqlValue>> where(const EpisodeFilter& filter) {
   std::string sql = " WHERE 1";
-  std::vector<Cell> cells;
-  const auto also = [&](const char* column, Cell cell) {
+  std::vector<SqlValue> cells;
+  const auto also = [&](const char* column, SqlValue cell) {
     cells.push_back(cell);
     sql += std::string(" AND ") + column + " = ?" + std::to_string(cells.size());
   };

@@ -1,7 +1,6 @@
 // Names of states.
 #include "journal/records.hpp"
 
-
 namespace hone {
 
 std::string_view record_state_name(RecordState state) {

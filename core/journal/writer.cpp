@@ -16,7 +16,9 @@ Blob blob_of(const Bytes& bytes) {
   return {{reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
 }
 std::int64_t number_of(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-Cell number_or_null(double number) { return std::isnan(number) ? Cell() : Cell(number); }
+SqlValue number_or_null(double number) {
+  return std::isnan(number) ? SqlValue() : SqlValue(number);
+}
 
 }  // namespace
 
@@ -72,7 +74,7 @@ Status Writer::write(const EpisodeRecord& e) {
                            std::string_view(e.group), std::string_view(e.client), Blob{e.options},
                            std::string_view(e.reward), Blob{e.reward_config},
                            std::string_view(e.reward_version), std::string_view(e.reward_hash),
-                           e.opened_at, e.reset_key ? Cell(blob_of(*e.reset_key)) : Cell(),
+                           e.opened_at, e.reset_key ? SqlValue(blob_of(*e.reset_key)) : SqlValue(),
                            blob_of(e.reset_body), number_of(e.parent), e.parent_turn});
 }
 
@@ -137,6 +139,11 @@ Status Writer::shrink() {
   HONE_ASSIGN(Statement vacuum, database_->prepare("PRAGMA incremental_vacuum(" +
                                                    std::to_string(kPagesAtOnce) + ")"));
   return vacuum.run({});
+}
+
+Status Writer::fold() {
+  HONE_TRY(database_->execute("VACUUM"));
+  return database_->execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /// Of what is in use: free pages are used again before the file grows.

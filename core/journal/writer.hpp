@@ -32,6 +32,8 @@ class Writer {
   /// Gives a few free pages back to the file system.
   Status shrink();
   Result<std::int64_t> bytes();
+  /// Rewrites the file without free pages and folds the log into it. Takes as long as it takes.
+  Status fold();
 
  private:
   Writer() = default;

@@ -66,8 +66,8 @@ Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward, const 
   EpisodeOptions episodes;
   episodes.reward = reward;
   HONE_ASSIGN(host->service_,
-              make_episode_service(std::move(episodes), std::move(environments),
-                                   std::move(catalog), host->evaluator_, std::move(open_reward)));
+              make_episode_service(std::move(episodes), std::move(environments), std::move(catalog),
+                                   host->evaluator_, std::move(open_reward)));
   ServerOptions options;
   options.endpoint = "tcp://127.0.0.1:0";
   options.control_endpoint.clear();

@@ -1,0 +1,248 @@
+// `hone episodes` and `hone export`: what a journal holds, as a list and as training data.
+#include <cmath>
+#include <fstream>
+
+#include "cli/host.hpp"
+#include "cli/journal_options.hpp"
+#include "episode/trajectory.hpp"
+#include "kernel_refine/kernel_refine.hpp"
+
+namespace hone {
+namespace {
+
+constexpr const char* kNext =
+    "a journal is what a server writes with: hone serve --set "
+    "journal.path=FILE";
+
+Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
+std::string number_text(double number, const char* unit = "") {
+  return std::isnan(number) ? "" : short_number(number) + unit;
+}
+
+class EpisodesCommand : public Command {
+ public:
+  std::string name() const override { return "episodes"; }
+  std::string summary() const override { return "List the episodes of a journal."; }
+  std::vector<std::string> examples() const override {
+    return {"hone episodes --journal run.db                  # the newest thousand",
+            "hone episodes --journal run.db --state open",
+            "hone episodes --journal run.db --task tasks/softmax --json"};
+  }
+  void declare(OptionSet& options) override {
+    journal_.declare(options);
+    filter_.declare(options);
+    options.integer({.name = "--limit", .doc = "the newest so many; 0: all", .value = "N"}, limit_,
+                    0, INT64_MAX);
+    options.flag({.name = "--json", .doc = "print JSON"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    const auto config = journal_.load();
+    if (!config) return terminal.fail(config.error(), kNext);
+    const auto reader = JournalReader::open(config->journal.path);
+    if (!reader) return terminal.fail(reader.error(), kNext);
+    auto filter = filter_.filter();
+    filter->limit = limit_;
+    const auto lines = (*reader)->list(*filter);
+    if (!lines) return terminal.fail(lines.error());
+    Value listed = Value::array();
+    std::vector<Row> rows;
+    for (const EpisodeLine& line : *lines) {
+      const std::string state(record_state_name(line.state));
+      listed.push(Value::map({{"episode", episode_name(line.id)},
+                              {"task", line.task},
+                              {"client", line.client},
+                              {"group", line.group.empty() ? Value() : Value(line.group)},
+                              {"state", state},
+                              {"turns", line.turns},
+                              {"best_speedup", number_or_nil(line.best_speedup)},
+                              {"last_reward", number_or_nil(line.last_reward)},
+                              {"reward", line.reward},
+                              {"opened_at", line.opened_at},
+                              {"changed_at", line.changed_at}}));
+      rows.push_back({{episode_name(line.id), Colour::kBold},
+                      {state, line.state == RecordState::kOpen ? Colour::kGreen : Colour::kPlain},
+                      {line.task},
+                      {line.client},
+                      {std::to_string(line.turns), Colour::kPlain, true},
+                      {number_text(line.best_speedup, "×"), Colour::kPlain, true},
+                      {number_text(line.last_reward), Colour::kPlain, true},
+                      {date_text(line.changed_at), Colour::kDim}});
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else if (rows.empty()) {
+      terminal.line("no episodes");
+    } else {
+      terminal.table({"episode", "state", "task", "client", "turns", "best", "reward", "changed"},
+                     rows);
+    }
+    return kExitOk;
+  }
+
+ private:
+  JournalOptionSet journal_;
+  FilterOptionSet filter_;
+  std::int64_t limit_ = 1000;
+  bool json_ = false;
+};
+
+/// What journals are read with: tasks, so that prompts can be told again, and the environment.
+struct Sources {
+  std::unique_ptr<const Registry> registry;
+  std::shared_ptr<const Catalog> catalog;
+  std::unique_ptr<Environment> environment;
+  std::unique_ptr<JournalReader> reader;
+
+  static Result<Sources> open(const Config& config) {
+    Sources sources;
+    HONE_ASSIGN(sources.reader, JournalReader::open(config.journal.path));
+    sources.registry = open_registry(config);
+    HONE_ASSIGN(sources.catalog, open_catalog(config, *sources.registry));
+    HONE_ASSIGN(sources.environment, make_kernel_refine({}));
+    return sources;
+  }
+};
+
+class ExportCommand : public Command {
+ public:
+  std::string name() const override { return "export"; }
+  std::string summary() const override {
+    return "Write a journal's episodes as JSON Lines: messages, code, verdicts, rewards.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone export --journal run.db > episodes.jsonl",
+            "hone export --journal run.db --state ended --task tasks/softmax"};
+  }
+  void declare(OptionSet& options) override {
+    journal_.declare(options);
+    filter_.declare(options);
+  }
+
+  int run(Terminal& terminal) override {
+    const auto config = journal_.load();
+    if (!config) return terminal.fail(config.error(), kNext);
+    const auto sources = Sources::open(*config);
+    if (!sources) return terminal.fail(sources.error(), kNext);
+    std::int64_t count = 0;
+    const Status done =
+        sources->reader->each(*filter_.filter(), [&](const StoredEpisode& stored) -> Status {
+          HONE_ASSIGN(const Value one,
+                      trajectory_of(stored, *sources->environment, sources->catalog.get()));
+          terminal.json(one);
+          if (++count % 1000 == 0) terminal.status(std::to_string(count) + " episodes");
+          return {};
+        });
+    return done ? kExitOk : terminal.fail(done.error());
+  }
+
+ private:
+  JournalOptionSet journal_;
+  FilterOptionSet filter_;
+};
+
+class RescoreCommand : public Command {
+ public:
+  std::string name() const override { return "rescore"; }
+  std::string summary() const override {
+    return "Apply a reward to every episode of a journal. No device is needed.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone rescore --journal run.db --reward kevin",
+            "hone rescore --journal run.db --reward ./my_reward.py --json > scores.json"};
+  }
+  void declare(OptionSet& options) override {
+    journal_.declare(options);
+    filter_.declare(options);
+    options.text({.name = "--reward",
+                  .doc = "a reward's name, or the path of a .so or .py; without it, the "
+                         "configuration's",
+                  .value = "REWARD"},
+                 reward_);
+    options.flag({.name = "--json", .doc = "print JSON"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    auto config = journal_.load();
+    if (!config) return terminal.fail(config.error(), kNext);
+    choose_reward(*config, reward_);
+    const auto sources = Sources::open(*config);
+    if (!sources) return terminal.fail(sources.error(), kNext);
+    const auto reward = open_reward(*config, *sources->registry);
+    if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
+    Value listed = Value::array();
+    std::vector<Row> rows;
+    bool all = true;
+    const Status done =
+        sources->reader->each(*filter_.filter(), [&](const StoredEpisode& stored) -> Status {
+          if (stored.turns.empty()) return {};
+          const auto score = rescore(stored, *sources, **reward);
+          all = all && score.ok();
+          listed.push(line(stored, score));
+          rows.push_back(row(stored, score));
+          return {};
+        });
+    if (!done) return terminal.fail(done.error());
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table({"episode", "task", "turns", "then", "return", "now", "return"}, rows);
+    }
+    return all ? kExitOk : kExitNo;
+  }
+
+ private:
+  static Result<RewardReport> rescore(const StoredEpisode& stored, const Sources& sources,
+                                      const Reward& reward) {
+    HONE_ASSIGN(const Value input, reward_input_of(stored, *sources.environment, *sources.catalog));
+    return reward.score(input);
+  }
+
+  static Value then(const StoredEpisode& stored) {
+    const auto reply = from_msgpack(*stored.turns.back().reply, {64, 1u << 20, 1u << 24, 1u << 30});
+    const Value* found = reply ? reply->find("return_to_date") : nullptr;
+    return found != nullptr ? *found : Value();
+  }
+
+  static Value line(const StoredEpisode& stored, const Result<RewardReport>& score) {
+    Value rewards = Value::array();
+    if (score) {
+      for (const auto& turn : score->turns) rewards.push(turn ? Value(turn->reward) : Value());
+    }
+    return Value::map({{"episode", episode_name(stored.record.id)},
+                       {"task", stored.record.task},
+                       {"turns", stored.turns.size()},
+                       {"then", Value::map({{"reward", stored.record.reward},
+                                            {"version", stored.record.reward_version},
+                                            {"config_hash", stored.record.reward_hash},
+                                            {"return_to_date", then(stored)}})},
+                       {"rewards", std::move(rewards)},
+                       {"return_to_date", score ? Value(score->return_to_date) : Value()},
+                       {"error", score ? Value() : Value(score.error().message)}});
+  }
+
+  Row row(const StoredEpisode& stored, const Result<RewardReport>& score) const {
+    const Value before = then(stored);
+    return {{episode_name(stored.record.id), Colour::kBold},
+            {stored.record.task},
+            {std::to_string(stored.turns.size()), Colour::kPlain, true},
+            {stored.record.reward},
+            {before.is_nil() ? "" : to_json(before), Colour::kPlain, true},
+            {reward_.empty() ? "configured" : reward_},
+            {score ? short_number(score->return_to_date) : score.error().message,
+             score ? Colour::kPlain : Colour::kRed, score.ok()}};
+  }
+
+  JournalOptionSet journal_;
+  FilterOptionSet filter_;
+  std::string reward_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_episodes_command() { return std::make_unique<EpisodesCommand>(); }
+std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
+std::unique_ptr<Command> make_rescore_command() { return std::make_unique<RescoreCommand>(); }
+
+}  // namespace hone

@@ -1,0 +1,77 @@
+// Options of the commands that read a journal.
+#include "cli/journal_options.hpp"
+
+#include <cstdio>
+#include <ctime>
+
+#include "episode/episode.hpp"
+
+namespace hone {
+
+void JournalOptionSet::declare(OptionSet& options) {
+  options.text({.name = "--journal",
+                .doc = "the journal's file; without it, journal.path of the configuration",
+                .value = "FILE"},
+               path);
+  config.declare(options);
+}
+
+Result<Config> JournalOptionSet::load() const {
+  HONE_ASSIGN(LoadedConfig loaded, load_config(config.file, config.sets));
+  if (!path.empty()) loaded.config.journal.path = std::filesystem::absolute(path).string();
+  if (loaded.config.journal.path.empty()) {
+    return invalid_argument(
+        "found no journal, expected --journal FILE or journal.path in the "
+        "configuration");
+  }
+  return std::move(loaded.config);
+}
+
+void FilterOptionSet::declare(OptionSet& options) {
+  options.text({.name = "--state",
+                .doc = "only episodes in this state",
+                .value = "STATE",
+                .choices = {"open", "ended", "closed", "reaped"}},
+               state);
+  options.text({.name = "--task", .doc = "only of this task: DATASET/ID", .value = "TASK"}, task);
+  options.text({.name = "--client", .doc = "only of this client"}, client);
+  options.text({.name = "--group", .doc = "only of this group"}, group);
+}
+
+Result<EpisodeFilter> FilterOptionSet::filter() const {
+  EpisodeFilter filter;
+  for (const RecordState one :
+       {RecordState::kOpen, RecordState::kEnded, RecordState::kClosed, RecordState::kReaped}) {
+    if (state == record_state_name(one)) filter.state = one;
+  }
+  filter.task = task;
+  filter.client = client;
+  filter.group = group;
+  return filter;
+}
+
+Result<std::uint64_t> episode_named(const std::string& name) {
+  const std::uint64_t id = episode_number(name);
+  if (id == 0) {
+    return invalid_argument("found '" + name +
+                            "', expected an episode's name: 16 hexadecimal digits");
+  }
+  return id;
+}
+
+std::string episode_name(std::uint64_t id) {
+  Episode named;
+  named.id = id;
+  return named.name();
+}
+
+std::string date_text(double seconds) {
+  const auto whole = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  ::gmtime_r(&whole, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+// What the commands that read a journal share: which journal, and which of its episodes.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/command.hpp"
+#include "config/config.hpp"
+#include "journal/reader.hpp"
+
+namespace hone {
+
+struct JournalOptionSet {
+  std::string path;  ///< --journal; else the configuration's journal.path
+  ConfigOptions config;
+  void declare(OptionSet& options);
+  /// The configuration, with the journal's path in it.
+  Result<Config> load() const;
+};
+
+struct FilterOptionSet {
+  std::string state, task, client, group;
+  void declare(OptionSet& options);
+  Result<EpisodeFilter> filter() const;
+};
+
+/// An episode's name of 16 hexadecimal digits as a number.
+Result<std::uint64_t> episode_named(const std::string& name);
+std::string episode_name(std::uint64_t id);
+/// "2026-11-21 09:30:00" in UTC.
+std::string date_text(double seconds_since_1970);
+
+}  // namespace hone

@@ -1,0 +1,134 @@
+// From records to maps.
+#include "episode/trajectory.hpp"
+
+#include "episode/episode.hpp"
+#include "episode/recording.hpp"
+
+namespace hone {
+namespace {
+
+/// Our own replies are larger than what strangers may send.
+Result<Value> decode(const std::string& bytes) {
+  return from_msgpack(bytes, {64, 1u << 20, 1u << 24, 1u << 30});
+}
+
+Value member(const Value& map, std::string_view key) {
+  const Value* found = map.is_map() ? map.find(key) : nullptr;
+  return found != nullptr ? *found : Value();
+}
+
+std::string name_of(std::uint64_t id) {
+  Episode named;
+  named.id = id;
+  return named.name();
+}
+
+/// What the environment made of the reset.
+struct Setting {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Settings> settings;
+};
+
+Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
+                           const Catalog& tasks) {
+  Setting setting;
+  HONE_ASSIGN(setting.task, tasks.find(record.task, true));
+  if (task_hash(*setting.task) != record.task_hash) {
+    return failed_precondition("the task '" + record.task + "' is not what it was");
+  }
+  HONE_ASSIGN(const Value options, decode(record.options));
+  Fields f(options, "options");
+  static_cast<void>(f.text_or("backend", "", 256));
+  static_cast<void>(f.text_or("reward", "", 4096));
+  static_cast<void>(f.map_or_null("reward_config"));
+  setting.settings = environment.read_options(f, *setting.task, record.backend);
+  HONE_TRY(f.finish());
+  return setting;
+}
+
+Result<Value> first_messages(const EpisodeRecord& record, const Environment& environment,
+                             const Catalog& tasks) {
+  HONE_ASSIGN(const Setting setting, setting_of(record, environment, tasks));
+  const EpisodeView view{*setting.task, record.backend, *setting.settings, {}, 0};
+  return member(environment.first_observation(view), "messages");
+}
+
+Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply) {
+  const Value info = member(reply, "info");
+  return Value::map({{"turn", turn.turn},
+                     {"action", action},
+                     {"verdict", member(info, "verdict")},
+                     {"reward", member(reply, "reward")},
+                     {"reward_valid", member(reply, "reward_valid")},
+                     {"return_to_date", member(reply, "return_to_date")},
+                     {"components", member(info, "components")},
+                     {"feedback", member(member(reply, "observation"), "feedback")},
+                     {"terminated", member(reply, "terminated")},
+                     {"truncated", member(reply, "truncated")},
+                     {"at", turn.at}});
+}
+
+}  // namespace
+
+Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
+                            const Catalog* tasks) {
+  const EpisodeRecord& r = stored.record;
+  Value messages = Value::array();
+  bool prompt_lost = true;
+  if (tasks != nullptr) {
+    if (auto first = first_messages(r, environment, *tasks)) {
+      messages = std::move(*first);
+      prompt_lost = false;
+    }
+  }
+  Value turns = Value::array(), returns;
+  for (const TurnRecord& turn : stored.turns) {
+    HONE_ASSIGN(const Value reply, decode(*turn.reply));
+    HONE_ASSIGN(const Value action, decode(*turn.action));
+    turns.push(turn_value(turn, action, reply));
+    const Value said = member(member(reply, "observation"), "messages");
+    if (said.is_array()) {
+      for (const Value& message : said.as_array()) messages.push(message);
+    }
+    returns = member(reply, "returns");
+  }
+  HONE_ASSIGN(Value reward_config, decode(r.reward_config));
+  return Value::map({{"episode", name_of(r.id)},
+                     {"environment", r.environment},
+                     {"task", r.task},
+                     {"backend", r.backend},
+                     {"client", r.client},
+                     {"group", r.group.empty() ? Value() : Value(r.group)},
+                     {"seed", static_cast<std::int64_t>(r.seed)},
+                     {"state", std::string(record_state_name(stored.state))},
+                     {"opened_at", r.opened_at},
+                     {"reward", Value::map({{"name", r.reward},
+                                            {"version", r.reward_version},
+                                            {"config", std::move(reward_config)},
+                                            {"config_hash", r.reward_hash}})},
+                     {"parent", r.parent != 0 ? Value(name_of(r.parent)) : Value()},
+                     {"parent_turn", r.parent_turn},
+                     {"prompt_lost", prompt_lost},
+                     {"messages", std::move(messages)},
+                     {"turns", std::move(turns)},
+                     {"returns", std::move(returns)}});
+}
+
+Result<Value> reward_input_of(const StoredEpisode& stored, const Environment& environment,
+                              const Catalog& tasks) {
+  HONE_ASSIGN(const Setting setting, setting_of(stored.record, environment, tasks));
+  Value turns = Value::array();
+  bool ended = stored.state != RecordState::kOpen;
+  for (const TurnRecord& turn : stored.turns) {
+    HONE_ASSIGN(const Value reply, decode(*turn.reply));
+    const Value verdict = turn.scored ? member(member(reply, "info"), "verdict") : Value();
+    turns.push(Value::map({{"turn", turn.turn}, {"scored", turn.scored}, {"verdict", verdict}}));
+    ended = ended || turn.ended;
+  }
+  return Value::map({{"task", task_for_client(*setting.task, stored.record.backend)},
+                     {"ended", ended},
+                     {"max_turns", environment.turns_max(*setting.settings)},
+                     {"turns", std::move(turns)}});
+}
+
+}  // namespace hone
