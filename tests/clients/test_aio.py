@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 
 import hone
 import hone.aio
@@ -26,6 +27,35 @@ def test_many_episodes_on_one_connection(endpoint: str) -> None:
             return await asyncio.gather(*(play(client, seed) for seed in range(8)))
 
     assert asyncio.run(main()) == [2] * 8
+
+
+@pytest.mark.parametrize("owner", ["Client", "Episode"])
+def test_every_verb_takes_what_the_blocking_client_takes(owner: str) -> None:
+    blocking, asynchronous = getattr(hone, owner), getattr(hone.aio, owner)
+    only_blocking = {"submit"}  # what wants a callback or a ticket; coroutines have gather
+    names = [n for n, m in vars(blocking).items() if inspect.isfunction(m) and n[0] != "_" and n not in only_blocking]
+    assert names
+    for name in names:
+        found, expected = (
+            {p.name: (p.kind, p.default) for p in inspect.signature(getattr(kind, name)).parameters.values()}
+            for kind in (asynchronous, blocking)
+        )
+        expected.pop("on_progress", None)
+        assert found == expected, name
+        assert inspect.iscoroutinefunction(getattr(asynchronous, name)), name
+
+
+def test_connect_takes_what_the_blocking_one_takes() -> None:
+    found, expected = (inspect.signature(f).parameters for f in (hone.aio.connect, hone.connect))
+    assert {n: p.default for n, p in found.items()} == {n: p.default for n, p in expected.items()}
+
+
+def test_metrics_come_from_the_control_endpoint(endpoint: str) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(endpoint) as client:
+            assert await client.metrics()
+
+    asyncio.run(main())
 
 
 def test_errors_are_the_blocking_clients(endpoint: str) -> None:

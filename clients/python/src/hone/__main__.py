@@ -9,7 +9,7 @@ Start a server:   hone serve                 (built by ./scripts/demo: build/rel
 Then, in Python:  import hone
                   with hone.connect("tcp://127.0.0.1:5917") as client:
                       start = client.reset("add_relu")
-                      result = client.step(start.episode, source_of_a_kernel)
+                      result = start.episode.step(source_of_a_kernel)
                       print(result.reward, result.observation["feedback"])
 
 asyncio: hone.aio  many episodes: hone.vector  Gymnasium: hone.gym"""

@@ -1,14 +1,27 @@
-"""Bodies of requests, shared by the blocking and the asyncio client."""
+"""Requests and how their answers are read, shared by the blocking and the asyncio client."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from . import _core
 from .errors import from_failure
-from .types import EpisodeState
+from .types import (
+    Closed,
+    EpisodeState,
+    EpisodeT,
+    Reset,
+    StepResult,
+    Task,
+    decode_closed,
+    decode_step,
+    decode_tasks,
+)
+
+T = TypeVar("T")
 
 PathLike = str | os.PathLike[str]
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5917"
@@ -43,45 +56,116 @@ def open_connection(
     return connection
 
 
-def describe_body(
-    task: str | None, split: str | None = None, environment: str | None = None
-) -> dict[str, Any]:
-    """The body of a describe; None leaves a key out."""
-    given = {"environment": environment, "task": task, "split": split}
-    return {key: value for key, value in given.items() if value is not None}
+@dataclass(frozen=True)
+class Request(Generic[T]):
+    """One request: what is sent, and how its answer is read.
+
+    Attributes:
+        verb: The protocol's name of it.
+        body: A map that MessagePack can hold.
+        read: Makes what the caller gets of the body of the result.
+    """
+
+    verb: str
+    body: dict[str, Any]
+    read: Callable[[dict[str, Any]], T]
 
 
-def reset_body(
+def plain(verb: str, **body: object) -> Request[dict[str, Any]]:
+    """A request whose answer is its body; None leaves a key out."""
+    return Request(verb, _without_none(body), lambda answer: answer)
+
+
+def tasks(split: str | None) -> Request[list[Task]]:
+    """Asks for the list of tasks."""
+    return Request("describe", _without_none({"split": split}), decode_tasks)
+
+
+def metrics() -> Request[dict[str, Any]]:
+    """Asks for the server's counters."""
+    return Request("metrics", {"format": "map"}, lambda answer: answer.get("metrics") or {})
+
+
+def reset(
+    make: Callable[..., EpisodeT],
     task: str | None,
     *,
     split: str | None,
     seed: int | None,
     group: str | None,
-    environment: str | None,
+    environment: str | None = None,
     options: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The body of a reset; None leaves a key out."""
-    body = describe_body(task, split, environment)
-    body.update({k: v for k, v in (("seed", seed), ("group", group)) if v is not None})
+) -> Request[Reset[EpisodeT]]:
+    """Starts an episode; None leaves a key out."""
+    body = _without_none(
+        {"environment": environment, "task": task, "split": split, "seed": seed, "group": group}
+    )
     if options:
         body["options"] = dict(options)
-    return body
+
+    def read(answer: dict[str, Any]) -> Reset[EpisodeT]:
+        return _start(make(str(answer["episode"]), str(answer["token"])), answer)
+
+    return Request("reset", body, read)
 
 
-def step_body(
+def resume(make: Callable[..., EpisodeT], episode_id: str, token: str) -> Request[Reset[EpisodeT]]:
+    """Takes over an episode."""
+
+    def read(answer: dict[str, Any]) -> Reset[EpisodeT]:
+        turn, ended = int(answer.get("turn", 0)), bool(answer.get("ended", False))
+        return _start(make(episode_id, token, turn=turn, ended=ended), answer)
+
+    return Request("resume", {"episode": episode_id, "token": token}, read)
+
+
+def step(
     episode: EpisodeState, code: str | None, response: str | None, language: str | None
-) -> dict[str, Any]:
-    """The body of the episode's next step.
+) -> Request[StepResult]:
+    """The episode's next step; its result moves the episode on.
 
     Raises:
         TypeError: Not exactly one of code and response was given.
     """
     if (code is None) == (response is None):
         raise TypeError("step takes a kernel's source, or response= with a whole model response")
-    action = {"code": code} if code is not None else {"response": response}
-    if language is not None:
-        action["language"] = language
-    return {"episode": episode.id, "turn": episode.turn + 1, "action": action}
+    action = _without_none({"code": code, "response": response, "language": language})
+
+    def read(answer: dict[str, Any]) -> StepResult:
+        result = decode_step(answer)
+        episode.turn = result.turn
+        episode.ended = result.ended
+        return result
+
+    return Request(
+        "step", {"episode": episode.id, "turn": episode.turn + 1, "action": action}, read
+    )
+
+
+def cancel(episode: EpisodeState, turn: int | None) -> Request[bool]:
+    """Ends the evaluation of a turn, by default the next."""
+    turn = episode.turn + 1 if turn is None else turn
+    body = {"episode": episode.id, "turn": turn}
+    return Request("cancel", body, lambda answer: bool(answer.get("cancelled")))
+
+
+def close(episode: EpisodeState) -> Request[Closed]:
+    """Ends the episode."""
+
+    def read(answer: dict[str, Any]) -> Closed:
+        episode.ended = True
+        return decode_closed(answer)
+
+    return Request("close", {"episode": episode.id}, read)
+
+
+def _start(episode: EpisodeT, answer: Mapping[str, Any]) -> Reset[EpisodeT]:
+    lease = float(answer.get("lease_s") or 0)
+    return Reset(episode, answer.get("observation") or {}, answer.get("info") or {}, lease)
+
+
+def _without_none(given: Mapping[str, object]) -> dict[str, Any]:
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def unwrap(result: tuple[dict[str, Any], None] | tuple[None, _core.Failure]) -> dict[str, Any]:

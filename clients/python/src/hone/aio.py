@@ -4,7 +4,8 @@
         start = await client.reset("add_relu")
         result = await start.episode.step(source)
 
-Cancelling the task that waits for a step ends its evaluation on the server.
+Cancelling the task that waits for a step ends its evaluation on the server; the next step of that
+episode may follow at once.
 """
 
 from __future__ import annotations
@@ -12,22 +13,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any
 
-from . import _core
-from ._requests import (
-    DEFAULT_ENDPOINT,
-    PathLike,
-    describe_body,
-    open_connection,
-    reset_body,
-    step_body,
-    unwrap,
-)
-from .client import Client as _Reader
+from . import _core, _requests
+from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, open_connection, unwrap
 from .errors import FailedPrecondition
-from .types import Closed, EpisodeState, Reset, StepResult, Task, decode_closed, decode_tasks
+from .types import Closed, EpisodeState, Reset, StepResult, Task
 
 
 @dataclass
@@ -85,11 +78,11 @@ class Client:
         self, task: str | None = None, *, split: str | None = None
     ) -> dict[str, Any]:
         """Asks for the environment and its tasks, or for everything about one task."""
-        return await self.call("describe", describe_body(task, split))
+        return await self._ask(_requests.plain("describe", task=task, split=split))
 
     async def tasks(self, *, split: str | None = None) -> list[Task]:
         """Lists the tasks that this server serves."""
-        return decode_tasks(await self.describe(split=split))
+        return await self._ask(_requests.tasks(split))
 
     async def reset(
         self,
@@ -103,20 +96,16 @@ class Client:
         timeout: float | None = None,
     ) -> Reset[Episode]:
         """Starts an episode; see ``hone.Client.reset``."""
-        body = await self.call(
-            "reset",
-            reset_body(
-                task, split=split, seed=seed, group=group, environment=environment, options=options
-            ),
-            timeout=timeout,
+        request = _requests.reset(
+            partial(Episode, client=self),
+            task,
+            split=split,
+            seed=seed,
+            group=group,
+            environment=environment,
+            options=options,
         )
-        episode = Episode(str(body["episode"]), str(body["token"]), client=self)
-        return Reset(
-            episode,
-            body.get("observation") or {},
-            body.get("info") or {},
-            float(body.get("lease_s") or 0),
-        )
+        return await self._ask(request, timeout)
 
     async def step(
         self,
@@ -127,41 +116,37 @@ class Client:
         language: str | None = None,
         timeout: float | None = None,
     ) -> StepResult:
-        """Submits a kernel and waits for its verdict; see ``hone.Client.step``."""
-        body = step_body(episode, code, response, language)
-        return _Reader.read_step(episode, await self.call("step", body, timeout=timeout))
+        """Submits a kernel and waits for its verdict; see ``hone.Client.step``.
+
+        Cancelling the task that waits ends the evaluation. The turn stays open, and the episode's
+        next step is sent once that end has come.
+        """
+        return await self._ask(_requests.step(episode, code, response, language), timeout)
 
     async def cancel(self, episode: Episode, turn: int | None = None) -> bool:
         """Ends the evaluation of a turn, by default the next; False when there was none."""
-        turn = episode.turn + 1 if turn is None else turn
-        body = await self.call("cancel", {"episode": episode.id, "turn": turn})
-        return bool(body.get("cancelled"))
+        return await self._ask(_requests.cancel(episode, turn))
 
     async def resume(self, episode_id: str, token: str) -> Reset[Episode]:
         """Takes over an episode of another connection or process."""
-        body = await self.call("resume", {"episode": episode_id, "token": token})
-        episode = Episode(
-            episode_id,
-            token,
-            turn=int(body.get("turn", 0)),
-            ended=bool(body.get("ended", False)),
-            client=self,
-        )
-        return Reset(episode, body.get("observation") or {}, {}, float(body.get("lease_s") or 0))
+        make = partial(Episode, client=self)
+        return await self._ask(_requests.resume(make, episode_id, token))
 
     async def close_episode(self, episode: Episode) -> Closed:
         """Ends an episode before its time and frees its place."""
-        closed = decode_closed(await self.call("close", {"episode": episode.id}))
-        episode.ended = True
-        return closed
+        return await self._ask(_requests.close(episode))
 
     async def ping(self) -> dict[str, Any]:
         """Asks for a sign of life: ``incarnation`` and ``time``."""
-        return await self.call("ping", {})
+        return await self._ask(_requests.plain("ping"))
 
     async def health(self) -> dict[str, Any]:
-        """``{"status": "serving" | "draining", ...}``, from the control endpoint."""
-        return await self.call("health", {})
+        """How the server is; see ``hone.Client.health``."""
+        return await self._ask(_requests.plain("health"))
+
+    async def metrics(self) -> dict[str, Any]:
+        """The server's counters and histograms, from its control endpoint."""
+        return await self._ask(_requests.metrics())
 
     async def close(self) -> None:
         """Closes the connection; what is under way raises ``Cancelled``. May be called twice."""
@@ -189,6 +174,9 @@ class Client:
             raise
         finally:
             self._waiting.pop(tag, None)
+
+    async def _ask(self, request: Request[T], timeout: float | None = None) -> T:
+        return request.read(await self.call(request.verb, request.body, timeout=timeout))
 
     def _deliver(self) -> None:
         """Hands every answer that has come to the coroutine that waits for it."""

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any
 
-from . import _core
-from ._requests import (
-    DEFAULT_ENDPOINT,
-    PathLike,
-    describe_body,
-    open_connection,
-    reset_body,
-    step_body,
-    unwrap,
-)
+from . import _core, _requests
+from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, open_connection, unwrap
 from .errors import FailedPrecondition
-from .types import (
-    Closed,
-    EpisodeState,
-    Reset,
-    StepResult,
-    Task,
-    decode_closed,
-    decode_step,
-    decode_tasks,
-)
+from .types import Closed, EpisodeState, Reset, StepResult, Task
 
 Progress = Callable[[dict[str, Any]], None]
 
@@ -97,11 +81,11 @@ class Client:
         Raises:
             NotFound: No such task, or one that is held back.
         """
-        return self.call("describe", describe_body(task, split))
+        return self._ask(_requests.plain("describe", task=task, split=split))
 
     def tasks(self, *, split: str | None = None) -> list[Task]:
         """Lists the tasks that this server serves."""
-        return decode_tasks(self.describe(split=split))
+        return self._ask(_requests.tasks(split))
 
     def reset(
         self,
@@ -130,10 +114,16 @@ class Client:
             InvalidArgument: An option is unknown or out of range.
             Busy: The server holds as many episodes as it may.
         """
-        body = reset_body(
-            task, split=split, seed=seed, group=group, environment=environment, options=options
+        request = _requests.reset(
+            partial(Episode, client=self),
+            task,
+            split=split,
+            seed=seed,
+            group=group,
+            environment=environment,
+            options=options,
         )
-        return self.read_reset(self.call("reset", body, timeout=timeout))
+        return self._ask(request, timeout)
 
     def step(
         self,
@@ -160,7 +150,8 @@ class Client:
             DeadlineExceeded: No answer in time; the same step may be sent again.
             Unavailable: The episode was lost with its server.
         """
-        ticket = self.submit("step", step_body(episode, code, response, language), timeout=timeout)
+        request = _requests.step(episode, code, response, language)
+        ticket = self.submit(request.verb, request.body, timeout=timeout)
         try:
             if on_progress is not None:
                 while not ticket.done():
@@ -171,7 +162,7 @@ class Client:
         except BaseException:
             ticket.cancel()  # Ctrl-C, or on_progress raised: nobody will read the answer
             raise
-        return self.read_step(episode, unwrap(ticket.result()))
+        return request.read(unwrap(ticket.result()))
 
     def cancel(self, episode: Episode, turn: int | None = None) -> bool:
         """Ends the evaluation of a turn (by default the next) on the control endpoint.
@@ -179,8 +170,7 @@ class Client:
         Returns:
             Whether there was one. Its step then raises ``Cancelled``; the turn stays open.
         """
-        turn = episode.turn + 1 if turn is None else turn
-        return bool(self.call("cancel", {"episode": episode.id, "turn": turn}).get("cancelled"))
+        return self._ask(_requests.cancel(episode, turn))
 
     def resume(self, episode_id: str, token: str) -> Reset[Episode]:
         """Takes over an episode of another connection or process.
@@ -188,34 +178,30 @@ class Client:
         Raises:
             NotFound: No such episode, or the wrong token.
         """
-        body = self.call("resume", {"episode": episode_id, "token": token})
-        episode = Episode(
-            episode_id,
-            token,
-            turn=int(body.get("turn", 0)),
-            ended=bool(body.get("ended", False)),
-            client=self,
-        )
-        return Reset(episode, body.get("observation") or {}, {}, float(body.get("lease_s") or 0))
+        make = partial(Episode, client=self)
+        return self._ask(_requests.resume(make, episode_id, token))
 
     def close_episode(self, episode: Episode) -> Closed:
         """Ends an episode before its time and frees its place."""
-        closed = decode_closed(self.call("close", {"episode": episode.id}))
-        episode.ended = True
-        return closed
+        return self._ask(_requests.close(episode))
 
     def ping(self) -> dict[str, Any]:
         """Asks for a sign of life: ``incarnation`` and ``time``. Leases are renewed without it."""
-        return self.call("ping", {})
+        return self._ask(_requests.plain("ping"))
 
     def metrics(self) -> dict[str, Any]:
         """The server's counters and histograms, from its control endpoint."""
-        found: dict[str, Any] = self.call("metrics", {"format": "map"}).get("metrics") or {}
-        return found
+        return self._ask(_requests.metrics())
 
     def health(self) -> dict[str, Any]:
-        """``{"status": "serving" | "draining", ...}``, from the control endpoint."""
-        return self.call("health", {})
+        """How the server is, from its control endpoint.
+
+        Returns:
+            ``status``, ``"serving"`` or ``"draining"``; ``incarnation``; ``uptime_s``; and how many
+            there are now, of all clients: ``steps`` under way, ``in_flight`` requests of any verb
+            without an answer, ``connections`` to either endpoint, and requests in the ``queue``.
+        """
+        return self._ask(_requests.plain("health"))
 
     def close(self) -> None:
         """Closes the connection; what is under way raises ``Cancelled``. May be called twice."""
@@ -247,23 +233,8 @@ class Client:
             raise
         return unwrap(ticket.result())
 
-    def read_reset(self, body: Mapping[str, Any]) -> Reset[Episode]:
-        """Makes the handle from the body of a reset's result."""
-        episode = Episode(str(body["episode"]), str(body["token"]), client=self)
-        return Reset(
-            episode,
-            body.get("observation") or {},
-            body.get("info") or {},
-            float(body.get("lease_s") or 0),
-        )
-
-    @staticmethod
-    def read_step(episode: EpisodeState, body: Mapping[str, Any]) -> StepResult:
-        """Reads a step's result and moves its episode on."""
-        result = decode_step(body)
-        episode.turn = result.turn
-        episode.ended = result.ended
-        return result
+    def _ask(self, request: Request[T], timeout: float | None = None) -> T:
+        return request.read(self.call(request.verb, request.body, timeout=timeout))
 
 
 def connect(

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from . import _core
-from ._requests import reset_body, step_body, unwrap
+from . import _core, _requests
+from ._requests import Request, T, unwrap
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError
 from .types import Reset, StepResult
@@ -87,15 +88,16 @@ class Episodes:
             raise ValueError(
                 f"found {len(tasks)} tasks and {len(seeds)} seeds, expected {self._count} of each"
             )
-        bodies = [
-            reset_body(t, split=split, seed=s, group=group, environment=None, options=options)
+        make = partial(Episode, client=self._client)
+        requests = [
+            _requests.reset(make, t, split=split, seed=s, group=group, options=options)
             for t, s in zip(tasks, seeds, strict=True)
         ]
         starts: dict[int, Reset[Episode]] = {}
         error: HoneError | None = None
-        for index, ticket in self._answers("reset", dict(enumerate(bodies))):
+        for index, ticket in self._answers(dict(enumerate(requests))):
             try:
-                starts[index] = self._client.read_reset(unwrap(ticket.result()))
+                starts[index] = requests[index].read(unwrap(ticket.result()))
             except HoneError as failed:
                 error = error or failed
         if error is not None:
@@ -128,16 +130,16 @@ class Episodes:
             raise FailedPrecondition("reset comes before step", error_class="protocol")
         if len(actions) != self._count:
             raise ValueError(f"found {len(actions)} actions, expected {self._count}")
-        bodies = {
-            i: step_body(
+        requests = {
+            i: _requests.step(
                 self._episodes[i], None if responses else a, a if responses else None, None
             )
             for i, a in enumerate(actions)
             if a is not None
         }
-        for index, ticket in self._answers("step", bodies, timeout):
+        for index, ticket in self._answers(requests, timeout):
             try:
-                result = self._client.read_step(self._episodes[index], unwrap(ticket.result()))
+                result = requests[index].read(unwrap(ticket.result()))
             except HoneError as error:
                 yield Completion(index, None, error)
             else:
@@ -175,15 +177,15 @@ class Episodes:
                 episode.close()
 
     def _answers(
-        self, verb: str, bodies: Mapping[int, Mapping[str, Any]], timeout: float | None = None
+        self, requests: Mapping[int, Request[T]], timeout: float | None = None
     ) -> Iterator[tuple[int, _core.Ticket]]:
-        """Sends every body and yields tickets in the order in which their answers come."""
+        """Sends every request and yields tickets in the order in which their answers come."""
         completions = _core.Completions()
         tickets = {
             index: self._client.submit(
-                verb, body, timeout=timeout, completions=completions, tag=index
+                request.verb, request.body, timeout=timeout, completions=completions, tag=index
             )
-            for index, body in bodies.items()
+            for index, request in requests.items()
         }
         try:
             while tickets:
