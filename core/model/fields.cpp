@@ -56,7 +56,10 @@ const Value* Fields::take(std::string_view key, bool required) {
   asked_.emplace_back(key);
   const Value* found = map_.find(key);
   if (found != nullptr && found->is_nil() && !required) return nullptr;
-  if (found == nullptr && required) mistake(key, "missing");
+  if (found == nullptr && required && !error_) {
+    mistake(key, "missing");
+    missing_ = true;
+  }
   return found;
 }
 
@@ -215,7 +218,7 @@ Fields Fields::inside(std::string_view key, const Value& member) const {
 
 Status Fields::finish() {
   for (const auto& [key, ignored] : map_.as_map()) {
-    if (error_) break;
+    if (error_ && !missing_) break;
     if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
       std::vector<std::string> valid = asked_;
       std::sort(valid.begin(), valid.end());
@@ -223,6 +226,7 @@ Status Fields::finish() {
       std::string where = place(key);
       error_ =
           invalid_argument((where.empty() ? "" : where + ": ") + unknown_name("key", key, valid));
+      missing_ = false;
     }
   }
   return finish_loosely();

@@ -13,7 +13,7 @@
 namespace hone {
 
 /// Reads known members of a map; finish() then gives the first mistake, or complains about a key
-/// nobody asked for. A getter that fails returns its default, so that a reader is a plain list of
+/// nobody asked for, which also comes before a member that is missing: it may be the same, misspelt. A getter that fails returns its default, so that a reader is a plain list of
 /// members.
 ///
 ///   Fields f(value, "hello");                       // "hello" stands at the start of messages
@@ -74,6 +74,7 @@ class Fields {
   std::string pointer_;
   std::vector<std::string> asked_;
   std::optional<Error> error_;
+  bool missing_ = false;  ///< error_ is that a member is not there
 };
 
 }  // namespace hone

@@ -106,7 +106,7 @@ struct Mistake {
 
 TEST_F(ExampleTask, WithAMistakeIsRefusedWithFileLineFoundAndExpected) {
   const Mistake mistakes[] = {
-      {"role: out", "rol: out", "task.yaml:10: role: missing"},
+      {"role: out", "rol: out", "task.yaml:10: unknown key 'rol'; did you mean 'role'?"},
       {"entry: scale", "entry: scale\nentri: scale",
        "task.yaml:7: unknown key 'entri'; did you mean 'entry'?"},
       {"role: out", "role: oot", "task.yaml:10: role: unknown value 'oot'; did you mean 'out'?"},
@@ -126,7 +126,7 @@ TEST_F(ExampleTask, WithAMistakeIsRefusedWithFileLineFoundAndExpected) {
       {"{n: [1, 33]}", "{n: [33, 1]}",
        "task.yaml:20: n: expected 0 ≤ low ≤ high ≤ 2^32, found [33, 1]"},
       {"rtol: 2.4e-7", "rtol: -1", "task.yaml:23: rtol: expected 0 to 1, found -1"},
-      {"reason:", "raeson:", "task.yaml:22: reason: missing"},
+      {"reason:", "raeson:", "task.yaml:24: unknown key 'raeson'; did you mean 'reason'?"},
       {"range: [0.5, 2.5]", "range: [2.5, 0.5]",
        "task.yaml:13: range: expected [low, high] with low below high"},
       {"{name: n, value: n}", "{name: n}",

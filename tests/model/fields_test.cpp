@@ -31,7 +31,10 @@ TEST(Fields, NamesEachMistake) {
               f.choice("kind", {"sum", "forward"});
             }),
             "step: kind: unknown value 'sun'; did you mean 'sum'?");
-  EXPECT_EQ(first([](Fields& f) { f.flag("off"); }), "step: off: missing");
+  const Value bare = Value::map();
+  Fields none(bare, "step");
+  none.flag("off");
+  EXPECT_EQ(none.finish().error().message, "step: off: missing");
   EXPECT_EQ(first([](Fields& f) {
               f.integer("turn", 0, 100);
               f.value("name");
@@ -39,6 +42,18 @@ TEST(Fields, NamesEachMistake) {
             }),
             "step: unknown key 'trun'; did you mean 'turn'?");
   EXPECT_EQ(Fields(Value(3), "step").finish().error().message, "step: expected a map, found int");
+}
+
+TEST(Fields, AnUnknownKeyIsSaidBeforeTheMemberThatItMayHaveBeen) {
+  const Value map = Value::map({{"trun", 1}, {"name", 3}});
+  Fields misspelt(map, "step");
+  misspelt.integer("turn", 0, 10);
+  misspelt.value("name");
+  EXPECT_EQ(misspelt.finish().error().message, "step: unknown key 'trun'; did you mean 'turn'?");
+  Fields wrong(map, "step");
+  wrong.text("name");
+  wrong.integer("turn", 0, 10);
+  EXPECT_EQ(wrong.finish().error().message, "step: name: expected text, found int");
 }
 
 TEST(Fields, AsksWhereSomethingStands) {

@@ -22,28 +22,43 @@ namespace hone::plugin {
 
 inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
+/// Letters to insert, leave out or change.
+inline std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 1; j < row.size(); ++j) {
+      const std::size_t change = diagonal + (a[i] == b[j - 1] ? 0u : 1u);
+      diagonal = row[j];
+      row[j] = std::min({diagonal + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
 /// The candidate within a third of the name's length in edits, or "" if none is that near.
 inline std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   if (name.size() > 128) return {};
   std::string best;
   std::size_t best_edits = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i + 1);
-      for (std::size_t j = 1; j < row.size(); ++j) {
-        const std::size_t change = diagonal + (name[i] == candidate[j - 1] ? 0u : 1u);
-        diagonal = row[j];
-        row[j] = std::min({diagonal + 1, row[j - 1] + 1, change});
-      }
-    }
-    if (row.back() < best_edits) {
-      best_edits = row.back();
+    if (const std::size_t edits = edits_between(name, candidate); edits < best_edits) {
+      best_edits = edits;
       best = candidate;
     }
   }
   return best;
+}
+
+/// Whether `found` is likelier a misspelling of `meant` than a name of its own: one edit, two
+/// letters exchanged, or an edit in four letters. Names of one or two letters never are.
+inline bool is_misspelling(std::string_view found, std::string_view meant) {
+  if (meant.size() < 3 || found.size() > 128) return false;
+  std::string a(found), b(meant);
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b || edits_between(found, meant) <= std::max<std::size_t>(1, meant.size() / 4);
 }
 
 /// "unknown key 'trun'; did you mean 'turn'?" or, when nothing is near, "…; valid: a, b, c".
@@ -116,6 +131,12 @@ class Reader {
   /// Any member; a Failure when it is missing.
   const Value& value(std::string_view key) {
     if (const Value* found = value_or_null(key)) return *found;
+    // A misspelt key is not there under its name: that is what is said.
+    for (const auto& [other, ignored] : map_.as_map()) {
+      const bool asked = std::find(asked_.begin(), asked_.end(), other) != asked_.end();
+      if (asked || !is_misspelling(other, key)) continue;
+      invalid_argument(place(other) + ": " + unknown_name("key", other, {std::string(key)}));
+    }
     mistake(key, "missing");
   }
   /// Any member; nullptr when it is missing or nil.
