@@ -57,6 +57,8 @@ void set_up_log(LogLevel level, bool json) {
   if (json) logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e","level":"%l",%v})");
 }
 
+bool log_wanted(LogLevel level) { return logger().should_log(to_spdlog(level)); }
+
 void log(LogLevel level, std::string_view who, std::string_view message) {
   if (!logger().should_log(to_spdlog(level))) return;
   const std::string from = one_line(who, g_json);

@@ -1,8 +1,11 @@
 // step and what surrounds it: cancel, close, resume, leases, counters.
 #include "episode/episode_service.hpp"
 
+#include <cmath>
+
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
+#include "base/log.hpp"
 #include "episode/recording.hpp"
 
 namespace hone {
@@ -22,6 +25,20 @@ void abandon(EpisodeState& state, const Started& step, const Error& error) {
   answer(state.table.abandon(step), error);
 }
 
+/// "turn 2: correct, speedup 1.3, reward 0.6; ended"
+void log_turn(const Started& step, const CompletedTurn& done) {
+  if (!log_wanted(LogLevel::kInfo)) return;
+  const TurnFacts& facts = done.facts;
+  std::string text = "turn " + std::to_string(step.flight->turn) + ": " +
+                     (facts.scored ? std::string(outcome_name(facts.outcome)) : "not scored");
+  const auto add = [&text](const char* what, double number) {
+    if (!std::isnan(number)) text += std::string(", ") + what + " " + to_json(Value(number));
+  };
+  add("speedup", facts.speedup);
+  add("reward", facts.reward);
+  log_info("episode " + step.episode->name(), text + (done.ended ? "; ended" : ""));
+}
+
 /// A turn counts once it is recorded; until then its step is under way.
 void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, TurnResult result) {
   CompletedTurn turn =
@@ -31,6 +48,7 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
   auto recorded = [state, step, turn = std::move(turn)](const Status& done) {
     if (!done) return abandon(*state, step, done.error());
     ++state->steps;
+    log_turn(step, turn);
     if (!turn.facts.scored) ++state->unscored;
     answer(state->table.end(step, turn.facts, turn.reply, turn.ended, turn.fingerprint),
            *turn.reply);
@@ -157,6 +175,7 @@ Result<Value> Episodes::close(const Caller& caller, const Value& request) {
   HONE_TRY(wake(id));
   HONE_ASSIGN(const auto closed, state_->table.close(caller, id));
   ++state_->closed;
+  log_info("episode " + closed.first.episode->name(), "closed");
   if (state_->journal != nullptr) state_->journal->release(id, RecordState::kClosed, nullptr);
   if (closed.second) evaluator_.cancel(*closed.second);
   return close_reply(closed.first);
@@ -182,6 +201,9 @@ void Episodes::renew(const Caller& caller, const Value& episodes) {
 std::size_t Episodes::reap() {
   const std::vector<std::uint64_t> reaped = state_->table.reap();
   state_->reaped += reaped.size();
+  if (!reaped.empty()) {
+    log_info("episodes", std::to_string(reaped.size()) + " ended: their leases ran out");
+  }
   if (state_->journal == nullptr) return reaped.size();
   for (const std::uint64_t id : reaped) {
     state_->journal->release(id, RecordState::kReaped, nullptr);

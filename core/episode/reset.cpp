@@ -1,6 +1,7 @@
 // describe and reset: from a request to an episode.
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
+#include "base/log.hpp"
 #include "base/nearest.hpp"
 #include "episode/episode_service.hpp"
 #include "episode/recording.hpp"
@@ -101,6 +102,10 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
   }
   const bool repeat = episode != fresh;
   ++(repeat ? state_->repeats : state_->resets);
+  if (!repeat && log_wanted(LogLevel::kInfo)) {
+    log_info("episode " + episode->name(), "opened by '" + caller.client + "': " +
+                                               episode->task->dataset + "/" + episode->task->id);
+  }
   std::string body = reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
   if (state_->journal == nullptr) {
     reply(std::move(body));

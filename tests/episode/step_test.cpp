@@ -1,6 +1,7 @@
 // step: rewards, stops, faults, repeats, joins, conflicts, cancels.
 #include <set>
 
+#include "base/log.hpp"
 #include "episode/service_fixture.hpp"
 
 namespace hone::test {
@@ -22,6 +23,27 @@ TEST_F(StepTest, ScoresWithTheRealReward) {
   EXPECT_DOUBLE_EQ(at(second, {"info", "components", "speedup"}).as_double(), 0.5);
   EXPECT_EQ(at(second, {"observation", "history"}).as_array().size(), 2u);
   EXPECT_DOUBLE_EQ(at(second, {"observation", "best_speedup"}).as_double(), 1.5);
+}
+
+TEST_F(StepTest, TheLogTellsAnEpisodeInALineEach) {
+  script = {outcome(Outcome::kWrong), ScriptedEvaluator::correct(1.5), unavailable("a fault")};
+  set_up_log(LogLevel::kInfo, false);
+  testing::internal::CaptureStderr();
+  const Value opened = reset(Value::map({{"max_turns", 3}}));
+  for (std::int64_t turn = 1; turn <= 3; ++turn) step(opened, turn, "int a;");
+  ASSERT_TRUE(service->close(me, Value::map({{"episode", *opened.find("episode")}})));
+  now_s = now_s + 1e6;
+  EXPECT_EQ(service->reap(), 1u);
+  const std::string said = testing::internal::GetCapturedStderr();
+  set_up_log(LogLevel::kWarning, false);
+  const std::string episode = "episode " + opened.find("episode")->as_string() + ": ";
+  for (const std::string& line :
+       {episode + "opened by 'trainer': tasks/add_relu\n", episode + "turn 1: wrong, reward 0.1\n",
+        episode + "turn 2: correct, speedup 1.5, reward 0.8\n",
+        episode + "turn 3: not scored; ended\n", episode + "closed\n",
+        std::string("episodes: 1 ended: their leases ran out\n")}) {
+    EXPECT_NE(said.find(line), std::string::npos) << line << "in:\n" << said;
+  }
 }
 
 TEST_F(StepTest, TurnsUsedUpTruncates) {
