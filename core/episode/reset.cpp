@@ -62,7 +62,14 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   const std::string task_id = f.text_or("task", "", kNameMax);
   const std::string split = f.text_or("split", "", kNameMax);
   HONE_TRY(f.finish());
-  Value described = Value::map({{"environment", environment(name).describe()}});
+  Value about = environment(name).describe();
+  if (const Value* own = about.find("options")) {
+    Value options = *own;
+    options.set("backend", options_.backends.front());
+    options.set("reward", options_.reward).set("reward_config", options_.reward_config);
+    about.set("options", std::move(options));
+  }
+  Value described = Value::map({{"environment", std::move(about)}});
   if (!task_id.empty()) {
     HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(task_id, caller.held_out));
     std::string backend = options_.backends.front();

@@ -79,6 +79,11 @@ TEST_F(ResetTest, DescribeListsWhatIsServed) {
   ASSERT_EQ(at(all, {"tasks"}).as_array().size(), 1u);
   EXPECT_EQ(at(at(all, {"tasks"}).as_array()[0], {"id"}), Value("tasks/add_relu"));
   EXPECT_EQ(at(all, {"environment", "options", "max_turns"}), Value(4));
+  EXPECT_EQ(at(all, {"environment", "options", "backend"}), Value("cpu"));
+  EXPECT_EQ(at(all, {"environment", "options", "reward"}), Value("tritonforge"));
+  EXPECT_EQ(at(all, {"environment", "options", "reward_config"}), Value::map());
+  // Each may be given to reset as it is told.
+  EXPECT_EQ(at(reset(at(all, {"environment", "options"})), {"turn"}), Value(0));
   const Value one = *service->describe(me, Value::map({{"task", "add_relu"}}));
   EXPECT_EQ(at(one, {"task", "entry"}), Value("add_relu"));
   EXPECT_EQ(service->describe(me, Value::map({{"task", "secret"}})).error().code, Code::kNotFound);
