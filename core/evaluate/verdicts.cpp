@@ -54,7 +54,10 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
     verdict.reason = "the compiler was ended: it needed more than " +
                      std::to_string(options.build_memory_mb) + " MB";
   } else {
-    verdict.reason = "the compiler refused it";
+    const bool compiled = verdict.diagnostics.find("error: ") == std::string::npos ||
+                          verdict.diagnostics.starts_with("link error: ");
+    const bool linking = verdict.diagnostics.find("link error: ") != std::string::npos;
+    verdict.reason = linking && compiled ? "the linker refused it" : "the compiler refused it";
   }
   return verdict;
 }
