@@ -163,8 +163,9 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   build.threads = task->threads;
   HONE_ASSIGN(const auto built, builds_.build(build));
   if (!built->ok) {
-    return internal_error("the " + role + " of task " + task->id +
-                          " does not build: " + built->diagnostics);
+    const std::string message =
+        "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
+    return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
   HONE_ASSIGN(Runner runner, start_candidate());
   Value ask = request("install", *task, random_u64() >> 1, true);
@@ -174,9 +175,14 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   HONE_ASSIGN(const Value answer, receive({}));
   if (kind_of(answer) == "installed") return std::move(runner.process);
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
-  return internal_error("the " + role + " of task " + task->id +
-                        " cannot be used: " + std::string(ending_name(judgement.ending)) + " in " +
-                        judgement.where + ": " + judgement.message);
+  const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
+  const std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
+                              (done ? judgement.verdict.reason
+                                    : std::string(ending_name(judgement.ending)) + " in " +
+                                          judgement.where + ": " + judgement.message);
+  // The task's mistake, unless it was the judge's own.
+  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
+  return !done && fault ? internal_error(message) : failed_precondition(message);
 }
 
 void Device::drop(const std::string& key) {

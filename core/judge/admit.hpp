@@ -12,9 +12,11 @@
 namespace hone {
 
 /// Tries zeros, ones, the mean of the right answer, yesterday's answer (other inputs of the same
-/// shape) and copies of an input on every trial. Returns {"trials": int, "lazy": [{"answer": str,
-/// "passes": bool}], "reference_error": float (the plain form's largest error as a share of the
-/// tolerance; at most 1 is needed, 0.5 is wise), "admitted": bool}.
+/// shape), copies of an input, and the right answer rounded to bfloat16, on every trial. Returns
+/// {"trials": int, "lazy": [{"answer": str, "passes": bool}], "reference_error": float (the plain
+/// form's largest error as a share of the tolerance; at most 1 is needed, 0.5 is wise), "admitted":
+/// bool, "reasons": [str] (why not)}. A reference that does not end well is such a reason; an error
+/// is a fault of ours.
 Result<Value> admit_task(const Task& task, std::uint64_t seed, Runner& reference);
 
 }  // namespace hone

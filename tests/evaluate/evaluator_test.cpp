@@ -135,6 +135,37 @@ TEST(Admission, ALooseToleranceIsRefused) {
   EXPECT_FALSE(report->find("admitted")->as_bool());
 }
 
+Value admission_of(Task task, const std::string& id) {
+  task.id = id;
+  const auto report =
+      admit(machine().launcher(), test::quick_options(), std::make_shared<const Task>(task), 7);
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? *report : Value::map({{"reasons", Value::array({""})}});
+}
+
+TEST(Admission, AToleranceThatBfloat16FitsIntoIsRefusedWithTheReason) {
+  Task loose = *machine().task("add_relu");
+  loose.tolerance.rtol = 0.01;
+  const Value report = admission_of(loose, "rounded");
+  EXPECT_FALSE(report.find("admitted")->as_bool());
+  ASSERT_EQ(report.find("reasons")->as_array().size(), 1u) << to_json(report);
+  EXPECT_EQ(report.find("reasons")->as_array()[0].as_string().find(
+                "an answer rounded to bfloat16 passes every check"),
+            0u)
+      << to_json(report);
+}
+
+TEST(Admission, AReferenceThatCrashesIsTheTasksMistake) {
+  Task broken = *machine().task("add_relu");
+  broken.backends["cpu"].reference.text += "#error not yet\n";
+  const auto unbuilt =
+      admit(machine().launcher(), test::quick_options(), std::make_shared<const Task>(broken), 7);
+  ASSERT_FALSE(unbuilt);
+  EXPECT_EQ(unbuilt.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(unbuilt.error().message.find("the reference of task add_relu does not build: "), 0u)
+      << unbuilt.error().message;
+}
+
 TEST(Toolchain, AMissingCompilerIsToldAtStart) {
   EvaluatorOptions options = test::quick_options();
   options.toolchains["c++"].compiler = "/usr/bin/no-such-compiler";
