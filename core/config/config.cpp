@@ -1,6 +1,7 @@
 // Reads, writes and documents the configuration by walking its schema.
 #include "config/config.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include "base/files.hpp"
@@ -136,7 +137,10 @@ class Writer : public SchemaVisitor {
   void put(std::string_view key, Value member) { value.set(key, std::move(member)); }
 };
 
-std::string show(double number) { return to_json(Value(number)); }
+std::string show(double number) {
+  const bool whole = std::fabs(number) < 1e15 && number == std::floor(number);
+  return to_json(whole ? Value(static_cast<std::int64_t>(number)) : Value(number));
+}
 
 /// Lists keys.
 class Documenter : public SchemaVisitor {
@@ -365,6 +369,18 @@ Result<LoadedConfig> load_config(const std::filesystem::path& path,
   if (path.empty()) return parse_config("", "defaults", std::filesystem::current_path(), sets);
   HONE_ASSIGN(const std::string text, read_file(path, YamlLimits().bytes_max));
   return parse_config(text, path.string(), std::filesystem::absolute(path).parent_path(), sets);
+}
+
+std::string LoadedConfig::place(std::string_view pointer) const {
+  const std::string inside = std::string(pointer) + "/";
+  for (auto at = origins.lower_bound(pointer); at != origins.end(); ++at) {
+    if (at->first == pointer || at->first.starts_with(inside)) {
+      if (at->second != "default") return at->second;
+    } else if (at->first > inside + "\x7f") {
+      break;
+    }
+  }
+  return "";
 }
 
 Value config_to_value(const Config& config) {

@@ -157,6 +157,10 @@ struct LoadedConfig {
   Config config;
   /// By JSON pointer ("/server/lease_s"): "default", "hone.yaml:3" or "--set server.lease_s=5".
   std::map<std::string, std::string, std::less<>> origins;
+
+  /// Where a member, or the first inside it that is not a default, was said: "hone.yaml:3"; empty
+  /// where nobody said it.
+  std::string place(std::string_view pointer) const;
 };
 
 /// Reads YAML text. `name` stands in errors ("name:LINE: …"); relative paths are taken from

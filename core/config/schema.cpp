@@ -46,7 +46,7 @@ void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
   v.number_or_nil("stop_reward", c.stop_reward, {-1e9, 1e9},
                   "a reward of so much ends the episode");
   v.number_or_nil("seconds_max", c.seconds_max, {0.1, 30 * kDay}, "an episode ends after so long");
-  v.integer("feedback_tokens", c.feedback_tokens, {32, 1 << 20},
+  v.integer("feedback_tokens", c.feedback_tokens, {64, 65536},
             "most tokens of feedback after a turn");
 }
 

@@ -231,6 +231,18 @@ class Builder : public YAML::EventHandler {
   std::size_t values_ = 0;
 };
 
+/// Whether a line, from 1, has a tab in its indentation.
+bool begins_with_tab(std::string_view text, int line) {
+  std::size_t start = 0;
+  for (int i = 1; i < line && start != std::string_view::npos; ++i) {
+    start = text.find('\n', start);
+    if (start != std::string_view::npos) ++start;
+  }
+  if (line < 1 || start == std::string_view::npos) return false;
+  const std::size_t end = std::min(text.find_first_not_of(" \t", start), text.size());
+  return text.substr(start, end - start).find('\t') != std::string_view::npos;
+}
+
 /// The line of the first byte that text may not have, or 0.
 int line_of_bad_byte(std::string_view text) {
   int line = 1;
@@ -302,7 +314,13 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view name,
   } catch (const Refused& refused) {
     return refuse(refused.line, refused.what());
   } catch (const YAML::Exception& error) {
-    return refuse(error.mark.is_null() ? 1 : error.mark.line + 1, error.msg);
+    const int line = error.mark.is_null() ? 1 : error.mark.line + 1;
+    for (const int near : {line, line - 1, line + 1}) {
+      if (begins_with_tab(text, near)) {
+        return refuse(near, "a tab before the first word; YAML is indented with spaces alone");
+      }
+    }
+    return refuse(line, error.msg);
   } catch (const std::exception& error) {
     return refuse(1, error.what());
   }

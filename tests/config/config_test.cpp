@@ -80,6 +80,11 @@ TEST(Config, TheCommandLineWinsAndItsMistakesNameIt) {
             "--set server.lease_s=soon: lease_s: expected a number, found string");
   EXPECT_EQ(mistake_in("", {"server.leas_s=3"}),
             "--set server.leas_s=3: unknown key 'leas_s'; did you mean 'lease_s'?");
+  EXPECT_EQ(mistake_in("", {"sever.lease_s=3"}),
+            "--set sever.lease_s=3: unknown key 'sever'; did you mean 'server'?");
+  EXPECT_EQ(loaded->place("/datasets/0"), "--set datasets.0.name=other");
+  EXPECT_EQ(loaded->place("/datasets/0/config"), "hone.yaml:2");
+  EXPECT_EQ(loaded->place("/server"), "");
   EXPECT_EQ(mistake_in("", {"server"}),
             "--set server: expected key=value, such as server.lease_s=60");
   EXPECT_EQ(mistake_in("datasets: [{name: a}]", {"datasets.4.name=b"}),
@@ -115,6 +120,12 @@ TEST(Config, DocumentsEveryKey) {
   }
   EXPECT_TRUE(names.count("server.limits.source_bytes"));
   EXPECT_TRUE(names.count("datasets[].config"));
+  for (const ConfigKey& key : config_keys()) {
+    if (key.name == "server.limits.frame_bytes") {
+      EXPECT_EQ(key.expected, "integer, 1024 to 1073741824");
+    }
+    if (key.name == "server.heartbeat_s") EXPECT_EQ(key.expected, "number, 0.1 to 3600");
+  }
 }
 
 TEST(Config, EveryShippedFileLoads) {

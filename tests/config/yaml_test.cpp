@@ -71,6 +71,13 @@ TEST(Yaml, RefusesWhatIsNoPlainData) {
   EXPECT_EQ(mistake_in("a: 1\nb: [1, 2\nc: 3\n").substr(0, 9), "t.yaml:3:");
 }
 
+TEST(Yaml, ATabThatIndentsIsNamed) {
+  const std::string named = "a tab before the first word; YAML is indented with spaces alone";
+  EXPECT_EQ(mistake_in("a:\n\tb: 1\n"), "t.yaml:2: " + named);
+  EXPECT_EQ(mistake_in("a:\n  b: 1\n \tc: 2\n"), "t.yaml:3: " + named);
+  EXPECT_EQ(value_of("a: 1\t\n").find("a")->as_int(), 1);
+}
+
 TEST(Yaml, RefusesTheBillionLaughsAtTheFirstAnchor) {
   std::string bomb = "a: &a [x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
