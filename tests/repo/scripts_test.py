@@ -1,0 +1,56 @@
+"""The scripts at the edges: no answer to a question, and the sums that the README shows."""
+
+import os
+import pty
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Scripts(unittest.TestCase):
+    def test_setup_without_an_answer_installs_nothing_and_says_so(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("dpkg-query", "exit 0"), ("apt-get", "echo apt-get was called >&2"), ("sudo", "exit 9")):
+                program = Path(folder) / name
+                program.write_text(f"#!/bin/sh\n{text}\n")
+                program.chmod(0o755)
+            ours, theirs = pty.openpty()
+            setup = subprocess.Popen(
+                [ROOT / "scripts/setup"],
+                stdin=theirs,
+                stdout=theirs,
+                stderr=theirs,
+                env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "NO_COLOR": "1"},
+            )
+            os.close(theirs)
+            said = b""
+            while b"[Y/n]" not in said:
+                said += os.read(ours, 4096)
+            os.write(ours, b"\x04")  # the end of a terminal's input
+            try:
+                while more := os.read(ours, 4096):
+                    said += more
+            except OSError:  # how Linux says that the other end is closed
+                pass
+            os.close(ours)
+            self.assertEqual(setup.wait(), 1)
+            text = said.decode()
+            self.assertIn("nothing was installed", text)
+            self.assertIn("scripts/setup --yes", text)
+            self.assertNotIn("apt-get was called", text)
+
+    def test_the_numbers_of_the_readme_add_up(self) -> None:
+        text = (ROOT / "README.md").read_text()
+        parts = [int(number) for number in re.findall(r"^  (\d+) passed, 0 failed, \d+ skipped$", text, re.MULTILINE)]
+        (total,) = re.findall(r"^(\d+) passed, 0 failed$", text, re.MULTILINE)
+        self.assertGreaterEqual(len(parts), 2)
+        self.assertEqual(sum(parts), int(total))
+        self.assertNotIn('note "build $1" ok', (ROOT / "scripts/test").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
