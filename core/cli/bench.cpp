@@ -145,7 +145,7 @@ class BenchCommand : public Command {
 
   int run(Terminal& terminal) override {
     const auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     const auto figures = measure(
         loaded->config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     terminal.clear_status();

@@ -76,6 +76,8 @@ struct ConfigOptions {
   std::string file;
   std::vector<std::string> sets;
   void declare(OptionSet& options, bool positional = false);
+  /// Tells an error of the configuration, and how to look into a mistake in it.
+  int fail(Terminal& terminal, const Error& error) const;
 };
 
 }  // namespace hone

@@ -25,6 +25,11 @@ Commands make_commands() {
   return commands;
 }
 
+int ConfigOptions::fail(Terminal& terminal, const Error& error) const {
+  if (error.code != Code::kInvalidArgument) return terminal.fail(error);
+  return terminal.fail(error, "every key and what it accepts: hone config --keys");
+}
+
 void ConfigOptions::declare(OptionSet& options, bool positional) {
   options.text({.name = positional ? "CONFIG" : "-c,--config",
                 .doc = "configuration file; without one, the defaults",

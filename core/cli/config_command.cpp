@@ -1,6 +1,7 @@
 // `hone config`: the configuration in effect, with where each value came from; or every key there
 // is.
 #include "cli/command.hpp"
+#include "cli/parts.hpp"
 #include "config/config.hpp"
 #include "config/yaml.hpp"
 
@@ -35,7 +36,8 @@ class ConfigCommand : public Command {
   int run(Terminal& terminal) override {
     if (keys_) return list_keys(terminal);
     auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "every key: hone config --keys");
+    if (!loaded) return config_.fail(terminal, loaded.error());
+    if (const Status good = check_all(*loaded); !good) return terminal.fail(good.error());
     const Value value = config_to_value(loaded->config);
     if (json_) {
       Value origins = Value::map();
@@ -56,6 +58,14 @@ class ConfigCommand : public Command {
   }
 
  private:
+  /// What only those can check who use it.
+  static Status check_all(LoadedConfig& loaded) {
+    HONE_TRY(check_endpoints(loaded));
+    HONE_TRY(fit_slots(loaded));
+    HONE_TRY(open_parts(loaded));
+    return {};
+  }
+
   void collect(const Value& value, const std::string& pointer, const std::string& indent,
                const std::map<std::string, std::string, std::less<>>& origins) {
     for (const auto& [key, member] : value.as_map()) {

@@ -1,8 +1,10 @@
 // `hone demo`: a real server in this process, and one episode of four turns through the C++ client.
+#include <filesystem>
 
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/local_server.hpp"
+#include "cli/parts.hpp"
 #include "hone/client.hpp"
 
 namespace hone {
@@ -78,12 +80,12 @@ class DemoCommand : public Command {
 
   int run(Terminal& terminal) override {
     const auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
-    Config config = on_free_ports(loaded->config);
-    config.environment.max_turns = static_cast<std::int64_t>(std::size(kTurns));
+    if (!loaded) return config_.fail(terminal, loaded.error());
+    LoadedConfig here = on_free_ports(*loaded);
+    here.config.environment.max_turns = static_cast<std::int64_t>(std::size(kTurns));
     auto server = LocalServer::start(
-        config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
-    if (!server) return terminal.fail(server.error(), "what this machine allows: hone doctor");
+        here, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    if (!server) return terminal.fail(server.error(), next_step(server.error()));
     ClientOptions options;
     options.name = "hone-demo/1";
     auto client = Client::connect((*server)->endpoint(), options);
@@ -118,7 +120,8 @@ class DemoCommand : public Command {
     }
     if (!json_) {
       terminal.line();
-      terminal.line("To serve your trainer: " + terminal.paint(Colour::kBold, "hone serve") +
+      const std::string program = std::filesystem::proximate(install_root() / "hone").string();
+      terminal.line("To serve your trainer: " + terminal.paint(Colour::kBold, program + " serve") +
                     "  (then, in Python: hone.connect(\"tcp://127.0.0.1:5917\"))");
     }
     return kExitOk;

@@ -143,7 +143,8 @@ void examine_compilers(std::vector<Finding>& findings) {
       {"c++ compiler", {"g++", "clang++", "g++-12", "g++-13"}, "g++", true},
       {"c compiler", {"gcc", "clang", "gcc-12", "gcc-13"}, "gcc", true},
       {"clang++ (optional)", {"clang++", "clang++-14", "clang++-18", "clang++-19"}, "clang", false},
-      {"cmake (for hone new)", {"cmake"}, "cmake", false}};
+      {"cmake (for hone new)", {"cmake"}, "cmake", false},
+      {"ninja (for hone new)", {"ninja"}, "ninja-build", false}};
   for (const Language& language : languages) {
     const std::string path = find_program(language.programs);
     if (path.empty()) {

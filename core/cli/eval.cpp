@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
+#include "cli/parts.hpp"
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/words.hpp"
 
@@ -87,8 +88,9 @@ class EvalCommand : public Command {
 
   int run(Terminal& terminal) override {
     auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     choose_reward(loaded->config, reward_);
+    loaded->config.journal.path.clear();  // a server's, for episodes
     for (const std::string& file : files_) {
       auto text = read_input(file);
       if (!text) return terminal.fail(text.error());
@@ -98,10 +100,10 @@ class EvalCommand : public Command {
     const auto environment = open_environment(loaded->config);
     if (!environment) return terminal.fail(environment.error());
     auto host = Host::start(
-        loaded->config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
-    if (!host) return terminal.fail(host.error(), "what this machine allows: hone doctor");
+        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    if (!host) return terminal.fail(host.error(), next_step(host.error()));
     const auto task = (*host)->catalog().find(task_);
-    if (!task) return terminal.fail(task.error(), "all tasks: hone tasks");
+    if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
     if ((*task)->backends.count(loaded->config.backend) == 0) {
       return terminal.fail(
           invalid_argument((*task)->id + ": not for backend " + loaded->config.backend));

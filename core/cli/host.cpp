@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "cli/parts.hpp"
 #include "config/yaml.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
@@ -102,19 +103,22 @@ std::unique_ptr<const Registry> open_registry(const Config& config) {
   return std::make_unique<const Registry>(std::move(options));
 }
 
-Result<std::shared_ptr<const Catalog>> open_catalog(const Config& config,
-                                                    const Registry& registry) {
+Result<std::shared_ptr<const Catalog>> open_catalog(
+    const Config& config, const Registry& registry,
+    const std::function<std::string(std::size_t i)>& place) {
   std::vector<TaskSource> sources;
-  for (const DatasetConfig& dataset : config.datasets) {
+  for (std::size_t i = 0; i < config.datasets.size(); ++i) {
+    const DatasetConfig& dataset = config.datasets[i];
+    const std::string whose = (place ? place(i) : "") + "dataset '" + dataset.name + "'";
     Value own = dataset.config;
     const Value* path = own.find("path");
     if (path != nullptr && path->is_string() && path->as_string() == "builtin") {
       own.set("path", (install_root() / "share/tasks").string());
     }
     const auto plugin = registry.name_of(dataset.plugin);
-    if (!plugin) return plugin.error().in("dataset '" + dataset.name + "'");
+    if (!plugin) return plugin.error().in(whose);
     auto opened = registry.open_dataset(*plugin, dataset.name, own);
-    if (!opened) return opened.error().in("dataset '" + dataset.name + "'");
+    if (!opened) return opened.error().in(whose);
     sources.push_back(task_source(std::shared_ptr<const Dataset>(std::move(opened).value())));
   }
   return Catalog::open(std::move(sources), {.open_held_out = config.open_held_out});
@@ -233,17 +237,19 @@ Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
   return Journal::open(std::move(options));
 }
 
-Result<std::unique_ptr<Host>> Host::start(const Config& config, const Say& say) {
+Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
   const auto tell = [&say](std::string_view what) {
     if (say) say(what);
   };
-  std::unique_ptr<Host> host(new Host(config));
+  HONE_TRY(fit_slots(loaded));
+  std::unique_ptr<Host> host(new Host(loaded.config));
+  const Config& config = host->config_;
   tell("starting the launcher");
   HONE_ASSIGN(host->launcher_, Launcher::start(launcher_options(config)));
-  tell("loading plugins");
-  host->registry_ = open_registry(config);
-  tell("reading tasks");
-  HONE_ASSIGN(host->catalog_, open_catalog(config, *host->registry_));
+  tell("loading plugins and reading tasks");
+  HONE_ASSIGN(ConfigParts parts, open_parts(loaded));
+  host->registry_ = std::move(parts.registry);
+  host->catalog_ = std::move(parts.catalog);
   HONE_ASSIGN(host->journal_, open_journal(config));
   HONE_ASSIGN(const EvaluatorOptions options, evaluator_options(config, *host->registry_));
   HONE_ASSIGN(const std::unique_ptr<Backend> backend,

@@ -1,6 +1,7 @@
 // Host: a configuration made into running parts: launcher, plugins, tasks, evaluator, episodes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +29,10 @@ HostOptions plugin_services();
 PluginHostOptions plugin_host_options(const Config& config);
 /// What is shipped, what is configured in plugins.paths, and what reward and datasets name by path.
 std::unique_ptr<const Registry> open_registry(const Config& config);
-/// An error names what of the configuration it is about.
-Result<std::shared_ptr<const Catalog>> open_catalog(const Config& config, const Registry& registry);
+/// An error names the dataset it is about, after what `place` says of the i-th of them.
+Result<std::shared_ptr<const Catalog>> open_catalog(
+    const Config& config, const Registry& registry,
+    const std::function<std::string(std::size_t i)>& place = {});
 /// Finds the compilers; one that is missing is failed_precondition and says how to get it.
 Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry);
 /// The configured reward; `chosen`, a name or a path of the command line, stands in its place.
@@ -47,13 +50,13 @@ int cpu_count();
 /// All of it, running. Members are made in the order in which they stand, and go in the opposite
 /// one. Start it before the process has threads or sockets.
 ///
-///   HONE_ASSIGN(auto host, Host::start(loaded.config, terminal_status));
+///   HONE_ASSIGN(auto host, Host::start(loaded, terminal_status));
 ///   host->episodes().reset(…);
 class Host {
  public:
   using Say = std::function<void(std::string_view what)>;  ///< progress: "starting the launcher"
 
-  static Result<std::unique_ptr<Host>> start(const Config& config, const Say& say = {});
+  static Result<std::unique_ptr<Host>> start(LoadedConfig loaded, const Say& say = {});
 
   const Config& config() const { return config_; }
   Launcher& launcher() { return *launcher_; }

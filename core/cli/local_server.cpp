@@ -18,12 +18,13 @@ struct LocalServer::Parts {
 LocalServer::LocalServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 LocalServer::~LocalServer() = default;
 
-Result<std::unique_ptr<LocalServer>> LocalServer::start(const Config& config, const Say& say,
+Result<std::unique_ptr<LocalServer>> LocalServer::start(const LoadedConfig& loaded, const Say& say,
                                                         Evaluator* evaluator) {
+  const Config& config = loaded.config;
   auto parts = std::make_unique<Parts>();
   EpisodeService* service = nullptr;
   if (evaluator == nullptr) {
-    HONE_ASSIGN(parts->host, Host::start(config, say));
+    HONE_ASSIGN(parts->host, Host::start(loaded, say));
     service = &parts->host->episodes();
   } else {
     parts->registry = open_registry(config);
@@ -48,11 +49,11 @@ std::string LocalServer::description() const {
 bool LocalServer::shut_down(double timeout_s) { return parts_->server->shut_down(timeout_s); }
 bool LocalServer::alive() const { return !parts_->host || parts_->host->launcher().alive(); }
 
-Config on_free_ports(Config config) {
-  config.server.endpoint = "tcp://127.0.0.1:0";
-  config.server.control = "tcp://127.0.0.1:0";
-  config.server.keys.clear();  // its client is in this process
-  return config;
+LoadedConfig on_free_ports(LoadedConfig loaded) {
+  loaded.config.server.endpoint = "tcp://127.0.0.1:0";
+  loaded.config.server.control = "tcp://127.0.0.1:0";
+  loaded.config.server.keys.clear();  // its client is in this process
+  return loaded;
 }
 
 }  // namespace hone

@@ -15,7 +15,7 @@ class Evaluator;
 /// A Host and a Server in front of it. It hides both, so that a file can use it beside the client,
 /// whose types have some of the same names.
 ///
-///   HONE_ASSIGN(auto server, LocalServer::start(config));
+///   HONE_ASSIGN(auto server, LocalServer::start(loaded));
 ///   HONE_ASSIGN(auto client, Client::connect(server->endpoint()));
 class LocalServer {
  public:
@@ -23,7 +23,7 @@ class LocalServer {
 
   /// Listens where the configuration says. With `evaluator` (borrowed) nothing is built or run, no
   /// launcher is started.
-  static Result<std::unique_ptr<LocalServer>> start(const Config& config, const Say& say = {},
+  static Result<std::unique_ptr<LocalServer>> start(const LoadedConfig& loaded, const Say& say = {},
                                                     Evaluator* evaluator = nullptr);
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
@@ -45,6 +45,6 @@ class LocalServer {
 };
 
 /// The configuration, on free ports of the loopback, without keys.
-Config on_free_ports(Config config);
+LoadedConfig on_free_ports(LoadedConfig loaded);
 
 }  // namespace hone

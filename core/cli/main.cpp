@@ -1,4 +1,7 @@
 // hone: parses the command line and runs one command.
+#include <cerrno>
+#include <cstdio>
+
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 
@@ -6,5 +9,8 @@
 // (cli/host.hpp).
 int main(int argc, char** argv) {
   hone::Terminal terminal;
-  return hone::run_command_line(hone::make_commands(), argc, argv, terminal);
+  const int status = hone::run_command_line(hone::make_commands(), argc, argv, terminal);
+  // What was printed to a full disk was not printed: whoever reads it must not take it for whole.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return terminal.fail(hone::unavailable("standard output could not be written"));
 }

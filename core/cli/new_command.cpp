@@ -36,9 +36,9 @@ class NewCommand : public Command {
     const Status written = write_plugin_template(kind_, plugin_, folder_);
     if (!written) return fail(terminal, written.error());
     terminal.line("wrote " + folder_ + "; next:");
-    terminal.line("  cmake -S " + folder_ + " -B " + folder_ + "/build && cmake --build " +
-                  folder_ + "/build");
-    terminal.line("  hone validate " + folder_ + "/build/" + plugin_ + ".so");
+    const std::string build = folder_ + "/build";
+    terminal.line("  cmake -G Ninja -S " + folder_ + " -B " + build + " && cmake --build " + build);
+    terminal.line("  hone validate " + build + "/" + plugin_ + ".so");
     return kExitOk;
   }
 

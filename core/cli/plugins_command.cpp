@@ -29,7 +29,7 @@ class PluginsCommand : public Command {
 
   int run(Terminal& terminal) override {
     auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     const auto registry = open_registry(loaded->config);
     if (!plugin_.empty()) return describe(terminal, *registry);
     std::vector<Row> rows;

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "cli/command.hpp"
 #include "cli/local_server.hpp"
+#include "cli/parts.hpp"
 #include "hone/version.h"
 
 namespace hone {
@@ -50,7 +51,8 @@ class ServeCommand : public Command {
   std::vector<std::string> examples() const override {
     return {
         "hone serve                                           # defaults: tcp://127.0.0.1:5917",
-        "hone serve configs/server.yaml", "hone serve --endpoint ipc:///tmp/hone.sock --control ''",
+        "hone serve configs/server.yaml",
+        "mkdir -m 700 /tmp/hone && hone serve --endpoint ipc:///tmp/hone/sock --control ''",
         "hone serve --endpoint 'tcp://*:5917' --control 'tcp://*:5918' --keys keys   # see hone "
         "keys",
         "hone serve --set evaluate.builders=2 --set environment.max_turns=8"};
@@ -81,12 +83,13 @@ class ServeCommand : public Command {
       sets.push_back("server.keys=" + to_json(std::filesystem::absolute(keys_).string()));
     }
     const auto loaded = load_config(config_.file, sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     set_up_log(level_of(loaded->config.log.level), loaded->config.log.json);
+    if (const Status good = check_endpoints(*loaded); !good) return terminal.fail(good.error());
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
     auto server =
-        LocalServer::start(loaded->config, [&](std::string_view what) { log_info("hone", what); });
-    if (!server) return terminal.fail(server.error(), "what this machine allows: hone doctor");
+        LocalServer::start(*loaded, [&](std::string_view what) { log_info("hone", what); });
+    if (!server) return terminal.fail(server.error(), next_step(server.error()));
     announce(terminal, **server);
     return serve(terminal, **server, loaded->config.server.drain_s);
   }
@@ -122,8 +125,8 @@ class ServeCommand : public Command {
             "start hone again; its log says what happened");
       }
     }
-    log_info("hone",
-             "stopping: waiting for steps under way, at most " + short_number(drain_s) + " s");
+    log_info("hone", "stopping: waiting for steps under way, at most " + short_number(drain_s) +
+                         " s; Ctrl-C again stops at once");
     const bool clean = server.shut_down(drain_s);
     log_info("hone", clean ? "stopped, every step answered"
                            : "stopped; steps under way were answered `unavailable`");

@@ -1,7 +1,14 @@
 // `hone tasks`: what there is to solve, one task in full, and whether tasks are fit to be served.
+#include <algorithm>
+#include <filesystem>
+
 #include "base/crypto.hpp"
+#include "base/files.hpp"
 #include "cli/command.hpp"
+#include "cli/evaluate_all.hpp"
+#include "cli/golden.hpp"
 #include "cli/host.hpp"
+#include "cli/parts.hpp"
 #include "evaluate/make_evaluator.hpp"
 
 namespace hone {
@@ -13,6 +20,9 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+// An admission's own judge, builders, candidates, and a reference and a baseline.
+constexpr int kOwnSlots = 8;
+
 class TasksCommand : public Command {
  public:
   std::string name() const override { return "tasks"; }
@@ -20,17 +30,20 @@ class TasksCommand : public Command {
     return "List tasks, show one, or test whether they are fit to be served.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone tasks                     # all of them",
-            "hone tasks softmax             # signature, shapes, tolerance: what a model is told",
-            "hone tasks --admit             # do lazy answers fail every task? (minutes)",
-            "hone tasks --admit softmax     # one task",
-            "hone tasks --set 'datasets=[{name: mine, config: {path: my_tasks}}]'"};
+    return {
+        "hone tasks                     # all of them",
+        "hone tasks softmax             # signature, shapes, tolerance: what a model is told",
+        "hone tasks --admit             # lazy answers fail, golden ones do as they say? (minutes)",
+        "hone tasks --admit softmax     # one task",
+        "hone tasks --set 'datasets=[{name: mine, config: {path: my_tasks}}]'"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "ID", .doc = "show this task", .value = "TASK"}, id_);
     options.text({.name = "--split", .doc = "only tasks of this split"}, split_);
     options.flag(
-        {.name = "--admit", .doc = "run lazy answers (zeros, mean, yesterday's…): none may pass"},
+        {.name = "--admit",
+         .doc = "run lazy and rounded answers (zeros, yesterday's, bfloat16…): none may pass; and "
+                "golden/: each must do as its first line says"},
         admit_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
@@ -39,10 +52,13 @@ class TasksCommand : public Command {
 
   int run(Terminal& terminal) override {
     auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     std::unique_ptr<Launcher> launcher;
     if (admit_) {
-      auto started = Launcher::start(launcher_options(loaded->config));
+      if (const Status fits = fit_slots(*loaded); !fits) return terminal.fail(fits.error());
+      LauncherOptions options = launcher_options(loaded->config);
+      options.slots += kOwnSlots;
+      auto started = Launcher::start(options);
       if (!started) return terminal.fail(started.error(), "what this machine allows: hone doctor");
       launcher = std::move(started).value();
     }
@@ -86,7 +102,7 @@ class TasksCommand : public Command {
 
   int show(Terminal& terminal, const Catalog& catalog, const std::string& backend) const {
     const auto task = catalog.find(id_);
-    if (!task) return terminal.fail(task.error(), "all tasks: hone tasks");
+    if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
     const Value value = task_for_client(**task, backend);
     if (json_) {
       terminal.json(value, 2);
@@ -126,33 +142,121 @@ class TasksCommand : public Command {
     const auto options = evaluator_options(config, registry);
     if (!options) return terminal.fail(options.error(), "what this machine allows: hone doctor");
     const auto tasks = chosen(catalog);
-    if (!tasks) return terminal.fail(tasks.error(), "all tasks: hone tasks");
+    if (!tasks) return terminal.fail(without_verbs(tasks.error()), "all tasks: hone tasks");
+    const auto evaluator = make_evaluator(launcher, *options, "admission");
+    if (!evaluator) return terminal.fail(evaluator.error(), next_step(evaluator.error()));
     std::vector<Row> rows;
+    std::vector<std::string> refusals;
     Value listed = Value::array();
-    bool all = true;
     for (const auto& task : *tasks) {
-      terminal.status("admitting " + task->id + " (" + std::to_string(rows.size() + 1) + " of " +
-                      std::to_string(tasks->size()) + ")…");
-      const auto report = admit(launcher, *options, task, random_u64());
-      if (!report) return terminal.fail(report.error().in(task->id));
-      const bool admitted = report->find("admitted")->as_bool();
-      all = all && admitted;
-      rows.push_back(
-          {{task->id, Colour::kBold},
-           {admitted ? "admitted" : "refused", admitted ? Colour::kGreen : Colour::kRed},
-           {std::to_string(report->find("trials")->as_int()), Colour::kPlain, true},
-           {short_number(report->find("reference_error")->as_double()), Colour::kPlain, true},
-           {passing(*report)}});
-      Value row = *report;
+      const std::string at = "admitting " + task->id + " (" + std::to_string(rows.size() + 1) +
+                             " of " + std::to_string(tasks->size()) + "): ";
+      terminal.status(at + "lazy answers…");
+      auto report = admit(launcher, *options, task, random_u64());
+      if (!report && report.error().code != Code::kFailedPrecondition) {
+        return terminal.fail(report.error().in(task->id));
+      }
+      Value row = report ? std::move(*report) : refused(report.error().message);
+      Value reasons = *row.find("reasons");
+      // With a reference or a baseline that cannot be used there is nothing to judge by.
+      if (report)
+        row.set("golden", judge_goldens(terminal, **evaluator, config, task, at, reasons));
+      row.set("reasons", reasons).set("admitted", reasons.as_array().empty());
       row.set("task", task->id);
+      rows.push_back(row_of(row));
+      for (const Value& reason : reasons.as_array()) {
+        refusals.push_back(task->id + ": " + reason.as_string());
+      }
       listed.push(std::move(row));
     }
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"task", "", "trials", "error / tolerance", "lazy answers that pass"}, rows);
+      terminal.table({"task", "", "trials", "error / tolerance", "answers that pass", "golden"},
+                     rows);
+      if (!refusals.empty()) terminal.line();
+      for (const std::string& refusal : refusals) terminal.line(refusal);
     }
-    return all ? kExitOk : kExitNo;
+    return refusals.empty() ? kExitOk : kExitNo;
+  }
+
+  static Value refused(const std::string& reason) {
+    return Value::map({{"trials", 0},
+                       {"lazy", Value::array()},
+                       {"reference_error", 0.0},
+                       {"admitted", false},
+                       {"reasons", Value::array({reason})},
+                       {"golden", Value::array()}});
+  }
+
+  /// Where the folder of a dataset lies, if it has one.
+  static std::filesystem::path folder_of(const Config& config, const Task& task) {
+    for (const DatasetConfig& dataset : config.datasets) {
+      const Value* path = dataset.config.find("path");
+      if (dataset.name != task.dataset || path == nullptr || !path->is_string()) continue;
+      const bool builtin = path->as_string() == "builtin";
+      return (builtin ? install_root() / "share/tasks" : std::filesystem::path(path->as_string())) /
+             task.id;
+    }
+    return {};
+  }
+
+  /// The baseline, which must be correct, and golden/. Adds what is not as expected to `reasons`.
+  static Value judge_goldens(Terminal& terminal, Evaluator& evaluator, const Config& config,
+                             const std::shared_ptr<const Task>& task, const std::string& at,
+                             Value& reasons) {
+    const std::filesystem::path folder = folder_of(config, *task);
+    auto goldens = folder.empty() ? std::vector<Golden>() : read_goldens(folder / "golden");
+    if (!goldens) {
+      reasons.push("golden/" + goldens.error().message);
+      return Value::array();
+    }
+    const BackendSources& sources = task->backends.at(config.backend);
+    const Source& baseline = sources.baseline;
+    const std::string language = baseline.name.ends_with(".c") ? "c" : "c++";
+    const auto& offered = sources.languages;
+    if (std::find(offered.begin(), offered.end(), language) != offered.end()) {
+      goldens->push_back({"", baseline.text, language, Outcome::kCorrect, '\0'});
+    }
+    std::vector<Submission> submissions;
+    const std::uint64_t seed = random_u64();
+    for (const Golden& golden : *goldens) {
+      submissions.push_back({.task = task,
+                             .backend = config.backend,
+                             .language = golden.language,
+                             .source = golden.source,
+                             .client = "admission",
+                             .episode = golden.file,
+                             .group = "admission",
+                             .seed = seed});
+    }
+    const auto results = evaluate_all(terminal, evaluator, submissions, at + "golden, ");
+    Value listed = Value::array();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Golden& golden = (*goldens)[i];
+      const std::string differs = results[i] ? difference(golden, *results[i])
+                                             : "not judged: " + results[i].error().message;
+      const std::string who = golden.file.empty() ? "the baseline" : "golden/" + golden.file;
+      if (!differs.empty()) reasons.push(who + ": " + differs);
+      if (golden.file.empty()) continue;
+      listed.push(Value::map({{"file", golden.file}, {"as_expected", differs.empty()}}));
+    }
+    return listed;
+  }
+
+  static Row row_of(const Value& report) {
+    const bool admitted = report.find("admitted")->as_bool();
+    std::size_t as_expected = 0;
+    const Value::Array& goldens = report.find("golden")->as_array();
+    for (const Value& golden : goldens) as_expected += golden.find("as_expected")->as_bool();
+    return {{report.find("task")->as_string(), Colour::kBold},
+            {admitted ? "admitted" : "refused", admitted ? Colour::kGreen : Colour::kRed},
+            {std::to_string(report.find("trials")->as_int()), Colour::kPlain, true},
+            {short_number(report.find("reference_error")->as_double()), Colour::kPlain, true},
+            {passing(report)},
+            {goldens.empty() ? "none"
+                             : std::to_string(as_expected) + " of " +
+                                   std::to_string(goldens.size()) + " as expected"}};
   }
 
   static std::string passing(const Value& report) {

@@ -39,8 +39,8 @@ bool colours_wanted() {
 }
 
 void write_out(std::FILE* stream, std::string_view text) {
-  // A reader that went away (`hone tasks | head`) ends the process by SIGPIPE; nothing else can be
-  // done about a failure.
+  // A reader that went away (`hone tasks | head`) ends the process by SIGPIPE; any other failure
+  // stays in the stream, where main() looks for it.
   (void)std::fwrite(text.data(), 1, text.size(), stream);
   (void)std::fflush(stream);
 }

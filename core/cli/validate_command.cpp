@@ -1,4 +1,6 @@
 // `hone validate`: whether a plugin keeps the ABI's promises. Also the process of one check.
+#include <algorithm>
+
 #include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "plugin/validate.hpp"
@@ -56,7 +58,7 @@ class ValidateCommand : public Command {
       return terminal.fail(invalid_argument("--with: expected a JSON object, found " + with_));
     }
     auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     terminal.status("checking " + path_ + "…");
     CheckProcessOptions options;
     options.timeout_s = static_cast<double>(timeout_s_);
@@ -100,8 +102,23 @@ class ValidateCommand : public Command {
     const std::string who = report.name.empty() ? path_ : report.name + " " + report.version;
     terminal.line(report.ok() ? terminal.paint(Colour::kGreen, who + " is valid")
                               : terminal.paint(Colour::kRed, who + " is not valid"));
-    if (report.ok()) terminal.line("  use it: hone serve --set 'plugins.paths=[" + path_ + "]'");
+    if (report.ok()) terminal.line("  use it: hone serve --set " + setting(report));
     return report.ok() ? kExitOk : kExitNo;
+  }
+
+  /// What makes a server use it. A plugin that is both is told of as a reward.
+  std::string setting(const ValidationReport& report) const {
+    const auto offers = [&](std::string_view kind) {
+      return std::any_of(report.checks.begin(), report.checks.end(),
+                         [&](const ValidatedCheck& check) { return check.id.starts_with(kind); });
+    };
+    const std::string path = path_.find('/') == std::string::npos ? "./" + path_ : path_;
+    if (offers("reward.")) return "reward.name=" + path;
+    if (offers("dataset.")) {
+      return "'datasets=[{name: " + report.name + ", plugin: " + path +
+             ", config: " + (with_.empty() ? "{}" : with_) + "}]'";
+    }
+    return "'plugins.paths=[" + path + "]'";
   }
 
   ConfigOptions config_;

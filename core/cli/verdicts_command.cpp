@@ -128,7 +128,7 @@ class VerdictsCommand : public Command {
 
   int score(Terminal& terminal) const {
     const auto loaded = load_config(config_.file, config_.sets);
-    if (!loaded) return terminal.fail(loaded.error(), "check it with: hone config FILE");
+    if (!loaded) return config_.fail(terminal, loaded.error());
     set_up_log(LogLevel::kInfo, false);  // what the reward prints is of interest
     const auto reward = open(loaded->config);
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");

@@ -31,7 +31,7 @@ Result<std::filesystem::path> write_python_template(std::string_view kind, std::
 /// failed_precondition for a folder that is there and not empty.
 ///
 ///   HONE_TRY(write_plugin_template("reward", "my_first", "my_first"));
-///   // cmake -B build && cmake --build build && hone validate build/my_first.so
+///   // cmake -G Ninja -B build && cmake --build build && hone validate build/my_first.so
 Status write_plugin_template(std::string_view kind, std::string_view name,
                              const std::filesystem::path& target_folder,
                              const std::filesystem::path& share_root = {});

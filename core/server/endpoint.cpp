@@ -90,7 +90,7 @@ Status check_folder(const std::string& endpoint, const std::filesystem::path& fo
   return {};
 }
 
-Result<std::string> prepare_ipc(const std::string& endpoint) {
+Status check_ipc(const std::string& endpoint) {
   const std::string path = endpoint.substr(kIpc.size());
   if (path.empty() || path.front() != '/') {
     return invalid_argument(endpoint +
@@ -104,12 +104,18 @@ Result<std::string> prepare_ipc(const std::string& endpoint) {
   HONE_TRY(check_folder(endpoint, std::filesystem::path(path).parent_path()));
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return endpoint;
-    return system_error(endpoint, errno);
+    return errno == ENOENT ? Status() : Status(system_error(endpoint, errno));
   }
   if (!S_ISSOCK(info.st_mode)) {
     return failed_precondition(endpoint + ": found a file that is no socket; it is left alone");
   }
+  return {};
+}
+
+Result<std::string> prepare_ipc(const std::string& endpoint) {
+  HONE_TRY(check_ipc(endpoint));
+  const std::string path = endpoint.substr(kIpc.size());
+  if (::access(path.c_str(), F_OK) != 0) return endpoint;
   HONE_ASSIGN(const bool alive, is_alive(path));
   if (alive) return unavailable(endpoint + ": another server listens there");
   if (::unlink(path.c_str()) != 0) return system_error(endpoint + ": remove stale socket", errno);
@@ -123,6 +129,12 @@ Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded) 
   if (endpoint.rfind(kIpc, 0) == 0) return prepare_ipc(endpoint);
   return invalid_argument("endpoint '" + endpoint +
                           "': expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");
+}
+
+Status check_endpoint(const std::string& endpoint, bool guarded) {
+  if (endpoint.rfind(kIpc, 0) == 0) return check_ipc(endpoint);
+  HONE_TRY(prepare_endpoint(endpoint, guarded));  // of tcp it touches nothing
+  return {};
 }
 
 Status seal_endpoint(const std::string& endpoint) {

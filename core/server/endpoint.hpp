@@ -13,6 +13,9 @@ namespace hone {
 /// something else; unavailable: a server listens there.
 Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded);
 
+/// Whether prepare_endpoint() would refuse it for what it says or where it lies. Touches nothing.
+Status check_endpoint(const std::string& endpoint, bool guarded);
+
 /// After bind: only this user may connect to an ipc socket. Does nothing for tcp.
 Status seal_endpoint(const std::string& endpoint);
 

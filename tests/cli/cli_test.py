@@ -94,6 +94,24 @@ class Plain(unittest.TestCase):
         self.assertEqual(ran.returncode, 2)
         self.assertIn("hone: --set sever.lease_s=60: unknown key 'sever'; did you mean 'server'?", ran.stderr)
 
+    def test_what_cannot_be_written_is_a_fault(self) -> None:
+        for arguments in (["tasks"], ["config", "--keys"], ["--help"]):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                ran = subprocess.run([HONE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(ran.returncode, 3)
+                self.assertEqual(ran.stderr, "hone: standard output could not be written\n")
+
+    def test_hints_are_about_the_mistake(self) -> None:
+        ran = hone("config", "/nonexistent.yaml")
+        self.assertEqual(ran.returncode, 2)
+        self.assertEqual(ran.stderr, "hone: open /nonexistent.yaml: no such file or directory\n")
+        ran = hone("tasks", "soft")
+        self.assertNotIn("describe", ran.stderr)
+        self.assertIn("all tasks: hone tasks", ran.stderr)
+        # The example of an ipc socket in the help is one that hone takes.
+        (example,) = re.findall(r"mkdir -m 700 \S+ && hone serve (.+)", hone("serve", "--help").stdout)
+        self.assertIn("ipc:///tmp/hone/", example)
+
     def test_tasks(self) -> None:
         listed = json.loads(hone("tasks", "--json").stdout)
         self.assertGreaterEqual(len(listed), 16)
@@ -151,6 +169,30 @@ class Plain(unittest.TestCase):
             self.assertTrue(second["origins"]["/server/lease_s"].startswith(f"{file}:"))
         self.assertIn("server.limits.source_bytes", hone("config", "--keys").stdout)
 
+    def test_config_checks_what_it_names_and_says_where(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "hone.yaml"
+            for text, message in (
+                ("reward:\n  name: kevni", ":2: reward: unknown reward 'kevni'; did you mean 'kevin'?"),
+                ("reward:\n  name: kevin\n  config:\n    gama: 1", ":4: reward: kevin: create: config: unknown key"),
+                ("datasets:\n- name: a\n  config: {path: x}", f":3: dataset 'a': tasks: open: {folder}/x: expected"),
+                ("server:\n  endpoint: tcp://127.0.0.1", ":2: endpoint: tcp://127.0.0.1: found no port"),
+                ("server:\n  control: ipc:///tmp/x", ":2: control: ipc:///tmp/x: folder /tmp: found mode"),
+                ("isolation:\n  slots: 8", ":2: isolation.slots: found 8, expected at least"),
+            ):
+                for command in ("config", "serve"):
+                    with self.subTest(text, command=command):
+                        file.write_text(text + "\n")
+                        ran = hone(command, file)
+                        self.assertEqual(ran.returncode, 2, ran.stderr)
+                        self.assertIn(f"hone: {file}{message}", ran.stderr)
+                        self.assertNotIn("hone doctor", ran.stderr)
+            file.write_text("plugins:\n  paths: [nowhere]\nevaluate:\n  builders: 200\n")
+            ran = hone("config", file, "--json")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn(f"{file}:2: plugins.paths: {folder}/nowhere: no such file or folder", ran.stderr)
+            self.assertGreater(json.loads(ran.stdout)["config"]["isolation"]["slots"], 400)
+
     def test_doctor(self) -> None:
         ran = hone("doctor", "--json")
         found = json.loads(ran.stdout)
@@ -200,15 +242,22 @@ printf '%s\\n' "${{COMPREPLY[@]}}" """
         for kind in ("reward", "reward-c", "dataset"):
             with self.subTest(kind), tempfile.TemporaryDirectory() as folder:
                 here = Path(folder)
-                self.assertEqual(hone("new", kind, "my_own", cwd=here).returncode, 0)
+                made = hone("new", kind, "my_own", cwd=here)
+                self.assertEqual(made.returncode, 0, made.stderr)
                 self.assertEqual(hone("new", kind, "my_own", cwd=here).returncode, 2)
-                for command in (["cmake", "-S", "my_own", "-B", "build"], ["cmake", "--build", "build"]):
-                    subprocess.run(command, cwd=here, check=True, capture_output=True)
-                ran = hone("validate", "build/my_own.so", cwd=here)
+                self.assertIn("cmake -G Ninja ", made.stdout)  # the one that scripts/setup installs
+                build = made.stdout.splitlines()[1]
+                subprocess.run(["bash", "-c", build], cwd=here, check=True, capture_output=True)
+                ran = hone("validate", "my_own/build/my_own.so", cwd=here)
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+                # What it says to use it with does.
+                (use,) = re.findall(r"use it: hone serve (.+)$", ran.stdout, re.MULTILINE)
+                used = subprocess.run(["bash", "-c", f"{HONE} config {use}"], cwd=here, capture_output=True, text=True)
+                self.assertEqual(used.returncode, 0, used.stderr)
+                self.assertIn("plugin: " if kind == "dataset" else "name: ", use.replace("reward.name=", "name: "))
                 self.assertIn("my_own 0.1.0 is valid" if "0.1.0" in ran.stdout else "is valid", ran.stdout)
                 listed = json.loads(
-                    hone("plugins", "--json", "--set", f"plugins.paths=[{here}/build/my_own.so]").stdout
+                    hone("plugins", "--json", "--set", f"plugins.paths=[{here}/my_own/build/my_own.so]").stdout
                 )
                 self.assertIn("my_own", [plugin["name"] for plugin in listed])
 
@@ -308,7 +357,8 @@ class Real(unittest.TestCase):
         self.assertTrue(turns[3]["truncated"])
         shown = hone("demo", "--show-source", *QUICK)
         self.assertIn('extern "C" void add_relu', shown.stdout)
-        self.assertIn("hone serve", shown.stdout.splitlines()[-1])
+        (program,) = re.findall(r"To serve your trainer: (\S+) serve", shown.stdout.splitlines()[-1])
+        self.assertTrue(os.path.samefile(program, HONE), program)
 
     def test_serve_says_where_and_stops_when_told(self) -> None:
         server = subprocess.Popen(
@@ -322,10 +372,14 @@ class Real(unittest.TestCase):
         self.assertRegex(said["endpoint"], r"^tcp://127\.0\.0\.1:[1-9]\d*$")
         self.assertEqual(said["control"], "")
         self.assertIn("isolation", said["description"])
+        second = hone("serve", "--endpoint", said["endpoint"], "--control", "")
+        self.assertEqual(second.returncode, 3)
+        self.assertIn("in use\n  another server? use --endpoint", second.stderr)
         server.send_signal(signal.SIGTERM)
         _, log = server.communicate(timeout=60)
         self.assertEqual(server.returncode, 0, log)
         self.assertIn("every step answered", log)
+        self.assertIn("Ctrl-C again stops at once", log)
 
     def test_serve_refuses_what_is_not_loopback(self) -> None:
         ran = hone("serve", "--endpoint", "tcp://0.0.0.0:0")
@@ -333,11 +387,55 @@ class Real(unittest.TestCase):
         self.assertIn("0.0.0.0", ran.stderr)
 
     def test_admission_of_one_task(self) -> None:
-        ran = hone("tasks", "--admit", "add_relu", "--json")
+        ran = hone("tasks", "--admit", "add_relu", "--json", *QUICK)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
         (report,) = json.loads(ran.stdout)
         self.assertTrue(report["admitted"])
-        self.assertFalse(any(lazy["passes"] for lazy in report["lazy"]))
+        self.assertFalse(any(answer["passes"] for answer in report["lazy"]))
+        self.assertIn("rounded to bfloat16", [answer["answer"] for answer in report["lazy"]])
+        self.assertEqual(len(report["golden"]), len(list(GOLDEN.iterdir())))
+        self.assertTrue(all(golden["as_expected"] for golden in report["golden"]))
+
+    def test_admission_refuses_with_reasons(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, change in (
+                ("wide", ("task.yaml", "rtol: 2.4e-7", "rtol: 1e-2")),
+                ("wrong_baseline", ("baseline.cpp", "out[i] =", "out[i] = 1 +")),
+                ("no_reference", ("reference.cpp", "#include", "#error not yet\n#include")),
+                ("other_golden", ("golden/wrong_tail.cpp", "// expect: wrong", "// expect: crashed")),
+                ("bad_golden", ("golden/wrong_tail.cpp", "// expect: wrong", "// expects nothing")),
+            ):
+                task = Path(folder) / name
+                shutil.copytree(GOLDEN.parent, task)
+                for golden in (task / "golden").iterdir():
+                    if golden.name != "wrong_tail.cpp":
+                        golden.unlink()
+                file, old, new = change
+                text = (task / file).read_text()
+                self.assertIn(old, text)
+                (task / file).write_text(text.replace(old, new, 1))
+            mine = f"datasets=[{{name: mine, config: {{path: {folder}}}}}]"
+            ran = hone("tasks", "--admit", "--set", mine, *QUICK)
+            self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
+            for reason in (
+                "wide: an answer rounded to bfloat16 passes every check",
+                "wrong_baseline: the baseline: found wrong",
+                "no_reference: the reference of task no_reference does not build",
+                "other_golden: golden/wrong_tail.cpp: found wrong",
+                "bad_golden: golden/wrong_tail.cpp:1: found '// expects nothing'",
+            ):
+                self.assertIn("\n" + reason, ran.stdout)
+            self.assertNotIn("admitted", ran.stdout)
+
+    def test_what_the_linker_refuses_is_not_the_compilers(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "links_not.cpp"
+            text = (GOLDEN / "correct_slow.cpp").read_text()
+            file.write_text(text + "\nvoid nowhere();\nvoid here() { nowhere(); }\n")
+            ran = hone("eval", "add_relu", file, *QUICK)
+            self.assertEqual(ran.returncode, 1, ran.stderr)
+            self.assertIn("the linker refused it", ran.stdout.splitlines()[1])
+            self.assertIn("link error: undefined reference to `nowhere()'", ran.stdout)
 
 
 if __name__ == "__main__":

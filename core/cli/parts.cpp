@@ -1,0 +1,147 @@
+// Opens in the order of the likeliest mistakes, and puts the place before each error.
+#include "cli/parts.hpp"
+
+#include <filesystem>
+
+#include "base/log.hpp"
+#include "cli/host.hpp"
+#include "evaluate/make_evaluator.hpp"
+#include "server/endpoint.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kSlotsMax = 4096;
+
+/// The first of these members that somebody said.
+std::string place_of(const LoadedConfig& loaded, std::initializer_list<std::string> pointers) {
+  for (const std::string& pointer : pointers) {
+    if (std::string place = loaded.place(pointer); !place.empty()) return place + ": ";
+  }
+  return "";
+}
+
+/// The line of the key that a plugin complains about, where it is one of these.
+std::string key_at_fault(const LoadedConfig& loaded, const std::string& pointer,
+                         const std::string& message) {
+  const std::string inside = pointer + "/";
+  for (auto at = loaded.origins.lower_bound(inside);
+       at != loaded.origins.end() && at->first.starts_with(inside); ++at) {
+    const std::string key = at->first.substr(inside.size());
+    if (message.find("'" + key + "'") != std::string::npos ||
+        message.find(": " + key + ":") != std::string::npos) {
+      return at->first;
+    }
+  }
+  return pointer;
+}
+
+void warn_of_plugins(const LoadedConfig& loaded, const Registry& registry) {
+  const auto warn = [&](const std::string& text) {
+    log_warning("config", place_of(loaded, {"/plugins/paths"}) + text);
+  };
+  for (const std::string& path : loaded.config.plugin_paths) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
+      warn("plugins.paths: " + path + ": no such file or folder");
+      continue;
+    }
+    for (const PluginInfo& info : registry.plugins()) {
+      const bool of_it = info.path == path || info.path.parent_path() == path;
+      if (of_it && !info.error.empty()) warn("plugins.paths: " + info.error);
+    }
+  }
+}
+
+Status check_reward(const LoadedConfig& loaded, const Registry& registry) {
+  const auto reward = open_reward(loaded.config, registry);
+  if (reward) return {};
+  const Error& error = reward.error();
+  const bool name = error.code == Code::kNotFound || error.code == Code::kFailedPrecondition;
+  const std::string at =
+      name ? "/reward/name" : key_at_fault(loaded, "/reward/config", error.message);
+  return invalid_argument(place_of(loaded, {at, "/reward"}) + "reward: " + error.message);
+}
+
+}  // namespace
+
+Result<ConfigParts> open_parts(const LoadedConfig& loaded) {
+  ConfigParts parts;
+  parts.registry = open_registry(loaded.config);
+  warn_of_plugins(loaded, *parts.registry);
+  HONE_TRY(check_reward(loaded, *parts.registry));
+  auto catalog = open_catalog(loaded.config, *parts.registry, [&](std::size_t i) {
+    const std::string at = "/datasets/" + std::to_string(i);
+    return place_of(loaded, {at + "/config", at});
+  });
+  if (!catalog) return invalid_argument(catalog.error().message);
+  parts.catalog = std::move(*catalog);
+  return parts;
+}
+
+Status check_endpoints(const LoadedConfig& loaded) {
+  const ServerConfig& c = loaded.config.server;
+  for (const char* key : {"endpoint", "control"}) {
+    const std::string& endpoint = std::string_view(key) == "control" ? c.control : c.endpoint;
+    if (endpoint.empty() && std::string_view(key) == "control") continue;
+    if (const Status good = check_endpoint(endpoint, !c.keys.empty()); !good) {
+      return invalid_argument(place_of(loaded, {"/server/" + std::string(key)}) + key + ": " +
+                              good.error().message);
+    }
+  }
+  return {};
+}
+
+Status fit_slots(LoadedConfig& loaded) {
+  Config& c = loaded.config;
+  const std::size_t devices =
+      c.cpu.devices.empty() ? default_devices(cpu_count()).size() : c.cpu.devices.size();
+  // Each builder has another one ready; a device has its judge, a candidate and the next one, and
+  // the reference and the baseline of each task that it keeps.
+  const std::int64_t needed = 2 * c.evaluate.builders + static_cast<std::int64_t>(devices) *
+                                                            (3 + 2 * c.evaluate.installed_max);
+  if (needed <= c.isolation.slots) return {};
+  const std::string asked = place_of(loaded, {"/isolation/slots"});
+  if (asked.empty() && needed <= kSlotsMax) {
+    c.isolation.slots = needed;
+    return {};
+  }
+  const std::string wanted = std::to_string(needed) + ", for " +
+                             std::to_string(c.evaluate.builders) + " builders and " +
+                             std::to_string(devices) + " devices with " +
+                             std::to_string(c.evaluate.installed_max) + " tasks each";
+  if (!asked.empty()) {
+    return invalid_argument(asked + "isolation.slots: found " + std::to_string(c.isolation.slots) +
+                            ", expected at least " + wanted +
+                            " (evaluate.builders, cpu.devices, evaluate.installed_max)");
+  }
+  return invalid_argument(
+      place_of(loaded, {"/evaluate/installed_max", "/evaluate/builders", "/cpu/devices"}) +
+      "evaluate: found need of " + wanted + " jailed processes, at most " +
+      std::to_string(kSlotsMax) + " are possible");
+}
+
+Error without_verbs(Error error) {
+  constexpr std::string_view kVerb = "; describe lists them";
+  if (error.message.ends_with(kVerb)) error.message.resize(error.message.size() - kVerb.size());
+  return error;
+}
+
+std::string next_step(const Error& error) {
+  switch (error.code) {
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+      return "";  // a mistake in what was asked, and said where
+    case Code::kUnavailable:
+      if (error.message.find("in use") != std::string::npos ||
+          error.message.find("another server") != std::string::npos) {
+        return "another server? use --endpoint and --control";
+      }
+      break;
+    default:
+      break;
+  }
+  return "what this machine allows: hone doctor";
+}
+
+}  // namespace hone
