@@ -374,11 +374,9 @@ Result<LoadedConfig> load_config(const std::filesystem::path& path,
 std::string LoadedConfig::place(std::string_view pointer) const {
   const std::string inside = std::string(pointer) + "/";
   for (auto at = origins.lower_bound(pointer); at != origins.end(); ++at) {
-    if (at->first == pointer || at->first.starts_with(inside)) {
-      if (at->second != "default") return at->second;
-    } else if (at->first > inside + "\x7f") {
-      break;
-    }
+    if (at->first > inside + "\x7f") break;
+    const bool of_it = at->first == pointer || at->first.starts_with(inside);
+    if (of_it && at->second != "default") return at->second;
   }
   return "";
 }

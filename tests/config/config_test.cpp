@@ -82,7 +82,7 @@ TEST(Config, TheCommandLineWinsAndItsMistakesNameIt) {
             "--set server.leas_s=3: unknown key 'leas_s'; did you mean 'lease_s'?");
   EXPECT_EQ(mistake_in("", {"sever.lease_s=3"}),
             "--set sever.lease_s=3: unknown key 'sever'; did you mean 'server'?");
-  EXPECT_EQ(loaded->place("/datasets/0"), "--set datasets.0.name=other");
+  EXPECT_EQ(loaded->place("/datasets/0/name"), "--set datasets.0.name=other");
   EXPECT_EQ(loaded->place("/datasets/0/config"), "hone.yaml:2");
   EXPECT_EQ(loaded->place("/server"), "");
   EXPECT_EQ(mistake_in("", {"server"}),
@@ -124,7 +124,9 @@ TEST(Config, DocumentsEveryKey) {
     if (key.name == "server.limits.frame_bytes") {
       EXPECT_EQ(key.expected, "integer, 1024 to 1073741824");
     }
-    if (key.name == "server.heartbeat_s") EXPECT_EQ(key.expected, "number, 0.1 to 3600");
+    if (key.name == "server.heartbeat_s") {
+      EXPECT_EQ(key.expected, "number, 0.1 to 3600");
+    }
   }
 }
 

@@ -32,6 +32,7 @@ TEST_F(StepTest, TheLogTellsAnEpisodeInALineEach) {
   const Value opened = reset(Value::map({{"max_turns", 3}}));
   for (std::int64_t turn = 1; turn <= 3; ++turn) step(opened, turn, "int a;");
   ASSERT_TRUE(service->close(me, Value::map({{"episode", *opened.find("episode")}})));
+  reset();
   now_s = now_s + 1e6;
   EXPECT_EQ(service->reap(), 1u);
   const std::string said = testing::internal::GetCapturedStderr();

@@ -14,7 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 class Scripts(unittest.TestCase):
     def test_setup_without_an_answer_installs_nothing_and_says_so(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("dpkg-query", "exit 0"), ("apt-get", "echo apt-get was called >&2"), ("sudo", "exit 9")):
+            for name, text in (
+                ("dpkg-query", "exit 0"),
+                ("apt-get", "echo apt-get was called >&2"),
+                ("sudo", "exit 9"),
+            ):
                 program = Path(folder) / name
                 program.write_text(f"#!/bin/sh\n{text}\n")
                 program.chmod(0o755)
