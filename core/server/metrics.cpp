@@ -43,12 +43,12 @@ void flatten(std::string& out, const std::string& path, const Value& value) {
   }
 }
 
-std::array<std::pair<const char*, double>, 6> gauge_list(const Gauges& gauges) {
-  return {{{"connections", static_cast<double>(gauges.connections)},
-           {"sockets", static_cast<double>(gauges.sockets)},
-           {"in_flight", static_cast<double>(gauges.in_flight)},
-           {"queue", static_cast<double>(gauges.queue)},
-           {"outbox_bytes", static_cast<double>(gauges.outbox_bytes)},
+std::array<std::pair<const char*, Value>, 6> gauge_list(const Gauges& gauges) {
+  return {{{"connections", gauges.connections},
+           {"sockets", gauges.sockets},
+           {"in_flight", gauges.in_flight},
+           {"queue", gauges.queue},
+           {"outbox_bytes", gauges.outbox_bytes},
            {"uptime_s", gauges.uptime_s}}};
 }
 
@@ -163,7 +163,7 @@ std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service) c
   std::string out;
   for (const auto& [name, v] : gauge_list(gauges)) {
     head(out, "hone_" + std::string(name), "gauge");
-    line(out, "hone_" + std::string(name), "", v);
+    line(out, "hone_" + std::string(name), "", v.as_double());
   }
   for (const auto& [name, count] : counters()) {
     const std::string full = "hone_" + std::string(name) + "_total";

@@ -47,7 +47,7 @@ TEST(Metrics, OnControlAsMapAndAsText) {
   EXPECT_EQ(metrics.find("errors")->find("protocol")->as_int(), 2);
   EXPECT_EQ(metrics.find("errors")->find("infra")->as_int(), 1);
   EXPECT_EQ(metrics.find("malformed")->as_int(), 1);
-  EXPECT_EQ(metrics.find("connections")->as_double(), 2);
+  EXPECT_EQ(metrics.find("connections")->as_int(), 2);
   EXPECT_EQ(metrics.find("messages_received")->as_int(), 5);
   EXPECT_EQ(metrics.find("request_seconds")->find("step")->find("count")->as_int(), 2);
   EXPECT_EQ(metrics.find("service")->find("episodes")->find("open")->as_int(), 3);
