@@ -102,6 +102,7 @@ void IoLoop::run() {
   std::vector<Socket*> sockets{&main_->socket()};
   if (control_) sockets.push_back(&control_->socket());
   std::int64_t now_ns = monotonic_ns();
+  reap_at_ns_ = now_ns + static_cast<std::int64_t>(options_.reap_interval_s * kSecondNs);
   bool idle = true;
   for (;;) {
     if (idle) wait_readable(sockets, events_->fd(), wait_ms(now_ns));

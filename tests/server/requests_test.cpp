@@ -39,7 +39,7 @@ TEST_F(Requests, HelloWithoutACommonVersionSaysBoth) {
                "versions: found [hone/2, hone/3], this server speaks [hone/1]");
   expect_error(client_.ask("hello"), 1, "invalid_argument", "hello: versions: missing");
   expect_error(client_.ask("hello", Value::map({{"version", "hone/1"}})), 1, "invalid_argument",
-               "hello: versions: missing");
+               "hello: unknown key 'version'; did you mean 'versions'?");
 }
 
 TEST_F(Requests, TheClientsNameReachesTheService) {
