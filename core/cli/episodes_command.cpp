@@ -1,11 +1,11 @@
 // `hone episodes` and `hone export`: what a journal holds, as a list and as training data.
 #include <cmath>
-#include <fstream>
 
 #include "cli/host.hpp"
 #include "cli/journal_options.hpp"
+#include "episode/episode.hpp"
+#include "episode/recording.hpp"
 #include "episode/trajectory.hpp"
-#include "kernel_refine/kernel_refine.hpp"
 
 namespace hone {
 namespace {
@@ -42,8 +42,8 @@ class EpisodesCommand : public Command {
     const auto reader = JournalReader::open(config->journal.path);
     if (!reader) return terminal.fail(reader.error(), kNext);
     auto filter = filter_.filter();
-    filter->limit = limit_;
-    const auto lines = (*reader)->list(*filter);
+    filter.limit = limit_;
+    const auto lines = (*reader)->list(filter);
     if (!lines) return terminal.fail(lines.error());
     Value listed = Value::array();
     std::vector<Row> rows;
@@ -99,7 +99,7 @@ struct Sources {
     HONE_ASSIGN(sources.reader, JournalReader::open(config.journal.path));
     sources.registry = open_registry(config);
     HONE_ASSIGN(sources.catalog, open_catalog(config, *sources.registry));
-    HONE_ASSIGN(sources.environment, make_kernel_refine({}));
+    HONE_ASSIGN(sources.environment, open_environment(config));
     return sources;
   }
 };
@@ -126,7 +126,7 @@ class ExportCommand : public Command {
     if (!sources) return terminal.fail(sources.error(), kNext);
     std::int64_t count = 0;
     const Status done =
-        sources->reader->each(*filter_.filter(), [&](const StoredEpisode& stored) -> Status {
+        sources->reader->each(filter_.filter(), [&](const StoredEpisode& stored) -> Status {
           HONE_ASSIGN(const Value one,
                       trajectory_of(stored, *sources->environment, sources->catalog.get()));
           terminal.json(one);
@@ -174,7 +174,7 @@ class RescoreCommand : public Command {
     std::vector<Row> rows;
     bool all = true;
     const Status done =
-        sources->reader->each(*filter_.filter(), [&](const StoredEpisode& stored) -> Status {
+        sources->reader->each(filter_.filter(), [&](const StoredEpisode& stored) -> Status {
           if (stored.turns.empty()) return {};
           const auto score = rescore(stored, *sources, **reward);
           all = all && score.ok();
@@ -199,7 +199,7 @@ class RescoreCommand : public Command {
   }
 
   static Value then(const StoredEpisode& stored) {
-    const auto reply = from_msgpack(*stored.turns.back().reply, {64, 1u << 20, 1u << 24, 1u << 30});
+    const auto reply = recorded_value(*stored.turns.back().reply);
     const Value* found = reply ? reply->find("return_to_date") : nullptr;
     return found != nullptr ? *found : Value();
   }

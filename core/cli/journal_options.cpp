@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include "episode/episode.hpp"
-
 namespace hone {
 
 void JournalOptionSet::declare(OptionSet& options) {
@@ -38,7 +36,7 @@ void FilterOptionSet::declare(OptionSet& options) {
   options.text({.name = "--group", .doc = "only of this group"}, group);
 }
 
-Result<EpisodeFilter> FilterOptionSet::filter() const {
+EpisodeFilter FilterOptionSet::filter() const {
   EpisodeFilter filter;
   for (const RecordState one :
        {RecordState::kOpen, RecordState::kEnded, RecordState::kClosed, RecordState::kReaped}) {
@@ -48,21 +46,6 @@ Result<EpisodeFilter> FilterOptionSet::filter() const {
   filter.client = client;
   filter.group = group;
   return filter;
-}
-
-Result<std::uint64_t> episode_named(const std::string& name) {
-  const std::uint64_t id = episode_number(name);
-  if (id == 0) {
-    return invalid_argument("found '" + name +
-                            "', expected an episode's name: 16 hexadecimal digits");
-  }
-  return id;
-}
-
-std::string episode_name(std::uint64_t id) {
-  Episode named;
-  named.id = id;
-  return named.name();
 }
 
 std::string date_text(double seconds) {

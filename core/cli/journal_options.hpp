@@ -22,12 +22,9 @@ struct JournalOptionSet {
 struct FilterOptionSet {
   std::string state, task, client, group;
   void declare(OptionSet& options);
-  Result<EpisodeFilter> filter() const;
+  EpisodeFilter filter() const;
 };
 
-/// An episode's name of 16 hexadecimal digits as a number.
-Result<std::uint64_t> episode_named(const std::string& name);
-std::string episode_name(std::uint64_t id);
 /// "2026-11-21 09:30:00" in UTC.
 std::string date_text(double seconds_since_1970);
 

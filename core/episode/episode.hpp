@@ -43,9 +43,10 @@ struct Waiter {
 /// A step under way.
 struct Flight {
   std::int64_t turn = 0;
-  Sha256 hash{};
+  Sha256 hash{};  ///< of `bytes`
   Value action;
-  std::uint64_t seed = 0;  ///< drawn for this try; never said
+  std::shared_ptr<const std::string> bytes;  ///< the action's MessagePack
+  std::uint64_t seed = 0;                    ///< drawn for this try; never said
   double deadline_s = 0;
   // Below: guarded by the table.
   std::vector<Waiter> waiters;
@@ -54,6 +55,11 @@ struct Flight {
   bool cancelled = false;
   bool settled = false;  ///< its result is there: too late to cancel
 };
+
+/// 16 hexadecimal digits.
+std::string episode_name(std::uint64_t id);
+/// The number behind an episode's name; 0 for what is none.
+std::uint64_t episode_number(std::string_view name);
 
 /// Rationale: 100,000 of them are open at once, so nothing that several share is copied into each.
 struct Episode {
@@ -88,11 +94,8 @@ struct Episode {
   }
   /// To a client whose name is proven, episodes of others are as good as none.
   bool foreign_to(const Caller& caller) const { return caller.proven && client != caller.client; }
-  std::string name() const;        ///< 16 hexadecimal digits
+  std::string name() const { return episode_name(id); }
   std::string token_text() const;  ///< 32
 };
-
-/// The number behind an episode's name; 0 for what is none.
-std::uint64_t episode_number(std::string_view name);
 
 }  // namespace hone

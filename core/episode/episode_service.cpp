@@ -94,7 +94,8 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
   const Value* action = f.map("action");
   if (Status read = f.finish(); !read) return reply(read.error());
   flight->action = *action;
-  flight->hash = sha256(to_msgpack(*action));
+  flight->bytes = std::make_shared<const std::string>(to_msgpack(*action));
+  flight->hash = sha256(*flight->bytes);
   flight->seed = random_u64();
   flight->deadline_s = deadline_s;
 

@@ -2,19 +2,24 @@
 #include "episode/recording.hpp"
 
 #include <algorithm>
-#include <ctime>
 
+#include "base/clock.hpp"
 #include "episode/episode_service.hpp"
 
 namespace hone {
 
-double wall_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+Sha256 task_hash(const Task& task) { return sha256(to_msgpack(task_to_value(task))); }
+
+Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
+                                                  const Catalog& tasks) {
+  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks.find(record.task, true));
+  if (task_hash(*task) == record.task_hash) return task;
+  return failed_precondition("its task '" + record.task + "' is not what it was when it began");
 }
 
-Sha256 task_hash(const Task& task) { return sha256(to_msgpack(task_to_value(task))); }
+Result<Value> recorded_value(std::string_view bytes) {
+  return from_msgpack(bytes, {64, 1u << 20, 1u << 24, 1u << 30});
+}
 
 EpisodeRecord record_of(const Episode& episode, const Value& request, const std::string& reward,
                         const Value& reward_config,
@@ -52,7 +57,7 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   r.episode = episode.id;
   r.turn = flight.turn;
   r.hash = flight.hash;
-  r.action = std::make_shared<const std::string>(to_msgpack(flight.action));
+  r.action = flight.bytes;
   r.seed = flight.seed;
   r.outcome = static_cast<std::int64_t>(done.facts.outcome);
   r.scored = done.facts.scored;
@@ -91,10 +96,7 @@ Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
   if (episode->environment->name() != r.environment) {
     return failed_precondition("its environment '" + r.environment + "' is not served any more");
   }
-  HONE_ASSIGN(episode->task, tasks_->find(r.task, true));
-  if (task_hash(*episode->task) != r.task_hash) {
-    return failed_precondition("its task '" + r.task + "' is not what it was when it began");
-  }
+  HONE_ASSIGN(episode->task, recorded_task(r, *tasks_));
   HONE_ASSIGN(const Value options, from_msgpack(r.options));
   HONE_ASSIGN(Value reward_config, from_msgpack(r.reward_config));
   Fields g(options, "options");

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "episode/catalog.hpp"
 #include "episode/replies.hpp"
 #include "episode/table.hpp"
 #include "journal/records.hpp"
@@ -18,7 +19,10 @@ IntentRecord intent_of(const Episode& episode, const Flight& flight);
 TurnRecord record_of(const Episode& episode, const Flight& flight, const CompletedTurn& done);
 /// Whether the task is what it was when the hash was taken.
 Sha256 task_hash(const Task& task);
-/// Seconds since 1970.
-double wall_s();
+/// The task that the episode is about; failed_precondition where it is no longer what it was.
+Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
+                                                  const Catalog& tasks);
+/// An action or a reply as it was recorded: our own bytes, larger than what strangers may send.
+Result<Value> recorded_value(std::string_view bytes);
 
 }  // namespace hone

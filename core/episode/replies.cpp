@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
+#include "episode/recording.hpp"
 
 namespace hone {
 namespace {
@@ -15,9 +16,9 @@ Value number_or_nil(const std::optional<double>& number) {
   return number ? Value(*number) : Value();
 }
 
-/// A stored reply again as a map. It is our own and larger than what strangers may send.
+/// A stored reply again as a map.
 Value decode(const std::string& reply) {
-  Result<Value> value = from_msgpack(reply, {64, 1u << 20, 1u << 24, 1u << 30});
+  Result<Value> value = recorded_value(reply);
   HONE_ASSERT(value.ok() && value->is_map());
   return std::move(value).value();
 }

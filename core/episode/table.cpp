@@ -40,7 +40,7 @@ constexpr std::size_t kWaitersMax = 64;
 
 }  // namespace
 
-std::string Episode::name() const {
+std::string episode_name(std::uint64_t id) {
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(id));
   return digits;

@@ -7,20 +7,9 @@
 namespace hone {
 namespace {
 
-/// Our own replies are larger than what strangers may send.
-Result<Value> decode(const std::string& bytes) {
-  return from_msgpack(bytes, {64, 1u << 20, 1u << 24, 1u << 30});
-}
-
 Value member(const Value& map, std::string_view key) {
   const Value* found = map.is_map() ? map.find(key) : nullptr;
   return found != nullptr ? *found : Value();
-}
-
-std::string name_of(std::uint64_t id) {
-  Episode named;
-  named.id = id;
-  return named.name();
 }
 
 /// What the environment made of the reset.
@@ -32,11 +21,8 @@ struct Setting {
 Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
                            const Catalog& tasks) {
   Setting setting;
-  HONE_ASSIGN(setting.task, tasks.find(record.task, true));
-  if (task_hash(*setting.task) != record.task_hash) {
-    return failed_precondition("the task '" + record.task + "' is not what it was");
-  }
-  HONE_ASSIGN(const Value options, decode(record.options));
+  HONE_ASSIGN(setting.task, recorded_task(record, tasks));
+  HONE_ASSIGN(const Value options, recorded_value(record.options));
   Fields f(options, "options");
   static_cast<void>(f.text_or("backend", "", 256));
   static_cast<void>(f.text_or("reward", "", 4096));
@@ -83,8 +69,8 @@ Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& envi
   }
   Value turns = Value::array(), returns;
   for (const TurnRecord& turn : stored.turns) {
-    HONE_ASSIGN(const Value reply, decode(*turn.reply));
-    HONE_ASSIGN(const Value action, decode(*turn.action));
+    HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
+    HONE_ASSIGN(const Value action, recorded_value(*turn.action));
     turns.push(turn_value(turn, action, reply));
     const Value said = member(member(reply, "observation"), "messages");
     if (said.is_array()) {
@@ -92,8 +78,8 @@ Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& envi
     }
     returns = member(reply, "returns");
   }
-  HONE_ASSIGN(Value reward_config, decode(r.reward_config));
-  return Value::map({{"episode", name_of(r.id)},
+  HONE_ASSIGN(Value reward_config, recorded_value(r.reward_config));
+  return Value::map({{"episode", episode_name(r.id)},
                      {"environment", r.environment},
                      {"task", r.task},
                      {"backend", r.backend},
@@ -106,7 +92,7 @@ Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& envi
                                             {"version", r.reward_version},
                                             {"config", std::move(reward_config)},
                                             {"config_hash", r.reward_hash}})},
-                     {"parent", r.parent != 0 ? Value(name_of(r.parent)) : Value()},
+                     {"parent", r.parent != 0 ? Value(episode_name(r.parent)) : Value()},
                      {"parent_turn", r.parent_turn},
                      {"prompt_lost", prompt_lost},
                      {"messages", std::move(messages)},
@@ -120,7 +106,7 @@ Result<Value> reward_input_of(const StoredEpisode& stored, const Environment& en
   Value turns = Value::array();
   bool ended = stored.state != RecordState::kOpen;
   for (const TurnRecord& turn : stored.turns) {
-    HONE_ASSIGN(const Value reply, decode(*turn.reply));
+    HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
     const Value verdict = turn.scored ? member(member(reply, "info"), "verdict") : Value();
     turns.push(Value::map({{"turn", turn.turn}, {"scored", turn.scored}, {"verdict", verdict}}));
     ended = ended || turn.ended;

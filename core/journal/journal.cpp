@@ -5,8 +5,8 @@
 #include <sys/file.h>
 
 #include <cerrno>
-#include <ctime>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "journal/writer.hpp"
 
@@ -16,12 +16,6 @@ namespace {
 constexpr std::size_t kBatchMax = 1024;
 constexpr std::chrono::seconds kUpkeepEvery{1};
 constexpr double kDay = 86400;
-
-double wall_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
   const std::string name = path.string() + ".lock";

@@ -78,8 +78,7 @@ Status Writer::write(const EpisodeRecord& e) {
                            blob_of(e.reset_body), number_of(e.parent), e.parent_turn});
 }
 
-Result<std::int64_t> Writer::blob(const std::string& bytes) {
-  const Sha256 hash = sha256(bytes);
+Result<std::int64_t> Writer::blob(const Sha256& hash, const std::string& bytes) {
   HONE_ASSIGN(const bool known, find_blob_.start({blob_of(hash)}));
   if (known) {
     const std::int64_t id = find_blob_.integer(0);
@@ -93,7 +92,7 @@ Result<std::int64_t> Writer::blob(const std::string& bytes) {
 }
 
 Status Writer::write(const TurnRecord& t) {
-  HONE_ASSIGN(const std::int64_t action, blob(*t.action));
+  HONE_ASSIGN(const std::int64_t action, blob(t.hash, *t.action));
   HONE_TRY(add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
                           t.outcome, std::int64_t{t.scored}, number_or_null(t.speedup),
                           number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},

@@ -37,7 +37,7 @@ class Writer {
 
  private:
   Writer() = default;
-  Result<std::int64_t> blob(const std::string& bytes);
+  Result<std::int64_t> blob(const Sha256& hash, const std::string& bytes);
   Status drop(std::int64_t episode);
 
   std::unique_ptr<Database> database_;

@@ -115,7 +115,8 @@ int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
 int sync_file(sqlite3_file* file, int) {
   std::lock_guard lock(state().mutex);
   if (fate(false) != Fate::kHappens) return SQLITE_IOERR_FSYNC;
-  state().unsynced.erase(name(file));
+  const bool lies = state().fault == Fault::kLyingSync && state().operations >= state().fail_at;
+  if (!lies) state().unsynced.erase(name(file));
   return SQLITE_OK;
 }
 

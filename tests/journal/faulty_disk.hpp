@@ -19,6 +19,7 @@ class FaultyDisk {
     kTornWrite,  ///< the same, but the first half of the last write stays
     kFull,       ///< writes that make a file grow fail, from here on, until mend()
     kIoError,    ///< this operation alone fails
+    kLyingSync,  ///< from here on a sync says it is done and is not; restore() takes all back
   };
 
   FaultyDisk();
