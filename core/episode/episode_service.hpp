@@ -54,6 +54,17 @@ struct RewardChoice {
   Value config = Value::map();
 };
 
+/// What a branch grows from: an episode as far as it is done.
+struct Trunk {
+  EpisodeTable::Pinned episode;
+  std::uint64_t fingerprint = 0;
+  std::vector<TurnFacts> facts;
+  std::vector<StoredTurn> turns;
+  bool ended = false;
+  EpisodeRecord record;  ///< with a journal, as `records`
+  std::vector<TurnRecord> records;
+};
+
 class Episodes final : public EpisodeService {
  public:
   Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
@@ -66,6 +77,7 @@ class Episodes final : public EpisodeService {
   void reset(const Caller& caller, const Value& request, Reply reply) override;
   void step(const Caller& caller, const Value& request, double deadline_s, Progress progress,
             Reply reply) override;
+  void branch(const Caller& caller, const Value& request, Reply reply) override;
   Result<Value> cancel(const Caller& caller, const Value& request) override;
   Result<Value> close(const Caller& caller, const Value& request) override;
   Result<Value> resume(const Caller& caller, const Value& request) override;
@@ -77,7 +89,15 @@ class Episodes final : public EpisodeService {
   void refuse_new_work() override;
 
  private:
+  static constexpr std::size_t kNameMax = 256;
   Status try_reset(const Caller& caller, const Value& request, const Reply& reply);
+  Status try_branch(const Caller& caller, const Value& request, const Reply& reply);
+  Result<Trunk> trunk(const Caller& caller, std::uint64_t id, const std::string& token);
+  static Result<std::optional<EpisodeTable::ResetKey>> read_key(const Caller& caller, Fields& f,
+                                                                const Value& request);
+  /// Answers a reset or branch, once a new episode is recorded.
+  void take_in(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
+               std::vector<TurnRecord> turns, const Reply& reply);
   Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f, RewardChoice& reward);
   Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
   Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,

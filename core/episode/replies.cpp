@@ -168,18 +168,21 @@ CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnRe
           valid ? fingerprint_of(*result.verdict) : 0};
 }
 
+Value reset_info(const Episode& episode, const std::string& fingerprint) {
+  return Value::map({{"seed", static_cast<std::int64_t>(episode.seed)},
+                     {"task", episode.task->dataset + "/" + episode.task->id},
+                     {"group", episode.group.empty() ? Value() : Value(episode.group)},
+                     {"fingerprint", fingerprint}});
+}
+
 std::string reset_reply(const Episode& episode, double lease_s, const std::string& fingerprint) {
   const EpisodeView view = episode.view({}, episode.started_s);
-  return to_msgpack(Value::map(
-      {{"episode", episode.name()},
-       {"token", episode.token_text()},
-       {"turn", 0},
-       {"lease_s", lease_s},
-       {"observation", episode.environment->first_observation(view)},
-       {"info", Value::map({{"seed", static_cast<std::int64_t>(episode.seed)},
-                            {"task", episode.task->dataset + "/" + episode.task->id},
-                            {"group", episode.group.empty() ? Value() : Value(episode.group)},
-                            {"fingerprint", fingerprint}})}}));
+  return to_msgpack(Value::map({{"episode", episode.name()},
+                                {"token", episode.token_text()},
+                                {"turn", 0},
+                                {"lease_s", lease_s},
+                                {"observation", episode.environment->first_observation(view)},
+                                {"info", reset_info(episode, fingerprint)}}));
 }
 
 Value resume_reply(const EpisodeTable::Snapshot& snapshot, double lease_s, double now_s) {

@@ -26,6 +26,9 @@ CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnRe
 /// The same bytes each time, whatever became of the episode since.
 std::string reset_reply(const Episode& episode, double lease_s, const std::string& fingerprint);
 
+/// A reset's "info".
+Value reset_info(const Episode& episode, const std::string& fingerprint);
+
 /// The whole conversation so far, with the facts of the last turn.
 Value resume_reply(const EpisodeTable::Snapshot& snapshot, double lease_s, double now_s);
 

@@ -9,7 +9,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kNameMax = 256;
 constexpr std::size_t kRewardsKept = 1024;
 
 Value texts(const std::vector<std::string>& list) {
@@ -24,14 +23,6 @@ Value task_line(const TaskSummary& task) {
                      {"split", task.entry.split},
                      {"tags", texts(task.entry.tags)},
                      {"backends", texts(task.entry.backends)}});
-}
-
-/// A client's keys are its own: the name is part of what is hashed, with its length so that none
-/// can run into the next.
-EpisodeTable::ResetKey reset_key(const Caller& caller, const std::string& key,
-                                 const Value& request) {
-  return {sha256(std::to_string(caller.client.size()) + ":" + caller.client + key),
-          sha256(to_msgpack(request))};
 }
 
 }  // namespace
@@ -93,13 +84,10 @@ void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
 /// Nobody hears of an episode before it is recorded, nor of one that another request is recording.
 Status Episodes::try_reset(const Caller& caller, const Value& request, const Reply& reply) {
   Fields f(request, "reset");
-  const std::string key_text = f.text_or("key", "", kNameMax);
-  HONE_TRY(f.finish_loosely());
-  std::optional<EpisodeTable::ResetKey> key;
+  HONE_ASSIGN(const auto key, read_key(caller, f, request));
   EpisodeTable::Pinned episode, fresh;
   RewardChoice reward;
-  if (!key_text.empty()) {
-    key = reset_key(caller, key_text, request);
+  if (key) {
     HONE_ASSIGN(episode, find_reset(*key));
   }
   if (!episode) {
@@ -108,17 +96,24 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
     HONE_ASSIGN(episode, state_->table.insert(caller, fresh, key));
   }
   const bool repeat = episode != fresh;
-  ++(repeat ? state_->repeats : state_->resets);
   if (!repeat && log_wanted(LogLevel::kInfo)) {
     log_info("episode " + episode->name(), "opened by '" + caller.client + "': " +
                                                episode->task->dataset + "/" + episode->task->id);
   }
   std::string body = reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
-  if (state_->journal == nullptr) {
-    reply(std::move(body));
-    return {};
+  EpisodeRecord record;
+  if (!repeat && state_->journal != nullptr) {
+    record = record_of(*episode, request, reward.name, reward.config, key);
   }
-  auto done = [state = state_, id = episode->id, repeat, reply,
+  take_in(*episode, repeat, std::move(body), std::move(record), {}, reply);
+  return {};
+}
+
+void Episodes::take_in(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
+                       std::vector<TurnRecord> turns, const Reply& reply) {
+  ++(repeat ? state_->repeats : state_->resets);
+  if (state_->journal == nullptr) return reply(std::move(body));
+  auto done = [state = state_, id = episode.id, repeat, reply,
                body = std::move(body)](const Status& recorded) {
     if (recorded) return reply(body);
     if (!repeat) state->table.drop(id);
@@ -127,10 +122,20 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
   if (repeat) {
     state_->journal->sync(std::move(done));
   } else {
-    state_->journal->add(record_of(*episode, request, reward.name, reward.config, key),
-                         std::move(done));
+    state_->journal->add(std::move(record), std::move(done), std::move(turns));
   }
-  return {};
+}
+
+/// Rationale: a client's keys are its own: the name is part of what is hashed, with its length so
+/// that none can run into the next.
+Result<std::optional<EpisodeTable::ResetKey>> Episodes::read_key(const Caller& caller, Fields& f,
+                                                                 const Value& request) {
+  const std::string key = f.text_or("key", "", kNameMax);
+  HONE_TRY(f.finish_loosely());
+  if (key.empty()) return std::optional<EpisodeTable::ResetKey>();
+  return std::optional<EpisodeTable::ResetKey>(
+      {sha256(std::to_string(caller.client.size()) + ":" + caller.client + key),
+       sha256(to_msgpack(request))});
 }
 
 Result<EpisodeTable::Pinned> Episodes::find_reset(const EpisodeTable::ResetKey& key) {

@@ -49,6 +49,8 @@ class EpisodeService {
   virtual void reset(const Caller& caller, const Value& request, Reply reply) = 0;
   virtual void step(const Caller& caller, const Value& request, double deadline_s,
                     Progress progress, Reply reply) = 0;
+  /// A new episode that shares the turns of another up to one of them.
+  virtual void branch(const Caller& caller, const Value& request, Reply reply) = 0;
   /// Ends a step that is being evaluated; the step is answered `cancelled` and its turn stays open.
   virtual Result<Value> cancel(const Caller& caller, const Value& request) = 0;
   virtual Result<Value> close(const Caller& caller, const Value& request) = 0;

@@ -9,13 +9,6 @@
 namespace hone {
 namespace {
 
-Error unknown_episode() {
-  return not_found(
-      "no such episode: it was closed, its lease ran out, or it never was (or, to resume, the "
-      "token "
-      "is another)");
-}
-
 /// Why an ended episode ended, from its last reply.
 std::string stop_reason(const Episode& episode) {
   const Result<Value> reply = from_msgpack(*episode.turns.back().reply);
@@ -39,6 +32,12 @@ std::size_t quota(std::size_t own, std::size_t everybody) { return own != 0 ? ow
 constexpr std::size_t kWaitersMax = 64;
 
 }  // namespace
+
+Error unknown_episode() {
+  return not_found(
+      "no such episode: it was closed, its lease ran out, or it never was (or the token is "
+      "another)");
+}
 
 std::string episode_name(std::uint64_t id) {
   char digits[17];
@@ -108,10 +107,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
                               " open episodes, at most " + std::to_string(open_max) + " allowed");
   }
   HONE_TRY(check_bytes(caller));
-  do {
-    episode->id = random_u64();
-  } while (episode->id == 0 || episodes_.count(episode->id) != 0 ||
-           asleep_.count(episode->id) != 0);
+  if (episode->id == 0) episode->id = unused_id_locked();
   random_bytes(episode->token);
   episode->connection = caller.connection;
   episode->client = caller.client;
@@ -127,7 +123,19 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
   }
   expiries_.push({episode->expires_s, episode->id});
   episodes_[episode->id] = episode;
+  for (const StoredTurn& turn : episode->turns) keep(*episode, turn.reply->size());
   return episode;
+}
+
+std::uint64_t EpisodeTable::unused_id() const {
+  MutexLock lock(mutex_);
+  return unused_id_locked();
+}
+
+std::uint64_t EpisodeTable::unused_id_locked() const {
+  std::uint64_t id = 0;
+  while (id == 0 || episodes_.count(id) != 0 || asleep_.count(id) != 0) id = random_u64();
+  return id;
 }
 
 Result<EpisodeTable::Pinned> EpisodeTable::owned(const Caller& caller, std::uint64_t id) {
@@ -307,25 +315,41 @@ Result<std::pair<EpisodeTable::Snapshot, std::optional<std::uint64_t>>> EpisodeT
     episode->flight->cancelled = true;
     if (episode->flight->submitted) evaluation = episode->flight->evaluation;
   }
-  Snapshot snapshot{episode, episode->facts, episode->turns, episode->flight != nullptr,
-                    episode->ended};
+  Snapshot last = snapshot(episode);
   erase(episode);
-  return std::pair(std::move(snapshot), evaluation);
+  return std::pair(std::move(last), evaluation);
 }
 
-Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::uint64_t id,
-                                                    std::string_view token) {
-  MutexLock lock(mutex_);
+Result<EpisodeTable::Pinned> EpisodeTable::known(const Caller& caller, std::uint64_t id,
+                                                 std::string_view token) {
   const auto found = episodes_.find(id);
   if (found == episodes_.end()) return unknown_episode();
   const Pinned& episode = found->second;
   if (episode->foreign_to(caller) || !equal_secrets(episode->token_text(), token)) {
     return unknown_episode();
   }
-  episode->connection = caller.connection;
   touch(*episode);
-  return Snapshot{episode, episode->facts, episode->turns, episode->flight != nullptr,
-                  episode->ended};
+  return episode;
+}
+
+EpisodeTable::Snapshot EpisodeTable::snapshot(const Pinned& episode) {
+  return {episode,        episode->facts,      episode->turns, episode->flight != nullptr,
+          episode->ended, episode->fingerprint};
+}
+
+Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::uint64_t id,
+                                                    std::string_view token) {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(const Pinned episode, known(caller, id, token));
+  episode->connection = caller.connection;
+  return snapshot(episode);
+}
+
+Result<EpisodeTable::Snapshot> EpisodeTable::look(const Caller& caller, std::uint64_t id,
+                                                  std::string_view token) {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(const Pinned episode, known(caller, id, token));
+  return snapshot(episode);
 }
 
 }  // namespace hone

@@ -30,6 +30,9 @@ struct EpisodeLimits {
   std::size_t client_bytes = 16ull << 30;  ///< of replies kept, of one client
 };
 
+/// not_found, with all that it may mean.
+Error unknown_episode();
+
 /// Theory of operation. An episode is a lease: whoever names it renews it, and a heap of expiry
 /// times (which may lie behind the truth, and are then pushed again) finds the ones that ran out
 /// without a scan. A step takes three calls: begin() says whether it is a repeat, joins one under
@@ -60,6 +63,7 @@ class EpisodeTable {
     std::vector<StoredTurn> turns;
     bool pending = false;
     bool ended = false;
+    std::uint64_t fingerprint = 0;
   };
   struct Counts {
     std::size_t episodes = 0, open = 0, asleep = 0, clients = 0, steps = 0;
@@ -68,7 +72,9 @@ class EpisodeTable {
 
   /// The episode that this key made before; failed_precondition where the request was another one.
   Result<Pinned> find_reset(const ResetKey& key) const;
-  /// Takes a new episode in and names it. Gives the older one if `key` made one meanwhile.
+  /// An id that no episode has.
+  std::uint64_t unused_id() const;
+  /// Takes a new episode in, and names it unless it has an id. Gives the older one if `key` made one meanwhile.
   /// resource_exhausted over a quota.
   Result<Pinned> insert(const Caller& caller, Pinned episode, const std::optional<ResetKey>& key);
 
@@ -99,6 +105,8 @@ class EpisodeTable {
                                                                   std::uint64_t id);
   /// Gives the episode to this connection.
   Result<Snapshot> resume(const Caller& caller, std::uint64_t id, std::string_view token);
+  /// The same, and leaves it whose it is.
+  Result<Snapshot> look(const Caller& caller, std::uint64_t id, std::string_view token);
   void renew(const Caller& caller, std::uint64_t id);
   /// Ends what ran out; steps under way keep their episode. Returns the names of what went.
   std::vector<std::uint64_t> reap();
@@ -146,6 +154,10 @@ class EpisodeTable {
   double lease_s(bool ended) const;
   void touch(Episode& episode) HONE_REQUIRES(mutex_);
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
+  Result<Pinned> known(const Caller& caller, std::uint64_t id, std::string_view token)
+      HONE_REQUIRES(mutex_);
+  static Snapshot snapshot(const Pinned& episode);
+  std::uint64_t unused_id_locked() const HONE_REQUIRES(mutex_);
   Result<Pinned> find_reset_locked(const ResetKey& key) const HONE_REQUIRES(mutex_);
   Status check_order(const Episode& episode, const Flight& flight) const HONE_REQUIRES(mutex_);
   Status check_bytes(const Caller& caller) const HONE_REQUIRES(mutex_);

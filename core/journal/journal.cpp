@@ -69,9 +69,18 @@ void Journal::push(std::function<Status(Writer&)> write, Done done) {
   changed_.notify_one();
 }
 
-void Journal::add(EpisodeRecord episode, Done done) {
+void Journal::add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns) {
   ++episodes_;
-  push([episode = std::move(episode)](Writer& w) { return w.write(episode); }, std::move(done));
+  turns_ += static_cast<std::int64_t>(turns.size());
+  push(
+      [episode = std::move(episode), turns = std::move(turns)](Writer& w) -> Status {
+        HONE_TRY(w.write(episode));
+        for (const TurnRecord& turn : turns) {
+          HONE_TRY(w.write(turn));
+        }
+        return {};
+      },
+      std::move(done));
 }
 
 void Journal::add(TurnRecord turn, Done done) {

@@ -47,7 +47,8 @@ class Journal {
   /// Writes what waits.
   ~Journal();
 
-  void add(EpisodeRecord episode, Done done);
+  /// `turns`: those that it begins with, for a branch.
+  void add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns = {});
   void add(TurnRecord turn, Done done);
   /// Nobody waits for an intent: without it, a step that was lost is only drawn anew.
   void add(IntentRecord intent);

@@ -157,6 +157,7 @@ void IoLoop::serve(Call call) {
       return serve_step(std::move(call));
     case Verb::kDescribe:
     case Verb::kReset:
+    case Verb::kBranch:
       return serve_by_worker(std::move(call));
     default:
       return finish(call.peer, call.id, call.serial, packed(serve_here(call)));
@@ -183,6 +184,7 @@ void IoLoop::serve_by_worker(Call call) {
               body = call.body, reply = reply_to(call)] {
     if (deadline_ns != 0 && monotonic_ns() > deadline_ns) return reply(too_late(verb));
     if (verb == Verb::kReset) return service_.reset(caller, body, reply);
+    if (verb == Verb::kBranch) return service_.branch(caller, body, reply);
     reply(packed(service_.describe(caller, body)));
   };
   if (workers_.submit(std::move(job))) return;

@@ -23,6 +23,7 @@ constexpr std::array kRows{
     Row{Verb::kPing, "ping", true, true, true},
     Row{Verb::kClose, "close", true, false, false},
     Row{Verb::kResume, "resume", true, false, false},
+    Row{Verb::kBranch, "branch", true, false, false},
     Row{Verb::kMetrics, "metrics", false, true, true},
     Row{Verb::kHealth, "health", false, true, true},
 };

@@ -20,11 +20,12 @@ enum class Verb {
   kPing,
   kClose,
   kResume,
+  kBranch,
   kMetrics,
   kHealth,
   kUnknown
 };
-inline constexpr std::size_t kVerbCount = 11;
+inline constexpr std::size_t kVerbCount = 12;
 
 /// Where a message came in.
 enum class Door { kMain, kControl };

@@ -1,75 +1,14 @@
 // Episodes over a journal: what a server that was killed and started again goes on with.
 #include <gmock/gmock.h>
 
-#include <future>
-
-#include "episode/service_fixture.hpp"
+#include "episode/journalled_fixture.hpp"
 
 namespace hone::test {
 namespace {
 
 using testing::HasSubstr;
 
-class RestartTest : public ServiceTest {
- protected:
-  RestartTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "hone-restart-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  ~RestartTest() override {
-    service.reset();
-    journal_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  void SetUp() override { start(); }
-
-  void start() {
-    JournalOptions options;
-    options.path = folder_ / "journal.db";
-    auto journal = Journal::open(options);
-    ASSERT_TRUE(journal) << journal.error().message;
-    journal_ = std::move(*journal);
-    options_.journal = journal_.get();
-    make();
-  }
-  /// As after kill -9, as far as the service goes: it is not told, and remembers nothing.
-  void restart() {
-    service.reset();
-    journal_.reset();
-    evaluator.release();
-    start();
-  }
-  /// Waits until everything that was asked for is answered.
-  void settle() const {
-    std::promise<void> done;
-    journal_->sync([&](const Status&) { done.set_value(); });
-    done.get_future().wait();
-  }
-  Value reset_with(Value body) {
-    Answer answer;
-    service->reset(me, body, answer.take());
-    settle();
-    EXPECT_EQ(answer.count, 1);
-    return answer.body();
-  }
-  Value opened() { return reset_with(Value::map({{"task", "add_relu"}})); }
-  Value stepped(const Value& episode, std::int64_t turn, const std::string& code) {
-    Answer answer;
-    step(answer, episode, turn, code);
-    settle();
-    EXPECT_EQ(answer.count, 1);
-    return answer.body();
-  }
-  Result<Value> resumed(const Value& episode, const Caller& caller) {
-    return service->resume(caller, Value::map({{"episode", *episode.find("episode")},
-                                               {"token", *episode.find("token")}}));
-  }
-
-  std::filesystem::path folder_;
-  std::unique_ptr<Journal> journal_;
-};
+using RestartTest = JournalledTest;
 
 TEST_F(RestartTest, AnEpisodeGoesOnWhereItWas) {
   const Value episode = opened();

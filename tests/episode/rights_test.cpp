@@ -6,8 +6,8 @@ namespace hone::test {
 namespace {
 
 constexpr const char* kUnknown =
-    "no such episode: it was closed, its lease ran out, or it never was (or, to resume, the token "
-    "is another)";
+    "no such episode: it was closed, its lease ran out, or it never was (or the token is "
+    "another)";
 
 class RightsTest : public ServiceTest {
  protected:

@@ -34,6 +34,9 @@ class ScriptedService final : public EpisodeService {
   }
   void step(const Caller& caller, const Value& request, double deadline_s, Progress progress,
             Reply reply) override;
+  void branch(const Caller& caller, const Value& request, Reply reply) override {
+    reset(caller, request, std::move(reply));
+  }
   Result<Value> cancel(const Caller& caller, const Value& request) override;
   Result<Value> close(const Caller&, const Value&) override {
     return Value::map({{"closed", true}});

@@ -1,0 +1,176 @@
+// branch: a new episode that shares another's turns up to one of them.
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+#include "episode/episode_service.hpp"
+#include "episode/recording.hpp"
+
+namespace hone {
+namespace {
+
+/// The same reply, of another episode.
+Result<std::shared_ptr<const std::string>> renamed(const std::string& reply,
+                                                   const std::string& name) {
+  HONE_ASSIGN(Value value, recorded_value(reply));
+  value.set("episode", name);
+  return std::make_shared<const std::string>(to_msgpack(value));
+}
+
+/// A branch at the last turn of an episode that ended would have no turn to take.
+Status check_turn(const Trunk& trunk, std::int64_t turn) {
+  const std::size_t done = trunk.turns.size();
+  const std::string name = "episode " + trunk.episode->name();
+  if (turn > static_cast<std::int64_t>(done)) {
+    return failed_precondition("found turn " + std::to_string(turn) + ", expected at most " +
+                               std::to_string(done) + ", the last that " + name + " has done");
+  }
+  if (trunk.ended && turn == static_cast<std::int64_t>(done)) {
+    return failed_precondition(name + " ended after turn " + std::to_string(done) +
+                               "; branch at an earlier one");
+  }
+  return {};
+}
+
+/// The first `turn` turns in an episode of their own. Its time starts anew.
+Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::uint64_t id,
+                                  double now_s) {
+  const Episode& parent = *trunk.episode;
+  auto branch = std::make_shared<Episode>();
+  branch->id = id;
+  branch->seed = parent.seed;
+  branch->environment = parent.environment;
+  branch->task = parent.task;
+  branch->settings = parent.settings;
+  branch->reward = parent.reward;
+  branch->backend = parent.backend;
+  branch->group = parent.group;
+  branch->started_s = now_s;
+  const auto count = static_cast<std::size_t>(turn);
+  branch->facts.assign(trunk.facts.begin(), trunk.facts.begin() + turn);
+  for (std::size_t i = 0; i < count; ++i) {
+    StoredTurn copy = trunk.turns[i];
+    HONE_ASSIGN(copy.reply, renamed(*copy.reply, branch->name()));
+    branch->turns.push_back(std::move(copy));
+  }
+  const bool measured = std::any_of(branch->facts.begin(), branch->facts.end(),
+                                    [](const TurnFacts& facts) { return facts.speedup > 0; });
+  if (measured) branch->fingerprint = trunk.fingerprint;
+  return branch;
+}
+
+EpisodeRecord record_of_branch(const Trunk& trunk, const Episode& branch, std::int64_t turn,
+                               const std::optional<EpisodeTable::ResetKey>& key) {
+  EpisodeRecord r = trunk.record;
+  r.id = branch.id;
+  r.token = branch.token;
+  r.client = branch.client;
+  r.group = branch.group;
+  r.opened_at = wall_s();
+  r.reset_key.reset();
+  r.reset_body = {};
+  if (key) {
+    r.reset_key = key->key;
+    r.reset_body = key->body;
+  }
+  r.parent = trunk.record.id;
+  r.parent_turn = turn;
+  return r;
+}
+
+std::vector<TurnRecord> records_of_branch(const Trunk& trunk, const Episode& branch) {
+  std::vector<TurnRecord> records;
+  for (std::size_t i = 0; i < branch.turns.size(); ++i) {
+    records.push_back(trunk.records[i]);
+    records.back().episode = branch.id;
+    records.back().reply = branch.turns[i].reply;
+  }
+  return records;
+}
+
+}  // namespace
+
+/// Rationale: with a journal it is read from there, where the actions are, and where an episode
+/// stays that has been closed.
+Result<Trunk> Episodes::trunk(const Caller& caller, std::uint64_t id, const std::string& token) {
+  if (state_->journal == nullptr) {
+    HONE_ASSIGN(EpisodeTable::Snapshot seen, state_->table.look(caller, id, token));
+    return Trunk{seen.episode,
+                 seen.fingerprint,
+                 std::move(seen.facts),
+                 std::move(seen.turns),
+                 seen.ended,
+                 {},
+                 {}};
+  }
+  HONE_ASSIGN(std::optional<StoredEpisode> stored, state_->journal->reader().episode(id));
+  if (!stored) return unknown_episode();
+  auto episode = restore(*stored);
+  if (!episode) return episode.error().in("the episode cannot be branched");
+  if ((*episode)->foreign_to(caller) || !equal_secrets((*episode)->token_text(), token)) {
+    return unknown_episode();
+  }
+  Trunk trunk{*episode,
+              (*episode)->fingerprint,
+              (*episode)->facts,
+              (*episode)->turns,
+              false,
+              stored->record,
+              {}};
+  trunk.records = std::move(stored->turns);
+  trunk.ended = !trunk.records.empty() && trunk.records.back().ended;
+  return trunk;
+}
+
+void Episodes::branch(const Caller& caller, const Value& request, Reply reply) {
+  if (Status tried = try_branch(caller, request, reply); !tried) reply(tried.error());
+}
+
+Status Episodes::try_branch(const Caller& caller, const Value& request, const Reply& reply) {
+  Fields f(request, "branch");
+  const std::uint64_t id = episode_number(f.text("episode", 64));
+  const std::string token = f.text("token", 64);
+  const std::int64_t turn = f.integer("turn", 0, INT64_MAX);
+  const std::string group = f.text_or("group", "", kNameMax);
+  HONE_ASSIGN(const auto key, read_key(caller, f, request));
+  HONE_TRY(f.finish());
+  EpisodeTable::Pinned branch, fresh;
+  EpisodeRecord record;
+  std::vector<TurnRecord> turns;
+  if (key) {
+    HONE_ASSIGN(branch, find_reset(*key));
+  }
+  if (!branch) {
+    if (state_->refusing) return unavailable("the server is shutting down");
+    HONE_ASSIGN(const Trunk from, trunk(caller, id, token));
+    HONE_TRY(check_turn(from, turn));
+    HONE_ASSIGN(fresh, grow(from, turn, state_->table.unused_id(), state_->now_s()));
+    if (!group.empty()) fresh->group = group;
+    HONE_ASSIGN(branch, state_->table.insert(caller, fresh, key));
+    if (branch == fresh && state_->journal != nullptr) {
+      record = record_of_branch(from, *branch, turn, key);
+      turns = records_of_branch(from, *branch);
+    }
+  }
+  const bool repeat = branch != fresh;
+  if (!repeat) {
+    log_info("episode " + branch->name(), "branched by '" + caller.client + "' from " +
+                                              episode_name(id) + ", turn " + std::to_string(turn));
+  }
+  HONE_ASSIGN(EpisodeTable::Snapshot now,
+              state_->table.look(caller, branch->id, branch->token_text()));
+  now.turns.resize(static_cast<std::size_t>(turn));  // a repeat may have gone on
+  now.facts.resize(static_cast<std::size_t>(turn));
+  now.pending = now.ended = false;
+  Value body = resume_reply(now, options_.limits.lease_s, state_->now_s());
+  body.set("token", branch->token_text());
+  Value info = reset_info(*branch, evaluator_.fingerprint());
+  info.set("parent", episode_name(id)).set("parent_turn", turn);
+  body.set("info", std::move(info));
+  take_in(*branch, repeat, to_msgpack(body), std::move(record), std::move(turns), reply);
+  return {};
+}
+
+}  // namespace hone
