@@ -15,6 +15,8 @@ Commands make_commands() {
   commands.push_back(make_episodes_command());
   commands.push_back(make_export_command());
   commands.push_back(make_rescore_command());
+  commands.push_back(make_replay_command());
+  commands.push_back(make_branch_command());
   commands.push_back(make_journal_command());
   commands.push_back(make_keys_command());
   commands.push_back(make_verdicts_command());

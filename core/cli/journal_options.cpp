@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "episode/episode.hpp"
+
 namespace hone {
 
 void JournalOptionSet::declare(OptionSet& options) {
@@ -46,6 +48,17 @@ EpisodeFilter FilterOptionSet::filter() const {
   filter.client = client;
   filter.group = group;
   return filter;
+}
+
+Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name) {
+  const std::uint64_t id = episode_number(name);
+  if (id == 0) {
+    return invalid_argument("found '" + name +
+                            "', expected an episode's name: 16 hexadecimal digits");
+  }
+  HONE_ASSIGN(std::optional<StoredEpisode> stored, reader.episode(id));
+  if (!stored) return not_found("the journal has no episode " + name);
+  return std::move(*stored);
 }
 
 std::string date_text(double seconds) {

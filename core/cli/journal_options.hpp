@@ -25,6 +25,8 @@ struct FilterOptionSet {
   EpisodeFilter filter() const;
 };
 
+/// The episode of this name; not_found where the journal has none.
+Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name);
 /// "2026-11-21 09:30:00" in UTC.
 std::string date_text(double seconds_since_1970);
 

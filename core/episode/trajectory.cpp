@@ -12,26 +12,6 @@ Value member(const Value& map, std::string_view key) {
   return found != nullptr ? *found : Value();
 }
 
-/// What the environment made of the reset.
-struct Setting {
-  std::shared_ptr<const Task> task;
-  std::shared_ptr<const Settings> settings;
-};
-
-Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
-                           const Catalog& tasks) {
-  Setting setting;
-  HONE_ASSIGN(setting.task, recorded_task(record, tasks));
-  HONE_ASSIGN(const Value options, recorded_value(record.options));
-  Fields f(options, "options");
-  static_cast<void>(f.text_or("backend", "", 256));
-  static_cast<void>(f.text_or("reward", "", 4096));
-  static_cast<void>(f.map_or_null("reward_config"));
-  setting.settings = environment.read_options(f, *setting.task, record.backend);
-  HONE_TRY(f.finish());
-  return setting;
-}
-
 Result<Value> first_messages(const EpisodeRecord& record, const Environment& environment,
                              const Catalog& tasks) {
   HONE_ASSIGN(const Setting setting, setting_of(record, environment, tasks));
@@ -55,6 +35,20 @@ Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply
 }
 
 }  // namespace
+
+Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
+                           const Catalog& tasks) {
+  Setting setting;
+  HONE_ASSIGN(setting.task, recorded_task(record, tasks));
+  HONE_ASSIGN(const Value options, recorded_value(record.options));
+  Fields f(options, "options");
+  static_cast<void>(f.text_or("backend", "", 256));
+  static_cast<void>(f.text_or("reward", "", 4096));
+  static_cast<void>(f.map_or_null("reward_config"));
+  setting.settings = environment.read_options(f, *setting.task, record.backend);
+  HONE_TRY(f.finish());
+  return setting;
+}
 
 Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
                             const Catalog* tasks) {

@@ -20,6 +20,15 @@ namespace hone {
 Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
                             const Catalog* tasks);
 
+/// What the environment made of a recorded reset.
+struct Setting {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Settings> settings;
+};
+/// failed_precondition where the task is no longer what it was.
+Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
+                           const Catalog& tasks);
+
 /// What a reward is asked about: {"task", "ended", "max_turns", "turns"}; failed_precondition where
 /// the task is no longer what it was.
 Result<Value> reward_input_of(const StoredEpisode& stored, const Environment& environment,

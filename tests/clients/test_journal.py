@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -41,9 +42,12 @@ class Journalled:
     def endpoint(self) -> str:
         return f"tcp://127.0.0.1:{self.port}"
 
-    def command(self, *arguments: str) -> Any:
+    def ran(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         binary = os.environ["HONE_BINARY"]
-        ran = subprocess.run([binary, *arguments, "--journal", str(self.journal)], capture_output=True, text=True)
+        return subprocess.run([binary, *arguments, "--journal", str(self.journal)], capture_output=True, text=True)
+
+    def command(self, *arguments: str) -> Any:
+        ran = self.ran(*arguments)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
@@ -102,3 +106,67 @@ def test_another_reward_is_applied_to_an_old_journal(journalled: Journalled) -> 
     assert now[0]["then"]["reward"] == "tritonforge"
     assert now[0]["rewards"] == [0.0], "kevin gives nothing for what is wrong"
     assert now[0]["then"]["return_to_date"] == 0.1
+
+
+def test_a_branch_tries_another_answer_to_the_same_state(journalled: Journalled) -> None:
+    with hone.connect(journalled.endpoint) as client:
+        parent = client.reset("add_relu").episode
+        first = parent.step(WRONG)
+        parent.step(FAST)
+        start = parent.branch(1, group="tries")
+        assert (start.episode.turn, start.info["parent"], start.info["parent_turn"]) == (1, parent.id, 1)
+        assert start.info["group"] == "tries"
+        assert start.observation["history"] == first.observation["history"]
+        again = client.call("step", {"episode": start.episode.id, "turn": 1, "action": {"code": WRONG}})
+        assert again["reward"] == first.reward and again["episode"] == start.episode.id
+        assert start.episode.step(FAST).turn == 2
+        assert parent.branch().episode.turn == 2
+        with pytest.raises(hone.FailedPrecondition, match="found turn 7, expected at most 2"):
+            parent.branch(7)
+
+
+def test_branch_on_the_command_line(journalled: Journalled) -> None:
+    with hone.connect(journalled.endpoint) as client:
+        parent = client.reset("add_relu").episode
+        parent.step(WRONG)
+        made = json.loads(
+            journalled.command("branch", parent.id, "1", "--endpoint", journalled.endpoint, "--json")
+        )
+        assert client.resume(made["episode"], made["token"]).episode.turn == 1
+        journalled.kill()
+        offline = json.loads(journalled.command("branch", parent.id, "1", "--json"))
+        journalled.start()
+        branch = client.resume(offline["episode"], offline["token"]).episode
+        assert branch.step(FAST).turn == 2
+    parents = {one["parent"] for one in map(json.loads, journalled.command("export").splitlines())}
+    assert parents == {None, parent.id}
+
+
+def test_replay_judges_again_and_says_what_differs(journalled: Journalled) -> None:
+    with hone.connect(journalled.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        for code in (WRONG, FAST):
+            episode.step(code)
+    journalled.kill()
+    replayed = journalled.ran("replay", episode.id, "--json")
+    [shown] = json.loads(replayed.stdout)
+    assert [turn["now"]["verdict"]["outcome"] for turn in shown["turns"]] == ["wrong", "correct"]
+    assert shown["turns"][0]["differences"] == []
+    # Two measurements may differ, and then it says so; nothing else can.
+    assert all(line.startswith("speedup: ") for line in shown["turns"][1]["differences"])
+    assert replayed.returncode == (1 if shown["turns"][1]["differences"] else 0)
+    worst = shown["turns"][0]
+    assert worst["then"]["verdict"]["mismatch"] == worst["now"]["verdict"]["mismatch"], "the same inputs"
+    missing = journalled.ran("replay", "0" * 15 + "1")
+    assert missing.returncode == 2 and "the journal has no episode" in missing.stderr
+
+
+def test_a_branch_in_asyncio(journalled: Journalled) -> None:
+    async def play() -> tuple[int, str]:
+        async with await hone.aio.connect(journalled.endpoint) as client:
+            parent = (await client.reset("add_relu")).episode
+            await parent.step(WRONG)
+            start = await parent.branch()
+            return start.episode.turn, start.info["parent"] if start.info["parent"] != parent.id else "the parent"
+
+    assert asyncio.run(play()) == (1, "the parent")

@@ -40,6 +40,11 @@ Value member(const Value& map, std::string_view key) {
   return found == nullptr ? Value() : *found;
 }
 
+Episode opened(const Value& reply) {
+  return {text_or(reply, "episode"), text_or(reply, "token"), int_or(reply, "turn", 0),
+          member(reply, "observation"), member(reply, "info")};
+}
+
 Value action_body(const Action& action) {
   Value body = Value::map();
   if (action.code.empty() && !action.response.empty()) return body.set("response", action.response);
@@ -165,7 +170,8 @@ Value Client::hello() const { return impl_->engine().hello(); }
 Pending Client::submit(const std::string& verb, Value body, RequestOptions options) {
   if (body.is_nil()) body = Value::map();
   HONE_ASSERT(body.is_map());
-  if (verb == "reset" && body.find("key") == nullptr) body.set("key", random_key());
+  const bool opens = verb == "reset" || verb == "branch";
+  if (opens && body.find("key") == nullptr) body.set("key", random_key());
   return impl_->submit(verb, body, std::move(options));
 }
 
@@ -188,9 +194,16 @@ Result<Episode> Client::reset(const ResetOptions& options) {
   if (options.seed) body.set("seed", *options.seed);
   if (!options.group.empty()) body.set("group", options.group);
   if (!options.options.is_nil()) body.set("options", options.options);
-  HONE_ASSIGN(Value reply, call("reset", std::move(body)));
-  return Episode{text_or(reply, "episode"), text_or(reply, "token"), int_or(reply, "turn", 0),
-                 member(reply, "observation"), member(reply, "info")};
+  HONE_ASSIGN(const Value reply, call("reset", std::move(body)));
+  return opened(reply);
+}
+
+Result<Episode> Client::branch(const Episode& episode, std::int64_t turn,
+                               const std::string& group) {
+  Value body = Value::map({{"episode", episode.id}, {"token", episode.token}, {"turn", turn}});
+  if (!group.empty()) body.set("group", group);
+  HONE_ASSIGN(const Value reply, call("branch", std::move(body)));
+  return opened(reply);
 }
 
 Pending Client::submit_step(const Episode& episode, const Action& action, RequestOptions options) {

@@ -97,7 +97,7 @@ void Engine::flush(Channel& channel) {
          channel.in_flight.size() < in_flight_max_) {
     RequestPtr request = channel.waiting.front();
     if (const std::string* why = roster_.lost(request->episode);
-        why != nullptr && request->verb != "resume") {
+        why != nullptr && request->verb != "resume" && request->verb != "branch") {
       channel.waiting.pop_front();
       finish(request, {{}, Failure{Code::kUnavailable, "infra", *why, false, {}}});
       continue;
@@ -157,12 +157,12 @@ void Engine::conclude(const RequestPtr& request, Reply reply) {
   } else {
     roster_.note_result(request->verb, reply.body);
   }
-  if (request->verb == "reset" && request->resent)
+  if ((request->verb == "reset" || request->verb == "branch") && request->resent)
     return resume_then_conclude(request, std::move(reply));
   finish(request, std::move(reply));
 }
 
-/// A repeated reset may have been done on the lost connection, to which the episode then belongs.
+/// A repeated reset or branch may have been done on the lost connection, to which the episode then belongs.
 void Engine::resume_then_conclude(const RequestPtr& request, Reply reply) {
   const std::string episode = text_or(reply.body, "episode");
   const Value body = Value::map({{"episode", episode}, {"token", text_or(reply.body, "token")}});

@@ -8,7 +8,7 @@ namespace hone::inline client_api {
 
 void Roster::note_result(const std::string& verb, const Value& body) {
   const std::string episode = text_or(body, "episode");
-  if (verb == "reset") {
+  if (verb == "reset" || verb == "branch") {
     add(episode, text_or(body, "token"), monotonic_ns());
   } else if (verb == "close") {
     remove(episode);

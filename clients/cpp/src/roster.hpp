@@ -14,7 +14,7 @@ namespace hone::inline client_api {
 /// Not thread-safe: lives on the client's thread.
 class Roster {
  public:
-  /// Learns from the result of a verb: reset opens an episode, its last step and close
+  /// Learns from the result of a verb: reset and branch open an episode, its last step and close
   /// end it.
   void note_result(const std::string& verb, const Value& body);
   void add(const std::string& episode, const std::string& token, std::int64_t now_ns);

@@ -159,6 +159,9 @@ class Client {
   Result<bool> cancel(const Episode& episode, std::int64_t turn);
   /// Closes the episode: {"episode", "turns", "returns", "return_to_date"}.
   Result<Value> close(const Episode& episode);
+  /// A new episode that shares this one's first `turn` turns: the way to try several answers to the
+  /// same state. `turn` ≤ the turns done; `group`: instead of the episode's own.
+  Result<Episode> branch(const Episode& episode, std::int64_t turn, const std::string& group = {});
   /// Takes over an episode of another connection or process.
   Result<Episode> resume(const std::string& id, const std::string& token);
   /// {"incarnation", "time"}. Leases need no help: the client renews them by itself.

@@ -119,6 +119,19 @@ def resume(make: Callable[..., EpisodeT], episode_id: str, token: str) -> Reques
     return Request("resume", {"episode": episode_id, "token": token}, read)
 
 
+def branch(
+    make: Callable[..., EpisodeT], episode: EpisodeState, turn: int | None, group: str | None
+) -> Request[Reset[EpisodeT]]:
+    """A new episode that shares another's turns, by default all that it has done."""
+    at = episode.turn if turn is None else turn
+    body = {"episode": episode.id, "token": episode.token, "turn": at, "group": group}
+
+    def read(answer: dict[str, Any]) -> Reset[EpisodeT]:
+        return _start(make(str(answer["episode"]), str(answer["token"]), turn=at), answer)
+
+    return Request("branch", _without_none(body), read)
+
+
 def step(
     episode: EpisodeState, code: str | None, response: str | None, language: str | None
 ) -> Request[StepResult]:

@@ -42,6 +42,10 @@ class Episode(EpisodeState):
             self, code, response=response, language=language, timeout=timeout
         )
 
+    async def branch(self, turn: int | None = None, *, group: str | None = None) -> Reset[Episode]:
+        """Like ``Client.branch`` for this episode."""
+        return await self.client.branch(self, turn, group=group)
+
     async def close(self) -> Closed:
         """Like ``Client.close_episode`` for this episode."""
         return await self.client.close_episode(self)
@@ -131,6 +135,13 @@ class Client:
         """Takes over an episode of another connection or process."""
         make = partial(Episode, client=self)
         return await self._ask(_requests.resume(make, episode_id, token))
+
+    async def branch(
+        self, episode: Episode, turn: int | None = None, *, group: str | None = None
+    ) -> Reset[Episode]:
+        """Starts an episode that shares another's turns; see ``hone.Client.branch``."""
+        make = partial(Episode, client=self)
+        return await self._ask(_requests.branch(make, episode, turn, group))
 
     async def close_episode(self, episode: Episode) -> Closed:
         """Ends an episode before its time and frees its place."""

@@ -41,6 +41,10 @@ class Episode(EpisodeState):
             on_progress=on_progress,
         )
 
+    def branch(self, turn: int | None = None, *, group: str | None = None) -> Reset[Episode]:
+        """Like ``Client.branch`` for this episode."""
+        return self.client.branch(self, turn, group=group)
+
     def close(self) -> Closed:
         """Like ``Client.close_episode`` for this episode."""
         return self.client.close_episode(self)
@@ -180,6 +184,22 @@ class Client:
         """
         make = partial(Episode, client=self)
         return self._ask(_requests.resume(make, episode_id, token))
+
+    def branch(
+        self, episode: Episode, turn: int | None = None, *, group: str | None = None
+    ) -> Reset[Episode]:
+        """Starts an episode that shares another's turns: several answers to one state.
+
+        Args:
+            episode: The one to branch from; it goes on as it was.
+            turn: How many of its turns to share; None for all that it has done.
+            group: Instead of the episode's own.
+
+        Raises:
+            FailedPrecondition: It has not done that many turns, or ended with that one.
+            NotFound: It is gone (a server with a journal still has what was closed).
+        """
+        return self._ask(_requests.branch(partial(Episode, client=self), episode, turn, group))
 
     def close_episode(self, episode: Episode) -> Closed:
         """Ends an episode before its time and frees its place."""

@@ -1,0 +1,184 @@
+// `hone replay`: judges the submissions of recorded episodes again, and says what came out
+// differently and why.
+#include "cli/evaluate_all.hpp"
+#include "cli/host.hpp"
+#include "cli/journal_options.hpp"
+#include "cli/parts.hpp"
+#include "episode/episode.hpp"
+#include "episode/replay.hpp"
+
+namespace hone {
+namespace {
+
+/// One episode with its turns.
+struct Replayed {
+  StoredEpisode stored;
+  std::vector<ReplayTurn> turns;
+};
+
+Value number_or_nil(const std::optional<double>& number) {
+  return number ? Value(*number) : Value();
+}
+
+std::string speedup_text(const std::optional<Verdict>& verdict) {
+  return verdict && verdict->speedup ? short_number(verdict->speedup->value) + "×" : "";
+}
+
+std::optional<Verdict> verdict_now(const ReplayTurn& turn) {
+  return turn.now ? std::optional<Verdict>(*turn.now) : std::nullopt;
+}
+
+class ReplayCommand : public Command {
+ public:
+  std::string name() const override { return "replay"; }
+  std::string summary() const override {
+    return "Judge recorded episodes again and say what differs, and why.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone replay 3f0c9a6be1d24775 --journal run.db   # hone episodes names them",
+            "hone replay 3f0c9a6be1d24775 --journal run.db --json"};
+  }
+  void declare(OptionSet& options) override {
+    options.texts({.name = "EPISODES",
+                   .doc = "names of episodes: 16 hexadecimal digits",
+                   .value = "EPISODE",
+                   .required = true},
+                  names_);
+    journal_.declare(options);
+    options.flag({.name = "--json", .doc = "print JSON"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    auto loaded = load_config(journal_.config.file, journal_.config.sets);
+    if (!loaded) return journal_.config.fail(terminal, loaded.error());
+    const auto config = journal_.load();
+    if (!config) return terminal.fail(config.error());
+    loaded->config.journal.path.clear();  // it is read, not written
+    auto episodes = read(config->journal.path);
+    if (!episodes) return terminal.fail(episodes.error(), "its episodes: hone episodes");
+    const auto environment = open_environment(loaded->config);
+    if (!environment) return terminal.fail(environment.error());
+    auto host = Host::start(
+        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    if (!host) return terminal.fail(host.error(), next_step(host.error()));
+    for (Replayed& episode : *episodes) {
+      auto turns = plan_replay(episode.stored, **environment, (*host)->catalog());
+      if (!turns) {
+        return terminal.fail(turns.error().in("episode " + episode_name(episode.stored.record.id)),
+                             "a task that has changed cannot be judged as it was");
+      }
+      episode.turns = std::move(*turns);
+    }
+    evaluate(terminal, **host, *episodes);
+    for (Replayed& episode : *episodes) {
+      compare_replay(episode.stored, **environment, (*host)->catalog(),
+                     reward_of(episode.stored.record, (*host)->registry()), episode.turns);
+    }
+    return report(terminal, *episodes);
+  }
+
+ private:
+  Result<std::vector<Replayed>> read(const std::string& journal) const {
+    HONE_ASSIGN(const auto reader, JournalReader::open(journal));
+    std::vector<Replayed> episodes;
+    for (const std::string& name : names_) {
+      HONE_ASSIGN(auto stored, find_episode(*reader, name));
+      episodes.push_back({std::move(stored), {}});
+    }
+    return episodes;
+  }
+
+  static void evaluate(Terminal& terminal, Host& host, std::vector<Replayed>& episodes) {
+    std::vector<Submission> submissions;
+    std::vector<ReplayTurn*> waiting;
+    for (Replayed& episode : episodes) {
+      for (ReplayTurn& turn : episode.turns) {
+        if (!turn.submission) continue;
+        submissions.push_back(*turn.submission);
+        waiting.push_back(&turn);
+      }
+    }
+    auto results = evaluate_all(terminal, host.evaluator(), submissions, "");
+    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->now = std::move(results[i]);
+  }
+
+  static Result<std::unique_ptr<Reward>> reward_of(const EpisodeRecord& record,
+                                                   const Registry& registry) {
+    HONE_ASSIGN(const Value config, from_msgpack(record.reward_config));
+    return registry.open_reward(record.reward, config);
+  }
+
+  int report(Terminal& terminal, const std::vector<Replayed>& episodes) const {
+    bool same = true, judged = true;
+    Value listed = Value::array();
+    std::vector<Row> rows;
+    std::vector<std::string> differences;
+    for (const Replayed& episode : episodes) {
+      const std::string name = episode_name(episode.stored.record.id);
+      Value turns = Value::array();
+      for (const ReplayTurn& turn : episode.turns) {
+        same = same && turn.differences.empty();
+        judged = judged && turn.now.ok();
+        turns.push(line(turn));
+        rows.push_back(row(name, turn));
+        for (const std::string& difference : turn.differences) {
+          differences.push_back(name + ", turn " + std::to_string(turn.turn) + ": " + difference);
+        }
+      }
+      listed.push(Value::map(
+          {{"episode", name}, {"task", episode.stored.record.task}, {"turns", std::move(turns)}}));
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table(
+          {"episode", "turn", "then", "speedup", "reward", "now", "speedup", "reward", ""}, rows);
+      for (const std::string& difference : differences) terminal.line(difference);
+      if (same) terminal.line("nothing differs");
+    }
+    if (!judged) return kExitFault;
+    return same ? kExitOk : kExitNo;
+  }
+
+  static Value line(const ReplayTurn& turn) {
+    Value differences = Value::array();
+    for (const std::string& one : turn.differences) differences.push(one);
+    return Value::map(
+        {{"turn", turn.turn},
+         {"then", Value::map({{"verdict", turn.then ? verdict_to_value(*turn.then) : Value()},
+                              {"reward", number_or_nil(turn.reward_then)}})},
+         {"now", Value::map({{"verdict", turn.now ? verdict_to_value(*turn.now) : Value()},
+                             {"reward", number_or_nil(turn.reward_now)}})},
+         {"differences", std::move(differences)}});
+  }
+
+  static Row row(const std::string& name, const ReplayTurn& turn) {
+    const auto outcome = [](const std::optional<Verdict>& verdict, const char* without) {
+      return verdict ? std::string(outcome_name(verdict->outcome)) : without;
+    };
+    const auto reward = [](const std::optional<double>& number) {
+      return number ? short_number(*number) : std::string();
+    };
+    const std::optional<Verdict> now = verdict_now(turn);
+    const bool same = turn.differences.empty();
+    return {{name, Colour::kBold},
+            {std::to_string(turn.turn), Colour::kPlain, true},
+            {outcome(turn.then, "not scored")},
+            {speedup_text(turn.then), Colour::kPlain, true},
+            {reward(turn.reward_then), Colour::kPlain, true},
+            {outcome(now, "not judged"), same ? Colour::kPlain : Colour::kYellow},
+            {speedup_text(now), Colour::kPlain, true},
+            {reward(turn.reward_now), Colour::kPlain, true},
+            {same ? "same" : "differs", same ? Colour::kGreen : Colour::kYellow}};
+  }
+
+  JournalOptionSet journal_;
+  std::vector<std::string> names_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_replay_command() { return std::make_unique<ReplayCommand>(); }
+
+}  // namespace hone
