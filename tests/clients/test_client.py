@@ -37,6 +37,15 @@ def test_whole_episode(endpoint: str) -> None:
             start.episode.step(response="once more")
 
 
+def test_a_client_with_nothing_to_do_sleeps(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint):
+        # By the server's own account, so that the processor time is that of several heartbeats.
+        scripted.wait_for("ping")
+        processor, clock, pings = time.process_time(), time.monotonic(), scripted.seen["ping"]
+        scripted.wait_for("ping", pings + 4)
+        assert time.process_time() - processor < (time.monotonic() - clock) / 2
+
+
 def test_unknown_task(endpoint: str) -> None:
     with hone.connect(endpoint) as client:
         with pytest.raises(hone.NotFound, match="ad_relu") as caught:

@@ -343,7 +343,8 @@ long Engine::milliseconds_to_next_timer() const {
   if (!later_.empty()) next = std::min(next, later_.begin()->first);
   if (main_.state == State::kReady) next = std::min(next, next_beat_ns_);
   for (const Channel* channel : {&main_, &control_}) {
-    if (channel->state == State::kDown && !channel->endpoint.empty())
+    // The control channel stays down until somebody wants it: nothing is due there before.
+    if (channel->state == State::kDown && (channel == &main_ || !channel->waiting.empty()))
       next = std::min(next, channel->reopen_ns);
     if (!channel->waiting.empty()) next = std::min(next, given_up_at(*channel));
   }
