@@ -46,6 +46,8 @@ class Plain(unittest.TestCase):
                 "episodes",
                 "export",
                 "rescore",
+                "replay",
+                "branch",
                 "journal",
                 "keys",
                 "verdicts",
