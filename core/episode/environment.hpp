@@ -96,6 +96,12 @@ class Environment {
   /// The observation after this turn; `view.turns` ends with the turn before it.
   virtual Value observe(const EpisodeView& view, const Value& action,
                         const TurnResult& result) const = 0;
+
+  /// Seconds since reset as an observation of its own tells them; nothing when they do not matter.
+  virtual std::optional<double> seconds_used(const Settings& /*settings*/,
+                                             const Value& /*observation*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace hone

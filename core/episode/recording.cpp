@@ -70,6 +70,17 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   return r;
 }
 
+/// Its time went on until its last turn; while no server ran, it stood.
+/// Rationale: from what that turn was told, since the dates in the journal are of a clock that may
+/// have been set meanwhile.
+static double seconds_used(const Episode& episode) {
+  if (episode.turns.empty()) return 0;
+  const auto reply = from_msgpack(*episode.turns.back().reply, {64, 1u << 20, 1u << 24, 1u << 30});
+  const Value* observation = reply ? reply->find("observation") : nullptr;
+  if (observation == nullptr) return 0;
+  return episode.environment->seconds_used(*episode.settings, *observation).value_or(0);
+}
+
 Status Episodes::wake(std::uint64_t id) {
   if (state_->journal == nullptr || !state_->table.sleeps(id)) return {};
   HONE_ASSIGN(const std::optional<StoredEpisode> stored,
@@ -111,8 +122,7 @@ Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
   episode->fingerprint = stored.fingerprint;
   episode->ended = stored.state != RecordState::kOpen;
   if (stored.intent) episode->intent = std::make_unique<const IntentRecord>(*stored.intent);
-  // Its time went on until its last turn; while no server ran, it stood.
-  episode->started_s = state_->now_s() - std::max(0.0, stored.changed_at - r.opened_at);
+  episode->started_s = state_->now_s() - seconds_used(*episode);
   return episode;
 }
 

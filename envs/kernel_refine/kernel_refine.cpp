@@ -114,6 +114,13 @@ class KernelRefine final : public Environment {
   }
   Value observe(const EpisodeView& view, const Value& action,
                 const TurnResult& result) const override;
+  std::optional<double> seconds_used(const Settings& settings,
+                                     const Value& observation) const override {
+    const std::optional<double> most = static_cast<const RefineSettings&>(settings).seconds_max;
+    const Value* left = observation.find("seconds_left");
+    if (!most || left == nullptr || !left->is_number()) return std::nullopt;
+    return *most - left->as_double();
+  }
 
  private:
   static const RefineSettings& own(const EpisodeView& view) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "episode/journalled_fixture.hpp"
+#include "journal/database.hpp"
 
 namespace hone::test {
 namespace {
@@ -127,6 +128,27 @@ TEST_F(RestartTest, LeasesRunFromTheStart) {
   EXPECT_EQ(service->reap(), 1u);
   settle();
   EXPECT_FALSE(resumed(episode, me));
+}
+
+TEST_F(RestartTest, ItsTimeIsNotThatOfTheDatesInTheJournal) {
+  const Value options = Value::map({{"max_turns", 8}, {"seconds_max", 3600}});
+  const Value episode = reset_with(Value::map({{"task", "add_relu"}, {"options", options}}));
+  now_s = now_s + 600;
+  stepped(episode, 1, "int a;");
+  service.reset();
+  journal_.reset();
+  {
+    // The machine's clock was set a day forward between the two.
+    auto database = Database::open(folder_ / "journal.db", Database::Mode::kWrite);
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE((*database)->execute("UPDATE episodes SET changed_at = changed_at + 86400"));
+  }
+  start();
+  ASSERT_TRUE(resumed(episode, me));
+  now_s = now_s + 60;
+  const Value second = stepped(episode, 2, "int b;");
+  EXPECT_EQ(at(second, {"truncated"}), Value(false));
+  EXPECT_EQ(at(second, {"observation", "seconds_left"}), Value(3600.0 - 660.0));
 }
 
 TEST_F(RestartTest, WhatNobodyNamesLeavesMemoryAndComesBack) {
