@@ -88,7 +88,13 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
     HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
-    return value;
+    const Value* failure = value.find("failure");
+    if (failure == nullptr || *failure != Value("killed")) return value;
+    // Over its memory, or was it somebody else's doing? The source is to blame for the first only.
+    builder.process->kill();
+    HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
+    if (exit.out_of_memory) return value;
+    return unavailable("builder: the compiler was killed within its limits");
   }
   builder.process->kill();
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));

@@ -28,7 +28,7 @@ struct BuildRequest {
 /// What came of it.
 struct Built {
   bool ok = false;
-  std::string failure;      ///< "refused", "timed_out", "killed"; empty when ok
+  std::string failure;      ///< "refused", "timed_out", "out_of_memory", "killed" (for it)
   std::string diagnostics;  ///< raw
   std::string artifact;     ///< the library's bytes
   bool cached = false;

@@ -271,7 +271,7 @@ class LocalEvaluator : public Evaluator {
       const bool provoked = result && result->judgement.culprit == "submission";
       if (attempt + 1 < kAttempts || !provoked) continue;
       if (Status known = device.known_answer(job.submission.task); known)
-        return verdict_of_provocation(result->judgement);
+        return verdict_of_provocation(*result);
     }
     return verdict;
   }

@@ -50,7 +50,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
   if (built.failure == "timed_out") {
     verdict.reason = "the compiler needed more than " + number(options.build_seconds) + " s";
-  } else if (built.failure == "killed") {
+  } else if (built.failure == "killed" || built.failure == "out_of_memory") {
     verdict.reason = "the compiler was ended: it needed more than " +
                      std::to_string(options.build_memory_mb) + " MB";
   } else {
@@ -86,12 +86,17 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       break;
   }
   if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
+  if (result.exit->signal == SIGKILL && !result.exit->out_of_memory) {
+    return unavailable("the submission's process was killed, by itself or by the machine");
+  }
   return verdict_of_death(j, *result.exit);
 }
 
-Verdict verdict_of_provocation(const Judgement& judgement) {
-  return ended(Outcome::kCrashed, judgement,
-               "the process could not be judged, twice (" + judgement.message + ")");
+Verdict verdict_of_provocation(const DeviceResult& result) {
+  if (result.exit && result.exit->signal != 0)
+    return verdict_of_death(result.judgement, *result.exit);
+  return ended(Outcome::kCrashed, result.judgement,
+               "the process could not be judged, twice (" + result.judgement.message + ")");
 }
 
 }  // namespace hone

@@ -15,6 +15,6 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`.
-Verdict verdict_of_provocation(const Judgement& judgement);
+Verdict verdict_of_provocation(const DeviceResult& result);
 
 }  // namespace hone

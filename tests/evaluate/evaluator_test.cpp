@@ -1,12 +1,16 @@
 // The evaluator: limits, cancellation, deadlines, repetition, admission, and machines with less.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "evaluate/shared_machine.hpp"
+#include "evaluate/verdicts.hpp"
 
 namespace hone {
 namespace {
@@ -197,6 +201,78 @@ TEST(Toolchain, ACompilerKilledForMemoryIsABuildFailure) {
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->outcome, Outcome::kBuildFailed);
   EXPECT_EQ(result->reason, "the compiler was ended: it needed more than 300 MB");
+}
+
+/// Whether a process is ours: another's compiler may run on this machine.
+bool descends_from_here(int pid) {
+  for (int depth = 0; pid > 1 && depth < 16; ++depth) {
+    if (pid == ::getpid()) return true;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos) return false;
+    pid = std::atoi(text.c_str() + name_end + 4);  // ") S PARENT"
+  }
+  return false;
+}
+
+bool kill_one_of_ours(const std::string& name) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    std::ifstream file(entry.path() / "comm");
+    std::string found;
+    if (pid <= 0 || !std::getline(file, found) || found != name) continue;
+    if (descends_from_here(pid)) return ::kill(pid, SIGKILL) == 0;
+  }
+  return false;
+}
+
+TEST(Toolchain, ACompilerThatTheMachineKilledIsStartedAgain) {
+  // Takes a compiler some seconds, so that it is there to be killed.
+  const std::string slow =
+      "template <int n, int m> struct B { B<n - 1, m * 2> a; B<n - 1, m * 2 + 1> b; };\n"
+      "template <int m> struct B<0, m> { int x[m % 7 + 1]; };\n"
+      "static_assert(sizeof(B<16, 1>) > 1);\n";
+  std::promise<Result<Verdict>> promise;
+  std::promise<void> building;
+  std::atomic<bool> told{false};
+  auto future = promise.get_future();
+  ASSERT_TRUE(machine().evaluator().submit(
+      submission(slow + kRight),
+      [&](Stage stage) {
+        if (stage == Stage::kBuilding && !told.exchange(true)) building.set_value();
+      },
+      [&](Result<Verdict> v) { promise.set_value(std::move(v)); }));
+  building.get_future().wait();
+  bool killed = false;
+  while (!killed && future.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+    killed = kill_one_of_ours("cc1plus");
+  }
+  EXPECT_TRUE(killed);
+  auto result = future.get();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->outcome, Outcome::kCorrect) << result->reason << result->diagnostics;
+}
+
+TEST(Killed, WhoeverKilledItAFirstSigkillIsNoVerdictAndASecondIs) {
+  DeviceResult result;
+  result.judgement.ending = Ending::kDied;
+  result.judgement.culprit = "submission";
+  result.judgement.where = "a check of shape n=1";
+  result.exit.emplace();
+  result.exit->signal = SIGKILL;
+  const auto first = verdict_of_judgement(result);
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().message,
+            "the submission's process was killed, by itself or by the machine");
+  const Verdict second = verdict_of_provocation(result);
+  EXPECT_EQ(second.outcome, Outcome::kCrashed);
+  EXPECT_EQ(second.reason, "signal SIGKILL in a check of shape n=1");
+  result.exit->out_of_memory = true;
+  const auto greedy = verdict_of_judgement(result);
+  ASSERT_TRUE(greedy) << greedy.error().message;
+  EXPECT_EQ(greedy->outcome, Outcome::kOutOfMemory);
 }
 
 /// Judges a right and a crashing submission on a machine that allows less.

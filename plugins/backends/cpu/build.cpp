@@ -146,10 +146,11 @@ Value build(const Value& request) {
   if (compiled.timed_out) {
     failure = "timed_out";
   } else if (WIFSIGNALED(compiled.status) ||
-             compiled.words.find("Killed signal") != std::string::npos ||
-             compiled.words.find("out of memory") != std::string::npos ||
-             compiled.words.find("virtual memory exhausted") != std::string::npos) {
+             compiled.words.find("Killed signal") != std::string::npos) {
     failure = "killed";
+  } else if (compiled.words.find("out of memory") != std::string::npos ||
+             compiled.words.find("virtual memory exhausted") != std::string::npos) {
+    failure = "out_of_memory";
   } else if (WEXITSTATUS(compiled.status) != 0) {
     failure = "refused";
   }
