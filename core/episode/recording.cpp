@@ -87,7 +87,15 @@ Status Episodes::wake(std::uint64_t id) {
               state_->journal->reader().held_episode(id));
   if (!stored) return {};  // closed or reaped meanwhile: the table says so
   auto episode = restore(*stored);
-  if (!episode) return episode.error().in("the episode cannot go on");
+  if (!episode) {
+    Error error = episode.error().in("the episode cannot go on");
+    // A reward's process that has just died is back in a moment: the client is to ask again, and not
+    // to take the episode for lost.
+    if (error.code == Code::kInternal || error.code == Code::kDeadlineExceeded) {
+      error.code = Code::kUnavailable;
+    }
+    return error;
+  }
   std::optional<EpisodeTable::ResetKey> key;
   if (stored->record.reset_key) key = {*stored->record.reset_key, stored->record.reset_body};
   state_->table.wake(*episode, key);

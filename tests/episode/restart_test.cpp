@@ -130,6 +130,21 @@ TEST_F(RestartTest, LeasesRunFromTheStart) {
   EXPECT_FALSE(resumed(episode, me));
 }
 
+TEST_F(RestartTest, ARewardThatCannotBeOpenedNowDoesNotLoseTheEpisode) {
+  const Value episode = opened();
+  rewards = [](const std::string&, const Value&) -> Result<std::unique_ptr<Reward>> {
+    return internal_error("create: its plugin host was ended by SIGKILL in the middle of the call");
+  };
+  restart();
+  const auto refused = resumed(episode, me);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable) << "which a client takes for: ask again";
+  EXPECT_THAT(refused.error().message, HasSubstr("the episode cannot go on: "));
+  rewards = shipped;
+  restart();
+  EXPECT_TRUE(resumed(episode, me));
+}
+
 TEST_F(RestartTest, ItsTimeIsNotThatOfTheDatesInTheJournal) {
   const Value options = Value::map({{"max_turns", 8}, {"seconds_max", 3600}});
   const Value episode = reset_with(Value::map({{"task", "add_relu"}, {"options", options}}));

@@ -112,7 +112,7 @@ class ServiceTest : public ::testing::Test {
     std::vector<std::unique_ptr<Environment>> environments;
     environments.push_back(std::move(*environment));
     options_.now_s = [this] { return now_s.load(); };
-    service = make_episode_service(options_, std::move(environments), *catalog, evaluator, shipped)
+    service = make_episode_service(options_, std::move(environments), *catalog, evaluator, rewards)
                   .value();
   }
 
@@ -162,6 +162,7 @@ class ServiceTest : public ::testing::Test {
   std::vector<Submission> submissions;
   ScriptedEvaluator evaluator{[this](const Submission& s) { return next(s); }};
   EpisodeOptions options_;
+  OpenReward rewards = shipped;
   std::unique_ptr<EpisodeService> service;
 };
 

@@ -299,11 +299,13 @@ void Engine::on_resumed(const std::string& episode, const Reply& reply) {
     // Rationale: a step sent before its episode is resumed would fail for good, so begin again.
     if (reply.failure->retryable) return lose_connection(main_);
     const bool restarted = !former_incarnation_.empty() && former_incarnation_ != incarnation_;
-    roster_.lose(episode, "episode " + episode + " is lost: " +
-                              (restarted ? "the server was restarted (incarnation " +
-                                               former_incarnation_ + ", now " + incarnation_ + ")"
-                                         : "while the connection was down the server let it go (" +
-                                               reply.failure->message + ")"));
+    const std::string message = reply.failure->message;
+    roster_.lose(
+        episode,
+        "episode " + episode + " is lost: " +
+            (restarted ? "the server was restarted (incarnation " + former_incarnation_ + ", now " +
+                             incarnation_ + ") and says: " + message
+                       : "while the connection was down the server let it go (" + message + ")"));
   }
   --resuming_;
   resume_more();
