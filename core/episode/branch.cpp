@@ -34,7 +34,7 @@ Status check_turn(const Trunk& trunk, std::int64_t turn) {
   return {};
 }
 
-/// The first `turn` turns in an episode of their own. Its time starts anew.
+/// The first `turn` turns in an episode of their own.
 Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::uint64_t id,
                                   double now_s) {
   const Episode& parent = *trunk.episode;
@@ -47,7 +47,6 @@ Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::ui
   branch->reward = parent.reward;
   branch->backend = parent.backend;
   branch->group = parent.group;
-  branch->started_s = now_s;
   const auto count = static_cast<std::size_t>(turn);
   branch->facts.assign(trunk.facts.begin(), trunk.facts.begin() + turn);
   for (std::size_t i = 0; i < count; ++i) {
@@ -58,6 +57,7 @@ Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::ui
   const bool measured = std::any_of(branch->facts.begin(), branch->facts.end(),
                                     [](const TurnFacts& facts) { return facts.speedup > 0; });
   if (measured) branch->fingerprint = trunk.fingerprint;
+  branch->started_s = now_s - seconds_used(*branch);
   return branch;
 }
 

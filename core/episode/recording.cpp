@@ -70,12 +70,11 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   return r;
 }
 
-/// Its time went on until its last turn; while no server ran, it stood.
 /// Rationale: from what that turn was told, since the dates in the journal are of a clock that may
 /// have been set meanwhile.
-static double seconds_used(const Episode& episode) {
+double seconds_used(const Episode& episode) {
   if (episode.turns.empty()) return 0;
-  const auto reply = from_msgpack(*episode.turns.back().reply, {64, 1u << 20, 1u << 24, 1u << 30});
+  const auto reply = recorded_value(*episode.turns.back().reply);
   const Value* observation = reply ? reply->find("observation") : nullptr;
   if (observation == nullptr) return 0;
   return episode.environment->seconds_used(*episode.settings, *observation).value_or(0);

@@ -22,6 +22,8 @@ Sha256 task_hash(const Task& task);
 /// The task that the episode is about; failed_precondition where it is no longer what it was.
 Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
                                                   const Catalog& tasks);
+/// An episode's time until its last turn was done; while no server ran, it stood.
+double seconds_used(const Episode& episode);
 /// An action or a reply as it was recorded: our own bytes, larger than what strangers may send.
 Result<Value> recorded_value(std::string_view bytes);
 
