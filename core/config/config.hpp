@@ -108,6 +108,8 @@ struct EvaluateConfig {
   double evaluation_seconds = 120;
   std::int64_t cache_mb = 64;
   std::int64_t installed_max = 6;
+  double suspect_speedup = 10;  ///< a winner so fast is judged twice; 0: none for that
+  double suspect_factor = 2;    ///< likewise, times the best of its task so far
   MeasureConfig measure;
 };
 

@@ -90,6 +90,10 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
   v.integer("cache_mb", c.cache_mb, {0, 65536}, "built artifacts kept");
   v.integer("installed_max", c.installed_max, {1, 1024},
             "tasks whose baseline a device keeps ready");
+  v.number("suspect_speedup", c.suspect_speedup, {0, 1e6},
+           "a speedup so high gets a second look, which must agree; 0: none for that");
+  v.number("suspect_factor", c.suspect_factor, {0, 1e6},
+           "so does one so many times the best of its task since the start; 0: none for that");
   v.group("measure", [&c](SchemaVisitor& inner) { walk_measure(c.measure, inner); });
 }
 

@@ -13,13 +13,18 @@ std::string bound_text(double bound) { return std::to_string(static_cast<std::in
 
 }  // namespace
 
-void Counters::count(const Result<Verdict>& result) {
+void Counters::count(const Result<Verdict>& result, const std::string& client) {
   MutexLock lock(mutex_);
   if (!result) {
     ++faults_[std::string(code_name(result.error().code))];
     return;
   }
   ++outcomes_[std::string(outcome_name(result->outcome))];
+  const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
+  OfClient& of = clients_[apart ? client : "(others)"];
+  ++of.judged;
+  if (!result->second_look.empty()) ++of.second_looks[result->second_look];
+  if (!result->caught.empty()) ++of.caught[result->caught];
   for (const auto& [stage, ms] : result->stage_ms) {
     Histogram& histogram = stages_[stage];
     ++histogram.count;
@@ -47,9 +52,16 @@ Value Counters::value() const {
                                   {"sum", histogram.sum},
                                   {"buckets", std::move(buckets)}}));
   }
+  Value clients = Value::map();
+  for (const auto& [name, of] : clients_) {
+    clients.set(name, Value::map({{"judged", static_cast<std::int64_t>(of.judged)},
+                                  {"second_looks", as_map(of.second_looks)},
+                                  {"caught", as_map(of.caught)}}));
+  }
   return Value::map({{"evaluations", as_map(outcomes_)},
                      {"faults", as_map(faults_)},
-                     {"stage_ms", std::move(stages)}});
+                     {"stage_ms", std::move(stages)},
+                     {"clients", std::move(clients)}});
 }
 
 }  // namespace hone

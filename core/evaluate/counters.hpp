@@ -15,9 +15,13 @@ namespace hone {
 /// [any thread]
 class Counters {
  public:
-  void count(const Result<Verdict>& result);
+  /// Clients are counted apart while there are kClientsMax; later ones together, as "(others)":
+  /// without keys a client may call itself anything.
+  static constexpr std::size_t kClientsMax = 256;
+  void count(const Result<Verdict>& result, const std::string& client);
   /// {"evaluations": {outcome: n}, "faults": {code: n}, "stage_ms": {stage: {"count", "sum",
-  /// "buckets": {"le": n}}}}
+  /// "buckets": {"le": n}}}, "clients": {client: {"judged": n, "second_looks": {outcome: n},
+  /// "caught": {class: n}}}}
   Value value() const;
 
  private:
@@ -29,6 +33,11 @@ class Counters {
   mutable Mutex mutex_;
   std::map<std::string, std::uint64_t> outcomes_ HONE_GUARDED_BY(mutex_), faults_
       HONE_GUARDED_BY(mutex_);
+  struct OfClient {
+    std::uint64_t judged = 0;
+    std::map<std::string, std::uint64_t> second_looks, caught;
+  };
+  std::map<std::string, OfClient> clients_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, Histogram> stages_ HONE_GUARDED_BY(mutex_);
 };
 

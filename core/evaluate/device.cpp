@@ -139,9 +139,8 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
   }
 }
 
-Value Device::request(const char* verb, const Task& task, std::uint64_t seed, bool measure) const {
-  MeasureSettings settings = options_.measure;
-  settings.measure = measure;
+Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
+                      MeasureSettings settings) const {
   // Half of our patience: the other half is for the reference, the baseline and a busy machine.
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   return Value::map({{"verb", verb},
@@ -168,7 +167,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
     return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
   HONE_ASSIGN(Runner runner, start_candidate());
-  Value ask = request("install", *task, random_u64() >> 1, true);
+  Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid());
   HONE_TRY(send(ask, &runner, &built->artifact));
@@ -221,7 +220,10 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   auto key = ensure_installed(job.task);
   if (!key) return give_up(key.error());
   HONE_ASSIGN(Runner runner, take_candidate());
-  Value ask = request("judge", *job.task, job.seed, job.measure);
+  MeasureSettings settings = options_.measure;
+  settings.measure = job.measure;
+  settings.swapped = job.swapped;
+  Value ask = request("judge", *job.task, job.seed, settings);
   ask.set("reference", *key + "/reference").set("baseline", *key + "/baseline");
   ask.set("pid", runner.process->pid());
   {
@@ -261,7 +263,7 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
   const Source& source = task->backends.at(options_.backend).baseline;
   HONE_ASSIGN(const auto built,
               builds_.build({"c++", source.name, source.text, task->entry, task->threads}));
-  HONE_ASSIGN(const DeviceResult result, run({task, built, random_u64() >> 1, false, {}}));
+  HONE_ASSIGN(const DeviceResult result, run({task, built, random_u64() >> 1, false, false, {}}));
   if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};
   return unavailable("the known answer was not judged correct: " + result.judgement.message +
                      result.judgement.verdict.reason);
@@ -270,7 +272,7 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(task));
-  Value ask = request("admit", *task, seed, false);
+  Value ask = request("admit", *task, seed, options_.measure);
   ask.set("reference", key + "/reference");
   HONE_TRY(send(ask, nullptr, nullptr));
   HONE_ASSIGN(const Value answer, receive({}));

@@ -27,6 +27,7 @@ struct DeviceJob {
   std::shared_ptr<const Built> built;
   std::uint64_t seed = 0;
   bool measure = true;
+  bool swapped = false;  ///< the measurement in the other order
   std::function<void(const char* stage)> progress;
 };
 
@@ -76,7 +77,8 @@ class Device {
   Status send(const Value& request, const Runner* runner, const std::string* artifact);
   /// The next answer that is not a stage.
   Result<Value> receive(const std::function<void(const char*)>& progress);
-  Value request(const char* verb, const Task& task, std::uint64_t seed, bool measure) const;
+  Value request(const char* verb, const Task& task, std::uint64_t seed,
+                MeasureSettings settings) const;
   void drop(const std::string& key);
 
   Launcher& launcher_;

@@ -23,7 +23,9 @@
 #include "evaluate/device.hpp"
 #include "evaluate/fair_queue.hpp"
 #include "evaluate/make_evaluator.hpp"
+#include "evaluate/second_look.hpp"
 #include "evaluate/verdicts.hpp"
+#include "judge/fill.hpp"
 
 namespace hone {
 namespace {
@@ -36,7 +38,7 @@ struct Job {
   Evaluator::Progress progress;
   Evaluator::Done done;
   double submitted_s = 0, deadline_s = 0;
-  double building_s = 0, built_s = 0, checking_s = 0, measuring_s = 0;
+  double building_s = 0, built_s = 0, checking_s = 0, measuring_s = 0, second_look_s = 0;
   std::shared_ptr<const Built> built;
   std::atomic<bool> over{false};
 };
@@ -49,7 +51,9 @@ std::string source_name(const std::string& language) {
 class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
-      : options_(std::move(options)), builds_(launcher, options_) {
+      : options_(std::move(options)),
+        builds_(launcher, options_),
+        looks_(options_.suspect_speedup, options_.suspect_factor) {
     for (const DeviceSpec& spec : options_.devices) {
       devices_.push_back(std::make_unique<Device>(launcher, builds_, options_, spec));
     }
@@ -167,7 +171,7 @@ class LocalEvaluator : public Evaluator {
       result->source_hash = sha256_hex(job->submission.source);
       fill_times(*job, *result);
     }
-    counters_.count(result);
+    counters_.count(result, job->submission.client);
     job->done(std::move(result));
   }
 
@@ -189,7 +193,9 @@ class LocalEvaluator : public Evaluator {
     verdict.stage_ms["build"] = ms(job.building_s, job.built_s);
     verdict.stage_ms["check"] = ms(job.checking_s, job.measuring_s > 0 ? job.measuring_s : now);
     if (job.checking_s == 0) verdict.stage_ms["check"] = 0;
-    verdict.stage_ms["measure"] = ms(job.measuring_s, now);
+    const double measured_s = job.second_look_s > 0 ? job.second_look_s : now;
+    verdict.stage_ms["measure"] = ms(job.measuring_s, measured_s);
+    if (job.second_look_s > 0) verdict.stage_ms["second_look"] = ms(job.second_look_s, now);
     verdict.stage_ms["total"] = ms(job.submitted_s, now);
   }
 
@@ -250,19 +256,39 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
-  /// Judges, and again in a fresh process when it was a fault of ours. The same artifact that fails
-  /// us twice, while a known answer is judged right, did it on purpose.
+  /// Judges, and what looks too good once more, with other secrets.
   Result<Verdict> judge(Device& device, Job& job) {
+    const Submission& s = job.submission;
+    Result<Verdict> first = look(device, job, false);
+    if (!first || !options_.measure.defences.holds(Defence::kSecondLook)) return first;
+    if (const std::string doubt = looks_.doubt(*s.task, *first); !doubt.empty()) {
+      job.second_look_s = monotonic_s();
+      Result<Verdict> second = look(device, job, true);
+      if (!second) return second.error().in("second look");
+      first = settle(std::move(*first), std::move(*second));
+      const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
+                                s.task->id + ": " + doubt + "; a second look " + first->second_look;
+      const bool agreed = first->caught.empty();
+      agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + first->reason);
+    }
+    looks_.remember(*s.task, *first);
+    return first;
+  }
+
+  /// One look: again in a fresh process when it was a fault of ours. The same artifact that fails
+  /// us twice, while a known answer is judged right, did it on purpose.
+  Result<Verdict> look(Device& device, Job& job, bool second) {
     Result<Verdict> verdict = unavailable("not judged");
+    const std::uint64_t seed =
+        second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      job.checking_s = monotonic_s();
-      job.measuring_s = 0;
-      const auto hear = [&job](const char* stage) {
+      if (!second) job.checking_s = monotonic_s(), job.measuring_s = 0;
+      const auto hear = [&job, second](const char* stage) {
         const bool measuring = std::string_view(stage) == "measuring";
-        if (measuring) job.measuring_s = monotonic_s();
+        if (measuring && !second) job.measuring_s = monotonic_s();
         if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
       };
-      auto result = device.run({job.submission.task, job.built, job.submission.seed, true, hear});
+      auto result = device.run({job.submission.task, job.built, seed, true, second, hear});
       if (job.over) return unavailable("ended early");
       verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
       if (verdict) return verdict;
@@ -296,6 +322,7 @@ class LocalEvaluator : public Evaluator {
 
   const EvaluatorOptions options_;
   BuildPool builds_;
+  SecondLook looks_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::thread> threads_;
   std::string fingerprint_;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "evaluate/diagnostics.hpp"
+#include "model/caught.hpp"
 
 namespace hone {
 namespace {
@@ -33,10 +34,13 @@ Verdict verdict_of_death(const Judgement& judgement, const ProcessExit& exit) {
   if (exit.signal != 0) {
     Verdict verdict = ended(Outcome::kCrashed, judgement, "signal " + signal_name(exit.signal));
     verdict.signal = signal_name(exit.signal);
+    if (exit.signal == SIGSYS) verdict.caught = caught::kForbiddenCall;
     return verdict;
   }
-  return ended(Outcome::kCrashed, judgement,
-               "the process exited with code " + std::to_string(exit.exit_code));
+  Verdict verdict = ended(Outcome::kCrashed, judgement,
+                          "the process exited with code " + std::to_string(exit.exit_code));
+  if (exit.exit_code == 0) verdict.caught = caught::kEarlyExit;
+  return verdict;
 }
 
 }  // namespace
@@ -80,8 +84,11 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       if (j.where.find("hidden") != std::string::npos)
         return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
-    case Ending::kRefused:
-      return ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
+    case Ending::kRefused: {
+      Verdict verdict = ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
+      if (j.message == kBrokenReport) verdict.caught = caught::kBrokenReport;
+      return verdict;
+    }
     default:
       break;
   }
@@ -95,8 +102,11 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
 Verdict verdict_of_provocation(const DeviceResult& result) {
   if (result.exit && result.exit->signal != 0)
     return verdict_of_death(result.judgement, *result.exit);
-  return ended(Outcome::kCrashed, result.judgement,
-               "the process could not be judged, twice (" + result.judgement.message + ")");
+  Verdict verdict =
+      ended(Outcome::kCrashed, result.judgement,
+            "the process could not be judged, twice (" + result.judgement.message + ")");
+  verdict.caught = caught::kProvokedFault;
+  return verdict;
 }
 
 }  // namespace hone

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "model/caught.hpp"
+
 namespace hone {
 
 Judgement fault(const Error& error) { return {Ending::kFault, "", "", error.message, {}}; }
@@ -20,6 +22,7 @@ Judgement cheated(std::string reason) {
   Judgement judged = wrong(std::move(reason));
   judged.verdict.outcome = Outcome::kCheated;
   judged.verdict.stage = "measure";
+  judged.verdict.caught = caught::kBeyondPhysics;
   return judged;
 }
 

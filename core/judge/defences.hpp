@@ -28,6 +28,7 @@ enum class Defence : unsigned {
   kLandlock,         ///< a candidate can open nothing
   kMemoryLimit,      ///< a candidate's memory is limited
   kPhysics,          ///< a figure that no core could reach is refused
+  kSecondLook,       ///< what looks too good is judged again, with other secrets
 };
 
 /// All of them stand, unless a test build says otherwise.

@@ -8,6 +8,7 @@
 
 #include "judge/compare.hpp"
 #include "judge/fill.hpp"
+#include "model/caught.hpp"
 
 namespace hone {
 namespace {
@@ -158,8 +159,7 @@ std::optional<Mismatch> InputSet::compare(const Runner& runner, const Layout& la
   return std::nullopt;
 }
 
-std::string InputSet::damage(const Runner& runner, const Layout& layout,
-                             std::uint64_t secret) const {
+Damage InputSet::damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const {
   const char* arena = runner.arena();
   const char* masters = reference_->arena();
   const std::uint64_t canary = canary_seed(secret);
@@ -172,10 +172,10 @@ std::string InputSet::damage(const Runner& runner, const Layout& layout,
         stands = stands && pattern_stands(arena, from, to, canary);
       });
       if (!stands && defences_.holds(Defence::kCanaries))
-        return "wrote outside of tensor " + tensor.name;
+        return {"wrote outside of tensor " + tensor.name, caught::kWroteOutside};
       if (tensor.role != Role::kIn || !defences_.holds(Defence::kInputsUnchanged)) continue;
       if (std::memcmp(arena + r.payload, masters + exact_.calls[call][t].payload, r.bytes) != 0) {
-        return "changed the input tensor " + tensor.name;
+        return {"changed the input tensor " + tensor.name, caught::kChangedInputs};
       }
     }
   }

@@ -15,6 +15,12 @@
 
 namespace hone {
 
+/// What a round left broken; no words: nothing.
+struct Damage {
+  std::string words;
+  std::string caught;  ///< its class: model/caught.hpp
+};
+
 /// `calls` different inputs of one shape. One thread. The masters last until the next set is made.
 class InputSet {
  public:
@@ -36,9 +42,8 @@ class InputSet {
   /// The first output of `runner` outside the tolerance, after run_exact(call).
   std::optional<Mismatch> compare(const Runner& runner, const Layout& layout,
                                   std::size_t call) const;
-  /// What else must hold after a round: canaries stand and inputs are as they were. Empty, or what
-  /// is broken.
-  std::string damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  /// What else must hold after a round: canaries stand and inputs are as they were.
+  Damage damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
 
   std::size_t calls() const { return exact_.calls.size(); }
   const Layout& exact_layout() const { return exact_; }

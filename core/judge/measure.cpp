@@ -19,6 +19,7 @@
 #include "judge/fill.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
+#include "model/caught.hpp"
 
 namespace hone {
 namespace {
@@ -154,6 +155,7 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   const Trial timed{task_.timed, false, 0, Placement::kCanaries};
   Judgement answers = check_answers(*set, *layout, timed, submission.secret);
   if (!passed(answers)) answers.verdict.stage = "measure";
+  if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
   return answers;
 }
 
@@ -167,20 +169,22 @@ Judgement Session::measure() {
   std::vector<double> a, b, singles_a, singles_b;
   std::size_t number = 0;
   double warm_a = 0, warm_b = 0;
-  if (Judgement judged = pair(number++, calls, true, &warm_a, &warm_b); !passed(judged))
+  if (Judgement judged = pair(number++, calls, !settings_.swapped, &warm_a, &warm_b);
+      !passed(judged))
     return judged;
   for (int i = 0; i < settings_.pairs_max; ++i) {
     const double passed_s = monotonic_s() - start;
     if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
     if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
     double pair_a = 0, pair_b = 0;
-    if (Judgement judged = pair(number++, calls, i % 2 == 0, &pair_a, &pair_b); !passed(judged))
+    const bool baseline_first = (i % 2 == 0) != settings_.swapped;
+    if (Judgement judged = pair(number++, calls, baseline_first, &pair_a, &pair_b); !passed(judged))
       return judged;
     a.push_back(pair_a);
     b.push_back(pair_b);
     if (calls == 1 || i >= settings_.singles || !settings_.defences.holds(Defence::kSingleRounds))
       continue;
-    if (Judgement judged = pair(number++, 1, i % 2 == 0, &pair_a, &pair_b); !passed(judged))
+    if (Judgement judged = pair(number++, 1, baseline_first, &pair_a, &pair_b); !passed(judged))
       return judged;
     singles_a.push_back(pair_a);
     singles_b.push_back(pair_b);
@@ -197,9 +201,11 @@ Judgement Session::measure() {
   speedup.baseline_us = median(a) * 1e6;
   speedup.rounds = static_cast<int>(b.size());
   speedup.calls = static_cast<int>(calls);
+  bool single_disagrees = false;
   if (!singles_b.empty()) {
     const double single = median(singles_a) / median(singles_b);
-    if (single < kSinglesDisagree * interval.low) {
+    single_disagrees = single < kSinglesDisagree * interval.low;
+    if (single_disagrees) {
       speedup.flags.push_back("single_rounds_disagree");
       speedup.value = single;
       speedup.low = std::min(single, interval.low);
@@ -208,6 +214,7 @@ Judgement Session::measure() {
   }
   if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
   Judgement judged = correct_so_far();
+  if (single_disagrees) judged.verdict.caught = caught::kSingleRounds;
   judged.verdict.speedup = std::move(speedup);
   return judged;
 }

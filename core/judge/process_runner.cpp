@@ -143,8 +143,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     loaded.message[sizeof loaded.message - 1] = '\0';
     if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
         loaded.report != expected) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
-              "a report that is none"};
+      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
     }
     if (loaded.code == HONE_OK) return {};
     return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,

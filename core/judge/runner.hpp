@@ -14,6 +14,9 @@ namespace hone {
 /// Why a round did not end as it should. `kFault` is ours; all others are the candidate's doing.
 enum class Ending { kDone, kDied, kTimedOut, kOutOfMemory, kException, kRefused, kFault };
 
+/// What a candidate's report is that cannot be read, or was not due.
+inline constexpr char kBrokenReport[] = "a report that is none";
+
 struct Round {
   Ending ending = Ending::kDone;
   double seconds = 0;   ///< from thaw to confirmed freeze (or from order to done, unfrozen)

@@ -5,6 +5,7 @@
 
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "model/caught.hpp"
 
 namespace hone {
 
@@ -68,8 +69,10 @@ Judgement Session::check(const Trial& trial, std::size_t number) {
 
 Judgement Session::check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
                                  std::uint64_t secret) {
-  if (std::string damage = set.damage(submission_, layout, secret); !damage.empty()) {
-    return wrong(damage + " (" + shape_text(trial) + ")");
+  if (const Damage damage = set.damage(submission_, layout, secret); !damage.words.empty()) {
+    Judgement judged = wrong(damage.words + " (" + shape_text(trial) + ")");
+    judged.verdict.caught = damage.caught;
+    return judged;
   }
   for (std::size_t call = 0; call < set.calls(); ++call) {
     const Round exact = set.run_exact(call, kReferenceSeconds);
@@ -81,6 +84,7 @@ Judgement Session::check_answers(const InputSet& set, const Layout& layout, cons
     if (trial.hidden) hide(*mismatch);
     Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(trial));
     judged.verdict.mismatch = std::move(mismatch);
+    if (trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
     return judged;
   }
   return correct_so_far();

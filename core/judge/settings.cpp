@@ -23,6 +23,7 @@ Value settings_to_value(const MeasureSettings& s) {
                      {"set_mb", s.set_mb},
                      {"singles", s.singles},
                      {"submission_seconds", s.submission_seconds},
+                     {"swapped", s.swapped},
                      {"off", texts(s.defences.off())}});
 }
 
@@ -37,6 +38,7 @@ Result<MeasureSettings> settings_from_value(const Value& value) {
   s.set_mb = f.integer_or("set_mb", s.set_mb, 1, 65536);
   s.singles = static_cast<int>(f.integer_or("singles", s.singles, 0, 100));
   s.submission_seconds = f.number_or("submission_seconds", s.submission_seconds, 0.1, 86400);
+  s.swapped = f.flag_or("swapped", s.swapped);
   const std::vector<std::string> off = f.texts_or("off", {});
   HONE_TRY(f.finish());
   HONE_ASSIGN(s.defences, Defences::without(off));

@@ -17,7 +17,8 @@ struct MeasureSettings {
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
   int singles = 5;                    ///< pairs of rounds of a single call
   double submission_seconds = 60;     ///< a submission may take for all its rounds together
-  Defences defences;                  ///< all, but in test builds
+  bool swapped = false;  ///< the submission goes first where it would go second: a second look
+  Defences defences;     ///< all, but in test builds
 };
 
 Value settings_to_value(const MeasureSettings& settings);

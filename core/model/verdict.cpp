@@ -109,6 +109,8 @@ Value verdict_to_value(const Verdict& v) {
                      {"mismatch", v.mismatch ? mismatch_to_value(*v.mismatch) : Value()},
                      {"speedup", v.speedup ? speedup_to_value(*v.speedup) : Value()},
                      {"stage_ms", std::move(stages)},
+                     {"caught", v.caught},
+                     {"second_look", v.second_look},
                      {"fingerprint", v.fingerprint},
                      {"source_hash", v.source_hash}});
 }
@@ -132,6 +134,8 @@ Result<Verdict> verdict_from_value(const Value& value) {
       if (ms.is_number()) v.stage_ms[stage] = ms.as_double();
     }
   }
+  v.caught = f.text_or("caught", "");
+  v.second_look = f.text_or("second_look", "");
   v.fingerprint = f.text_or("fingerprint", "");
   v.source_hash = f.text_or("source_hash", "");
   HONE_TRY(f.finish_loosely());

@@ -60,6 +60,10 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::optional<Speedup> speedup;          ///< for a correct submission that was measured
   std::map<std::string, double> stage_ms;  ///< "queue", "build", "check", "measure", "total"
+  /// The class of cheating that a defence caught: "forbidden_call", …; empty when none did. What
+  /// each means, and which ones a mistake can cause too: docs/protocol.md.
+  std::string caught;
+  std::string second_look;  ///< "agreed", "disagreed"; empty when there was none
   std::string
       fingerprint;  ///< hardware, driver, toolchain; speedups of different ones are never mixed
   std::string source_hash;  ///< SHA-256 of what was judged

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 
 #include "wire/message.hpp"
 
@@ -35,11 +36,47 @@ std::string metric_name(std::string_view path) {
 
 void flatten(std::string& out, const std::string& path, const Value& value) {
   if (value.is_map()) {
-    for (const auto& [key, member] : value.as_map()) flatten(out, path + "_" + key, member);
+    for (const auto& [key, member] : value.as_map()) {
+      // A client is a label, never part of a name.
+      if (key != "clients" || !member.is_map()) flatten(out, path + "_" + key, member);
+    }
   } else if (value.is_number() && std::isfinite(value.as_double())) {
     line(out, metric_name(path), "", value.as_double());
   } else if (value.is_bool()) {
     line(out, metric_name(path), "", value.as_bool() ? 1 : 0);
+  }
+}
+
+/// A label's value may be any text in Prometheus' format, where three characters are escaped.
+std::string label(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    if (c == '\\' || c == '"') text += '\\';
+    text += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return "\"" + text + "\"";
+}
+
+/// What the evaluator counts by client: how much was judged, and what of it was caught.
+void lines_of_clients(std::string& out, const Value& clients) {
+  head(out, "hone_judged_total", "counter");
+  for (const auto& [name, of] : clients.as_map()) {
+    const Value* judged = of.find("judged");
+    if (judged != nullptr && judged->is_number())
+      line(out, "hone_judged_total", "client=" + label(name), judged->as_double());
+  }
+  for (const auto& [metric, key, what] :
+       {std::tuple("hone_caught_total", "caught", "class"),
+        std::tuple("hone_second_looks_total", "second_looks", "outcome")}) {
+    head(out, metric, "counter");
+    for (const auto& [name, of] : clients.as_map()) {
+      const Value* counts = of.find(key);
+      if (counts == nullptr || !counts->is_map()) continue;
+      for (const auto& [kind, count] : counts->as_map()) {
+        line(out, metric, std::string(what) + "=" + label(kind) + ",client=" + label(name),
+             count.as_double());
+      }
+    }
   }
 }
 
@@ -205,6 +242,9 @@ std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service) c
     line(out, "hone_request_seconds_sum", verb, histogram.sum_s());
     line(out, "hone_request_seconds_count", verb, count);
   }
+  const Value* evaluator = service.find("evaluator");
+  const Value* clients = evaluator == nullptr ? nullptr : evaluator->find("clients");
+  if (clients != nullptr && clients->is_map()) lines_of_clients(out, *clients);
   flatten(out, "hone_service", service);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "base/files.hpp"
+#include "model/caught.hpp"
 
 namespace hone::test {
 namespace {
@@ -17,6 +18,10 @@ constexpr double kNoGain = 4.0, kGain = 5.0;
 Expected is(Outcome outcome, std::string words = "") { return {{outcome}, std::move(words)}; }
 Expected no_gain() { return {{kCorrect}, "", 0, kNoGain}; }
 Expected gains() { return {{kCorrect}, "", kGain}; }
+Expected caught_as(std::string what, Expected expected) {
+  expected.caught = std::move(what);
+  return expected;
+}
 /// It tried, and says in the words of an exception what came of it.
 Expected held() { return is(kCrashed, "was held"); }
 Expected got_out() { return is(kCrashed, "got out"); }
@@ -27,7 +32,7 @@ std::vector<Attack> lazy_answers() {
       {"lower_precision", "add_relu", is(kWrong, "output out is wrong")},
       {"shown_shapes_only",
        "add_relu",
-       is(kWrong, "a hidden shape"),
+       caught_as(caught::kWrongWhenHidden, is(kWrong, "a hidden shape")),
        {"hidden_shapes"},
        is(kCorrect)},
       {"one_family_only", "add_relu", is(kWrong), {"families"}, is(kCorrect)},
@@ -39,8 +44,17 @@ std::vector<Attack> lazy_answers() {
        {"fresh_inputs", "poison"},
        gains(),
        {"fresh_inputs"}},
-      {"honest_until_timed", "add_relu", is(kWrong), {"timed_answers", "physics"}, gains()},
+      {"honest_until_timed",
+       "add_relu",
+       caught_as(caught::kWrongWhenTimed, is(kWrong)),
+       {"timed_answers", "physics"},
+       gains()},
       {"assume_the_order", "add_relu", is(kWrong), {"shuffle"}, is(kCorrect)},
+      {"gamble_on_families",
+       "gelu",
+       caught_as(caught::kSecondLook, is(kWrong, "in a second look")),
+       {"second_look"},
+       is(kCorrect)},
   };
 }
 
@@ -48,7 +62,7 @@ std::vector<Attack> against_the_clock() {
   return {
       {"pay_once_a_round",
        "small",
-       {{kCorrect}, "", 0, kNoGain, "single_rounds_disagree"},
+       {{kCorrect}, "", 0, kNoGain, "single_rounds_disagree", caught::kSingleRounds},
        {"single_rounds"},
        {{kCorrect}, "", 0.15}},
       {"say_done_early",
@@ -76,7 +90,7 @@ std::vector<Attack> against_memory() {
   return {
       {"write_before",
        "add_relu",
-       is(kWrong, "wrote outside of tensor"),
+       caught_as(caught::kWroteOutside, is(kWrong, "wrote outside of tensor")),
        {"canaries"},
        is(kCorrect)},
       {"write_after",
@@ -89,7 +103,7 @@ std::vector<Attack> against_memory() {
       {"swallow_the_fault", "add_relu", is(kTimedOut)},
       {"change_the_inputs",
        "add_relu",
-       is(kWrong, "changed the input tensor x"),
+       caught_as(caught::kChangedInputs, is(kWrong, "changed the input tensor x")),
        {"inputs_unchanged"},
        is(kCorrect)},
       {"remap_the_outputs", "add_relu", is(kWrong)},
@@ -114,7 +128,11 @@ std::vector<Attack> against_the_jail() {
       {"ask_the_kernel_to_write", "add_relu", held(), {"seccomp"}, got_out()},
       {"take_more_cores", "add_relu", held(), {"seccomp"}, got_out()},
       {"raise_priority", "add_relu", held(), {"seccomp"}, got_out()},
-      {"trace_itself", "add_relu", is(kCrashed, "SIGSYS"), {"seccomp"}, got_out()},
+      {"trace_itself",
+       "add_relu",
+       caught_as(caught::kForbiddenCall, is(kCrashed, "SIGSYS")),
+       {"seccomp"},
+       got_out()},
       {"kill_others", "add_relu", held()},
       {"start_a_program", "add_relu", held(), {"seccomp"}, got_out()},
       {"read_the_machine", "add_relu", held(), {"landlock"}, got_out()},
@@ -129,11 +147,12 @@ std::vector<Attack> against_the_jail() {
 
 std::vector<Attack> to_be_asked_again() {
   return {
-      {"exit_early", "add_relu", is(kCrashed, "exited with code 0")},
+      {"exit_early", "add_relu", caught_as(caught::kEarlyExit, is(kCrashed, "exited with code 0"))},
       {"exit_in_a_constructor", "add_relu", is(kCrashed, "exited with code 0 while loading")},
       {"never_load", "add_relu", is(kTimedOut, "while loading")},
       {"forge_a_report", "add_relu", is(kTimedOut)},
-      {"garbage_for_the_judge", "add_relu", is(kCrashed, "a report that is none")},
+      {"garbage_for_the_judge", "add_relu",
+       caught_as(caught::kBrokenReport, is(kCrashed, "a report that is none"))},
       {"hang_up", "add_relu", is(kCrashed)},
       {"spin_forever", "add_relu", is(kTimedOut)},
       {"stop_itself", "add_relu", is(kTimedOut)},

@@ -16,6 +16,7 @@ struct Expected {
   std::string words = {};                     ///< in the reason or the compiler's words; empty: any
   double speedup_min = 0, speedup_max = 1e9;  ///< of a correct one
   std::string flag = {};                      ///< of a measurement; empty: any
+  std::string caught = {};                    ///< its class, model/caught.hpp; empty: any
 };
 
 /// One submission: submissions/<name>.cpp.

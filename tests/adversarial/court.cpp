@@ -20,6 +20,9 @@ EvaluatorOptions court_options(const Defences& defences) {
   options.measure.singles = 3;
   options.measure.seconds_max = 0.4;
   options.measure.defences = defences;
+  // Above what noise makes of the baseline's own work, and below every gain that is asserted.
+  options.suspect_speedup = 4.5;
+  options.suspect_factor = 0;
   return options;
 }
 
@@ -112,6 +115,10 @@ std::string difference(const Result<Verdict>& verdict, const Expected& expected)
   }
   if ((verdict->reason + verdict->diagnostics).find(expected.words) == std::string::npos) {
     return "expected '" + expected.words + "', found " + text_of(verdict);
+  }
+  if (!expected.caught.empty() && verdict->caught != expected.caught) {
+    return "expected '" + expected.caught + "' to be caught, found '" + verdict->caught +
+           "': " + text_of(verdict);
   }
   if (verdict->outcome != Outcome::kCorrect) return "";
   if (!verdict->speedup) return "no speedup: " + text_of(verdict);

@@ -103,6 +103,8 @@ TEST(Verdict, RoundTrip) {
   verdict.mismatch = Mismatch{"y", "n=3", "normal", {1, 2}, 1.5, std::nullopt, 1e-6, 3, 9, 1};
   verdict.speedup = Speedup{1.5, 1.4, 1.6, 10, 15, 7, 4, {"noisy"}};
   verdict.stage_ms["build"] = 12.5;
+  verdict.caught = "second_look";
+  verdict.second_look = "disagreed";
   auto back = verdict_from_value(verdict_to_value(verdict));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(verdict_to_value(*back), verdict_to_value(verdict));

@@ -65,6 +65,22 @@ TEST(Metrics, OnControlAsMapAndAsText) {
                "metrics: format: unknown value 'prometeus'; did you mean 'prometheus'?");
 }
 
+TEST(Metrics, WhatWasCaughtIsALabelledCounter) {
+  const Value clients =
+      Value::map({{"tra\"iner\n", Value::map({{"judged", 40},
+                                              {"second_looks", Value::map({{"agreed", 2}})},
+                                              {"caught", Value::map({{"forbidden_call", 3}})}})}});
+  const Value service = Value::map({{"evaluator", Value::map({{"clients", clients}})}});
+  const std::string text = Metrics().to_prometheus({}, service);
+  for (const std::string line :
+       {"# TYPE hone_caught_total counter", "hone_judged_total{client=\"tra\\\"iner\\n\"} 40",
+        "hone_caught_total{class=\"forbidden_call\",client=\"tra\\\"iner\\n\"} 3",
+        "hone_second_looks_total{outcome=\"agreed\",client=\"tra\\\"iner\\n\"} 2"}) {
+    EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
+  }
+  EXPECT_EQ(text.find("hone_service_evaluator_clients"), std::string::npos) << text;
+}
+
 TEST(Metrics, ReapedEpisodesAreCounted) {
   ScriptedService service;
   service.reap_next(7);

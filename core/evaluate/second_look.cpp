@@ -1,0 +1,85 @@
+// When to look twice, and what to believe then.
+#include "evaluate/second_look.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "judge/session.hpp"
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+// *Rationale:* other loads of a machine move a median by some per cent, on a bad day by a quarter;
+// a look that was luck differs by what made it worth cheating for.
+constexpr double kAgrees = 0.67;  // of the faster look
+constexpr double kNearPhysics = 4;
+constexpr std::size_t kTasksMax = 1 << 16;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string key_of(const Task& task) { return task.dataset + "/" + task.id; }
+
+/// A faster look may also be one of a noisy pair, whose intervals meet.
+bool agree(const Speedup& x, const Speedup& y) {
+  const Speedup& slow = x.value <= y.value ? x : y;
+  const Speedup& fast = x.value <= y.value ? y : x;
+  return slow.value >= kAgrees * fast.value || slow.high >= fast.low;
+}
+
+}  // namespace
+
+std::string SecondLook::doubt(const Task& task, const Verdict& verdict) const {
+  if (!verdict.correct() || !verdict.speedup || verdict.speedup->value <= 1) return "";
+  const double speedup = verdict.speedup->value;
+  if (speedup_ > 0 && speedup >= speedup_) {
+    return "a speedup of " + number(speedup) + ", at least the " + number(speedup_) +
+           " that is suspect";
+  }
+  if ((speedup_ > 0 || factor_ > 0) &&
+      beyond_physics(task, verdict.speedup->time_us * 1e-6 / kNearPhysics)) {
+    return "a speedup of " + number(speedup) + ", near what a core can load and store";
+  }
+  if (factor_ <= 0) return "";
+  MutexLock lock(mutex_);
+  const auto found = best_.find(key_of(task));
+  const double best = found == best_.end() ? 1 : found->second;  // the baseline itself was seen
+  if (speedup < factor_ * best) return "";
+  return "a speedup of " + number(speedup) + ", where the best so far was " + number(best);
+}
+
+void SecondLook::remember(const Task& task, const Verdict& verdict) {
+  if (!verdict.correct() || !verdict.speedup) return;
+  MutexLock lock(mutex_);
+  if (best_.size() >= kTasksMax) best_.clear();  // then a few are looked at twice again
+  double& best = best_.try_emplace(key_of(task), 1).first->second;
+  best = std::max(best, verdict.speedup->value);
+}
+
+Verdict settle(Verdict first, Verdict second) {
+  const bool measured = second.correct() && second.speedup.has_value();
+  if (measured && agree(*first.speedup, *second.speedup)) {
+    first.second_look = "agreed";
+    return first;
+  }
+  Verdict counts;
+  if (measured && first.speedup->value < second.speedup->value) {
+    counts = std::move(first);
+  } else {
+    counts = std::move(second);
+  }
+  if (counts.speedup) {
+    counts.speedup->flags.push_back("second_look_disagrees");
+  } else {
+    counts.reason += ", in a second look";
+  }
+  counts.second_look = "disagreed";
+  counts.caught = caught::kSecondLook;
+  return counts;
+}
+
+}  // namespace hone

@@ -1,0 +1,50 @@
+// What the evaluator counts by client.
+#include "evaluate/counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+Verdict caught(const std::string& what) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kWrong;
+  verdict.caught = what;
+  return verdict;
+}
+
+TEST(Counters, CountWhatWasCaughtByClassAndClient) {
+  Counters counters;
+  counters.count(caught(caught::kWroteOutside), "a");
+  counters.count(caught(caught::kWroteOutside), "a");
+  counters.count(caught(""), "a");
+  Verdict looked = caught(caught::kSecondLook);
+  looked.second_look = "disagreed";
+  counters.count(looked, "b");
+  counters.count(unavailable("no device"), "b");  // a fault of ours was no judgement
+  const Value value = counters.value();
+  const Value& a = *value.find("clients")->find("a");
+  EXPECT_EQ(a.find("judged")->as_int(), 3);
+  EXPECT_EQ(a.find("caught")->find("wrote_outside")->as_int(), 2);
+  EXPECT_EQ(a.find("caught")->as_map().size(), 1u);
+  const Value& b = *value.find("clients")->find("b");
+  EXPECT_EQ(b.find("judged")->as_int(), 1);
+  EXPECT_EQ(b.find("second_looks")->find("disagreed")->as_int(), 1);
+}
+
+TEST(Counters, ClientsThatNameThemselvesCannotFillTheMemory) {
+  Counters counters;
+  for (std::size_t i = 0; i < 3 * Counters::kClientsMax; ++i) {
+    counters.count(caught(""), "client " + std::to_string(i));
+  }
+  const Value value = counters.value();
+  const Value& clients = *value.find("clients");
+  EXPECT_EQ(clients.as_map().size(), Counters::kClientsMax + 1);
+  EXPECT_EQ(clients.find("(others)")->find("judged")->as_int(),
+            static_cast<std::int64_t>(2 * Counters::kClientsMax));
+}
+
+}  // namespace
+}  // namespace hone

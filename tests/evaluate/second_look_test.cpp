@@ -1,0 +1,97 @@
+// Which winners are looked at twice, and which look counts.
+#include "evaluate/second_look.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kSlow = 1e6;  // µs: far from physics
+
+Verdict winner(double speedup, double time_us = kSlow, double width = 0.02) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kCorrect;
+  verdict.speedup = Speedup{
+      speedup, speedup * (1 - width), speedup * (1 + width), time_us, time_us * speedup, 7, 4, {}};
+  return verdict;
+}
+
+Task task(const std::string& id = "t") {
+  Task task;
+  task.dataset = "tasks";
+  task.id = id;
+  task.timed = {{"n", 1 << 20}};
+  task.threads = 1;
+  Tensor x;
+  x.name = "x";
+  x.dtype = DType::kF32;
+  x.shape = {"n"};
+  task.tensors = {x};
+  return task;
+}
+
+TEST(SecondLook, DoubtsWhatIsAboveTheConfiguredSpeedup) {
+  const SecondLook looks(10, 0);
+  EXPECT_EQ(looks.doubt(task(), winner(9.9)), "");
+  EXPECT_EQ(looks.doubt(task(), winner(12)), "a speedup of 12, at least the 10 that is suspect");
+  Verdict wrong = winner(12);
+  wrong.outcome = Outcome::kWrong;
+  EXPECT_EQ(looks.doubt(task(), wrong), "");
+  Verdict unmeasured = winner(12);
+  unmeasured.speedup.reset();
+  EXPECT_EQ(looks.doubt(task(), unmeasured), "");
+}
+
+TEST(SecondLook, DoubtsWhatIsFarAboveTheBestOfItsTask) {
+  SecondLook looks(0, 2);
+  EXPECT_EQ(looks.doubt(task(), winner(1.9)), "");
+  EXPECT_EQ(looks.doubt(task(), winner(2.5)), "a speedup of 2.5, where the best so far was 1");
+  looks.remember(task(), winner(2.5));
+  looks.remember(task(), winner(1.1));  // is not the best
+  EXPECT_EQ(looks.doubt(task(), winner(4.9)), "");
+  EXPECT_NE(looks.doubt(task(), winner(5.1)), "");
+  EXPECT_NE(looks.doubt(task("another"), winner(2.5)), "");
+}
+
+TEST(SecondLook, DoubtsWhatIsNearPhysics) {
+  // 4 MiB in 5 µs are 840 GB/s; the most there can be is 768 GB/s, a quarter of it 192.
+  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 20)),
+            "a speedup of 1.5, near what a core can load and store");
+  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 40)), "");
+  EXPECT_EQ(SecondLook(0, 0).doubt(task(), winner(1.5, 20)), "");
+}
+
+TEST(Settle, TheFirstCountsWhereBothAgree) {
+  const Verdict verdict = settle(winner(12), winner(9));
+  EXPECT_EQ(verdict.speedup->value, 12);
+  EXPECT_EQ(verdict.second_look, "agreed");
+  EXPECT_EQ(verdict.caught, "");
+  EXPECT_EQ(settle(winner(12), winner(6, kSlow, 1)).second_look, "agreed") << "intervals meet";
+}
+
+TEST(Settle, TheSlowerCountsWhereTheyDoNot) {
+  for (const auto& [a, b] : {std::pair(12.0, 3.0), std::pair(3.0, 12.0)}) {
+    const Verdict verdict = settle(winner(a), winner(b));
+    EXPECT_EQ(verdict.outcome, Outcome::kCorrect);
+    EXPECT_EQ(verdict.speedup->value, 3);
+    EXPECT_EQ(verdict.speedup->flags, std::vector<std::string>{"second_look_disagrees"});
+    EXPECT_EQ(verdict.second_look, "disagreed");
+    EXPECT_EQ(verdict.caught, caught::kSecondLook);
+  }
+}
+
+TEST(Settle, TheOneThatFailedCounts) {
+  Verdict wrong;
+  wrong.outcome = Outcome::kWrong;
+  wrong.reason = "output out is wrong for n=8";
+  const Verdict verdict = settle(winner(12), wrong);
+  EXPECT_EQ(verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(verdict.reason, "output out is wrong for n=8, in a second look");
+  EXPECT_EQ(verdict.second_look, "disagreed");
+  EXPECT_EQ(verdict.caught, caught::kSecondLook);
+}
+
+}  // namespace
+}  // namespace hone
