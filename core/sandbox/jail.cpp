@@ -56,7 +56,9 @@ Status set_limit(__rlimit_resource what, std::int64_t value, const char* name) {
 
 Status set_limits(const JailPlan& plan) {
   const ProcessLimits& limits = plan.request->limits;
-  HONE_TRY(set_limit(RLIMIT_CORE, 0, "core files"));
+  // Not 0: that stops files, but not a core_pattern that is a program, which would be handed the
+  // memory of every crash. For 1 the kernel writes neither.
+  HONE_TRY(set_limit(RLIMIT_CORE, 1, "core files"));
   if (limits.cpu_seconds > 0) {
     const auto seconds = static_cast<std::int64_t>(std::ceil(limits.cpu_seconds));
     HONE_TRY(set_limit(RLIMIT_CPU, seconds, "cpu time"));

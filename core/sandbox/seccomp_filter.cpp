@@ -9,6 +9,8 @@
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -64,10 +66,20 @@ constexpr scmp_datum_t datum(long long value) { return static_cast<scmp_datum_t>
 scmp_arg_cmp equal(unsigned argument, long long value) {
   return {argument, SCMP_CMP_EQ, datum(value), 0};
 }
+scmp_arg_cmp differs(unsigned argument, long long value) {
+  return {argument, SCMP_CMP_NE, datum(value), 0};
+}
 /// (argument & mask) == value
 scmp_arg_cmp masked(unsigned argument, long long mask, long long value) {
   return {argument, SCMP_CMP_MASKED_EQ, datum(mask), datum(value)};
 }
+
+/// Every clock of one's own and of the machine. Beyond them lie the processor times of whatever
+/// process one names: who works when, in other slots.
+constexpr long long kClocksLast = 11;
+scmp_arg_cmp own_clock(unsigned argument) { return {argument, SCMP_CMP_LE, datum(kClocksLast), 0}; }
+constexpr std::initializer_list<int> kClockCalls = {SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres),
+                                                    SCMP_SYS(clock_nanosleep)};
 
 // Calls that have no other use here than to break out.
 constexpr std::initializer_list<int> kEscapes = {SCMP_SYS(ptrace),
@@ -94,10 +106,15 @@ constexpr std::initializer_list<int> kEscapes = {SCMP_SYS(ptrace),
 void allow_memory_and_threads(Filter& filter, bool threads) {
   filter.allow({SCMP_SYS(munmap), SCMP_SYS(mprotect), SCMP_SYS(mremap), SCMP_SYS(brk),
                 SCMP_SYS(mincore), SCMP_SYS(membarrier), SCMP_SYS(futex), SCMP_SYS(set_robust_list),
-                SCMP_SYS(get_robust_list), SCMP_SYS(rseq), SCMP_SYS(set_tid_address),
-                SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getparam),
-                SCMP_SYS(sched_getscheduler), SCMP_SYS(sched_get_priority_min),
-                SCMP_SYS(sched_get_priority_max), SCMP_SYS(getcpu), SCMP_SYS(arch_prctl)});
+                SCMP_SYS(rseq), SCMP_SYS(set_tid_address), SCMP_SYS(sched_yield),
+                SCMP_SYS(sched_get_priority_min), SCMP_SYS(sched_get_priority_max),
+                SCMP_SYS(getcpu), SCMP_SYS(arch_prctl)});
+  // Of itself alone, and not whether there is a process of some number, and where it runs.
+  for (const int call : {SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getparam),
+                         SCMP_SYS(sched_getscheduler), SCMP_SYS(get_robust_list)}) {
+    filter.add(SCMP_ACT_ALLOW, call, {equal(0, 0)});
+    filter.add(SCMP_ACT_ALLOW, call, {equal(0, ::getpid())});
+  }
   // Private memory, and shared mappings of descriptors that it was given; shared memory of its own
   // would not count towards a limit on private memory.
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_TYPE, MAP_PRIVATE)});
@@ -140,16 +157,16 @@ void allow_files(Filter& filter) {
 }
 
 void allow_own_process(Filter& filter) {
-  filter.allow({SCMP_SYS(exit),         SCMP_SYS(exit_group),      SCMP_SYS(restart_syscall),
-                SCMP_SYS(nanosleep),    SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_gettime),
-                SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday),    SCMP_SYS(time),
-                SCMP_SYS(times),        SCMP_SYS(getrusage),       SCMP_SYS(getpid),
-                SCMP_SYS(gettid),       SCMP_SYS(getppid),         SCMP_SYS(getpgrp),
-                SCMP_SYS(getuid),       SCMP_SYS(geteuid),         SCMP_SYS(getgid),
-                SCMP_SYS(getegid),      SCMP_SYS(rt_sigaction),    SCMP_SYS(rt_sigprocmask),
-                SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending),   SCMP_SYS(rt_sigsuspend),
-                SCMP_SYS(sigaltstack),  SCMP_SYS(pause),           SCMP_SYS(getrandom),
-                SCMP_SYS(uname),        SCMP_SYS(sysinfo),         SCMP_SYS(getrlimit)});
+  filter.allow({SCMP_SYS(exit),         SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
+                SCMP_SYS(nanosleep),    SCMP_SYS(gettimeofday),  SCMP_SYS(time),
+                SCMP_SYS(times),        SCMP_SYS(getrusage),     SCMP_SYS(getpid),
+                SCMP_SYS(gettid),       SCMP_SYS(getppid),       SCMP_SYS(getpgrp),
+                SCMP_SYS(getuid),       SCMP_SYS(geteuid),       SCMP_SYS(getgid),
+                SCMP_SYS(getegid),      SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
+                SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigsuspend),
+                SCMP_SYS(sigaltstack),  SCMP_SYS(pause),         SCMP_SYS(getrandom),
+                SCMP_SYS(uname),        SCMP_SYS(getrlimit)});
+  for (const int call : kClockCalls) filter.add(SCMP_ACT_ALLOW, call, {own_clock(0)});
   const pid_t self = ::getpid();
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self)});
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self)});
@@ -159,6 +176,60 @@ void allow_own_process(Filter& filter) {
   }
   constexpr int kSetVma = 0x53564d41;  // the C library names its heaps with it
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, kSetVma)});
+}
+
+/// A compiler that was taken over has the same user as other processes at the lower levels, and
+/// Landlock says nothing about these: it must not slow, pin, limit, signal or watch them.
+void keep_off_others(Filter& filter) {
+  for (const int call :
+       {SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam),
+        SCMP_SYS(sched_setattr), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getscheduler),
+        SCMP_SYS(sched_getparam), SCMP_SYS(sched_getattr), SCMP_SYS(prlimit64)}) {
+    filter.add(kRefuse, call, {differs(0, 0)});
+  }
+  for (const int call :
+       {SCMP_SYS(setpriority), SCMP_SYS(getpriority), SCMP_SYS(ioprio_set), SCMP_SYS(ioprio_get)}) {
+    filter.add(kRefuse, call, {differs(1, 0)});
+  }
+  filter.add(kRefuse, SCMP_SYS(setpriority), {differs(0, 0)});  // groups and users
+  constexpr long long kNegative = 0x80000000;                   // all, or a group
+  filter.add(kRefuse, SCMP_SYS(kill), {masked(0, kNegative, kNegative)});
+  for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {  // signals by another name
+    filter.add(kRefuse, SCMP_SYS(fcntl), {equal(1, command)});
+  }
+  for (const int request : {FIOSETOWN, SIOCSPGRP}) {
+    filter.add(kRefuse, SCMP_SYS(ioctl), {equal(1, request)});
+  }
+  for (const int call : kClockCalls) {
+    filter.add(kRefuse, call, {{0, SCMP_CMP_GT, datum(kClocksLast), 0}});
+  }
+  // A crash must not reach the machine's core handler: see RLIMIT_CORE in jail.cpp.
+  filter.add(kRefuse, SCMP_SYS(setrlimit), {equal(0, RLIMIT_CORE)});
+  filter.add(kRefuse, SCMP_SYS(prlimit64), {equal(1, RLIMIT_CORE), differs(2, 0)});
+}
+
+/// Ways to leave word for another process, or for the next build, that are no files of one's own:
+/// names in the kernel, locks, and what Landlock lets everybody do to a file that they own. Memory
+/// files would not count towards a limit that is polled.
+void keep_off_shared(Filter& filter) {
+  filter.deny(kRefuse, {SCMP_SYS(shmget),        SCMP_SYS(shmat),        SCMP_SYS(shmctl),
+                        SCMP_SYS(semget),        SCMP_SYS(semop),        SCMP_SYS(semtimedop),
+                        SCMP_SYS(semctl),        SCMP_SYS(msgget),       SCMP_SYS(msgsnd),
+                        SCMP_SYS(msgrcv),        SCMP_SYS(msgctl),       SCMP_SYS(mq_open),
+                        SCMP_SYS(mq_unlink),     SCMP_SYS(inotify_init), SCMP_SYS(inotify_init1),
+                        SCMP_SYS(fanotify_init), SCMP_SYS(flock),        SCMP_SYS(chmod),
+                        SCMP_SYS(fchmod),        SCMP_SYS(fchmodat),     SCMP_SYS(chown),
+                        SCMP_SYS(lchown),        SCMP_SYS(fchown),       SCMP_SYS(fchownat),
+                        SCMP_SYS(setxattr),      SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr),
+                        SCMP_SYS(removexattr),   SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
+                        SCMP_SYS(utime),         SCMP_SYS(utimes),       SCMP_SYS(futimesat),
+                        SCMP_SYS(utimensat),     SCMP_SYS(memfd_create), SCMP_SYS(sync),
+                        SCMP_SYS(syncfs)});
+  constexpr int kFchmodat2 = 452;
+  filter.add(kMissing, kFchmodat2);
+  for (const int command : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY}) {
+    filter.add(kRefuse, SCMP_SYS(fcntl), {equal(1, command)});
+  }
 }
 
 #ifdef HONE_SANITIZED
@@ -188,6 +259,8 @@ Status filter_candidate(bool threads) {
 
 Status filter_builder() {
   Filter filter(SCMP_ACT_ALLOW);
+  keep_off_others(filter);
+  keep_off_shared(filter);
   filter.deny(kRefuse, kEscapes);
   filter.deny(kRefuse, {SCMP_SYS(socket),
                         SCMP_SYS(keyctl),
@@ -215,12 +288,6 @@ Status filter_builder() {
                         SCMP_SYS(mknodat),
                         SCMP_SYS(pidfd_open),
                         SCMP_SYS(pidfd_send_signal),
-                        SCMP_SYS(shmget),
-                        SCMP_SYS(shmat),
-                        SCMP_SYS(semget),
-                        SCMP_SYS(msgget),
-                        SCMP_SYS(mq_open),
-                        SCMP_SYS(fanotify_init),
                         SCMP_SYS(lookup_dcookie),
                         SCMP_SYS(vhangup),
                         SCMP_SYS(fsconfig),

@@ -135,6 +135,7 @@ std::vector<Attack> against_the_jail() {
        got_out()},
       {"kill_others", "add_relu", held()},
       {"start_a_program", "add_relu", held(), {"seccomp"}, got_out()},
+      {"watch_others", "add_relu", held(), {"seccomp"}, got_out()},
       {"read_the_machine", "add_relu", held(), {"landlock"}, got_out()},
       {"read_passwd", "add_relu", held(), {"landlock"}, got_out()},
       {"include_passwd", "add_relu", is(kBuildFailed)},

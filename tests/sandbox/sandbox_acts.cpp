@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "counting_acts.hpp"
+#include "neighbour_acts.hpp"
 
 namespace hone {
 namespace {
@@ -349,9 +350,12 @@ std::map<std::string, Act> file_acts() {
        [](S path) { return static_cast<long>(::execl(path.c_str(), path.c_str(), nullptr)); }},
       {"compile",
        [](S program) {
-         return static_cast<long>(std::system(("printf 'int main(){return 0;}' > a.cpp && " +
-                                               program + " -O1 a.cpp -o a.out && ./a.out")
-                                                  .c_str()));
+         return static_cast<long>(
+             std::system(("printf 'int main(){return 0;}' > a.cpp && " + program +
+                          " -O1 a.cpp -o a.out && "
+                          // The linker may not make it executable.
+                          "/lib64/ld-linux-x86-64.so.2 ./a.out")
+                             .c_str()));
        }},
   };
 }
@@ -364,6 +368,7 @@ int perform(const std::string& act, const std::string& detail) {
   acts.merge(process_acts());
   acts.merge(file_acts());
   acts.merge(counting_acts());
+  acts.merge(neighbour_acts());
   const auto found = acts.find(act);
   if (found == acts.end()) return 3;
   const long result = found->second(detail);

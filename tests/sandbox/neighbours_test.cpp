@@ -1,0 +1,160 @@
+// Jails against each other, at every isolation level: two at the same time that know each other's
+// numbers, and one after the other in the same slot.
+#include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "sandbox/cgroup.hpp"
+#include "sandbox_fixture.hpp"
+
+namespace hone {
+namespace {
+
+using testing::AnyOf;
+using testing::IsEmpty;
+
+/// How an act ended: the errno's name it printed, the signal's name, or "done".
+std::string outcome(const ProcessExit& exit) {
+  if (exit.signal != 0) return signal_name(exit.signal);
+  if (exit.exit_code == 0) return "done";
+  if (exit.exit_code != 1) return "exit " + std::to_string(exit.exit_code) + " " + exit.output;
+  return exit.output.substr(0, exit.output.find('\n'));
+}
+
+const auto kRefused = AnyOf("EPERM", "ENOSYS", "EACCES", "ENOENT", "ESRCH", "EROFS", "SIGSYS");
+
+class Neighbours : public EachLevel {
+ protected:
+  std::unique_ptr<Process> neighbour(Jail jail) {
+    const bool of_builder = jail == Jail::kBuilder;
+    auto started = launcher_->spawn(probe_request(jail, of_builder ? "build:wait" : "seal:wait"));
+    EXPECT_TRUE(started) << started.error().message;
+    return started ? std::move(*started) : nullptr;
+  }
+};
+
+const std::vector<std::string> kAgainstProcesses = {
+    "clock-of",     "resolution-of", "affinity-of", "pin-other",  "schedule-other",
+    "nice-other",   "limit-other",   "sigio",       "writev",     "readv",
+    "queue-signal", "ptrace",        "kcmp",        "pidfd-open", "kill"};
+
+TEST_P(Neighbours, CannotReachOneAnother) {
+  for (const Jail of_other : {Jail::kCandidate, Jail::kBuilder}) {
+    const auto other = neighbour(of_other);
+    ASSERT_NE(other, nullptr);
+    const std::string pid = std::to_string(other->pid());
+    for (const std::string& act : kAgainstProcesses) {
+      EXPECT_THAT(outcome(candidate("seal:" + act, pid)), kRefused) << act;
+      EXPECT_THAT(outcome(builder("build:" + act, pid)), kRefused) << act;
+    }
+    for (const char* file : {"mem", "environ", "maps", "status", "fd/0", "root/etc/passwd"}) {
+      const std::string path = "/proc/" + pid + "/" + file;
+      EXPECT_THAT(outcome(candidate("seal:read", path)), kRefused) << path;
+      EXPECT_THAT(outcome(builder("build:read", path)), kRefused) << path;
+    }
+    EXPECT_EQ(other->wait(0).error().code, Code::kDeadlineExceeded) << "it was ended";
+    cpu_set_t own, theirs;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof own, &own), 0);
+    ASSERT_EQ(::sched_getaffinity(other->pid(), sizeof theirs, &theirs), 0);
+    EXPECT_TRUE(CPU_EQUAL(&own, &theirs));
+    EXPECT_LT(::getpriority(PRIO_PROCESS, static_cast<id_t>(other->pid())), 19);
+  }
+}
+
+TEST_P(Neighbours, CannotReachTheHostOrTheLauncher) {
+  const std::string host = std::to_string(::getpid());
+  for (const std::string& act : kAgainstProcesses) {
+    EXPECT_THAT(outcome(candidate("seal:" + act, host)), kRefused) << act;
+    EXPECT_THAT(outcome(builder("build:" + act, host)), kRefused) << act;
+  }
+  EXPECT_THAT(outcome(builder("build:nice-user")), kRefused);
+}
+
+TEST_P(Neighbours, ShareNoName) {
+  const std::vector<std::string> acts = {
+      "shm-open", "shmget",  "shmctl",      "semget",   "semctl",    "msgget", "msgctl",
+      "mq-open",  "add-key", "request-key", "keyctl",   "mq-unlink", "unix",   "inet",
+      "udp",      "netlink", "inotify",     "fanotify", "flock",     "lock",   "memfd"};
+  for (const std::string& act : acts) {
+    EXPECT_THAT(outcome(candidate("seal:" + act)), kRefused) << act;
+    EXPECT_THAT(outcome(builder("build:" + act)), kRefused) << act;
+  }
+  EXPECT_THAT(outcome(candidate("seal:sysinfo")), kRefused) << "the load of other slots";
+}
+
+TEST_P(Neighbours, CannotMarkAFileThatIsTheirsByUser) {
+  // At `filtered` the jails have the user of this file, and Landlock does not look at these calls.
+  const std::string path = testing::TempDir() + "hone-mark-" + std::to_string(::getpid());
+  ASSERT_TRUE(write_file(path, "mine"));
+  for (const char* act : {"chmod", "chown", "utime", "xattr"}) {
+    EXPECT_THAT(outcome(candidate(std::string("seal:") + act, path)), kRefused) << act;
+    EXPECT_THAT(outcome(builder(std::string("build:") + act, path)), kRefused) << act;
+  }
+  EXPECT_EQ(std::filesystem::status(path).permissions() & std::filesystem::perms::others_write,
+            std::filesystem::perms::none);
+  std::filesystem::remove(path);
+}
+
+TEST_P(Neighbours, CannotLeaveTheirCgroup) {
+  const std::string root = launcher_->capabilities().cgroup_v2_root;
+  if (root.empty() || std::string(GetParam().freezer) == "ptrace") GTEST_SKIP() << "no cgroup v2";
+  const auto other = neighbour(Jail::kCandidate);
+  ASSERT_NE(other, nullptr);
+  std::string group;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (!entry.is_directory()) continue;
+    const std::string members = "\n" + read_kernel_file(entry.path().string() + "/cgroup.procs");
+    if (members.find("\n" + std::to_string(other->pid()) + "\n") != std::string::npos) {
+      group = entry.path().string();
+    }
+  }
+  ASSERT_FALSE(group.empty()) << "the neighbour is in no group below " << root;
+  for (const char* file : {"/cgroup.procs", "/cgroup.freeze", "/cgroup.kill", "/cgroup.threads"}) {
+    EXPECT_THAT(outcome(candidate("seal:write", group + file)), kRefused) << file;
+    EXPECT_THAT(outcome(builder("build:write", group + file)), kRefused) << file;
+  }
+  EXPECT_THAT(outcome(builder("build:write", root + "/cgroup.procs")), kRefused);
+}
+
+TEST_P(Neighbours, LeaveNothingForTheNextInTheirSlot) {
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(builder("build:find-plants").output, "0 found\n");
+    EXPECT_NE(builder("build:plant").output, "0 left\n") << "it left nothing that could be found";
+  }
+  EXPECT_EQ(builder("build:find-plants").output, "0 found\n");
+  EXPECT_THAT(outcome(candidate("seal:create", "/tmp/planted")), kRefused);
+}
+
+TEST_P(Neighbours, CrashWithoutACoreForWhateverHandlerThereIs) {
+  // 1 and not 0: the kernel would start a handler for 0.
+  EXPECT_EQ(candidate("core-limit").output, "1 1\n");
+  EXPECT_EQ(builder("core-limit").output, "1 1\n");
+  EXPECT_EQ(outcome(candidate("seal:clear-core-limit")), "EPERM");
+  EXPECT_EQ(outcome(builder("build:clear-core-limit")), "EPERM");
+}
+
+TEST_P(Neighbours, WithoutTheSealMostOfItWorks) {
+  // What stops these above is the filter alone, at the level where jails have one user.
+  if (GetParam().level != IsolationLevel::kFiltered) GTEST_SKIP() << "other walls stand, too";
+  const auto other = neighbour(Jail::kCandidate);
+  ASSERT_NE(other, nullptr);
+  const std::string pid = std::to_string(other->pid());
+  for (const char* act : {"clock-of", "affinity-of", "pin-other", "schedule-other", "nice-other",
+                          "limit-other", "sigio", "queue-signal"}) {
+    EXPECT_EQ(outcome(candidate(act, pid)), "done") << act;
+  }
+  for (const char* act :
+       {"inotify", "flock", "lock", "memfd", "msgctl", "sysinfo", "clear-core-limit"}) {
+    EXPECT_EQ(outcome(candidate(act)), "done") << act;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Neighbours, testing::ValuesIn(kSettings), name_of);
+
+}  // namespace
+}  // namespace hone
