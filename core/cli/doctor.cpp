@@ -2,6 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/doctor_probe.hpp"
+#include "sandbox/gaps.hpp"
 #include "sandbox/probe.hpp"
 
 namespace hone {
@@ -75,6 +76,13 @@ class DoctorCommand : public Command {
       for (const std::string& note : capabilities.notes) terminal.line("  " + note);
     }
     terminal.line();
+    terminal.line(terminal.paint(
+        Colour::kBold, "What isolation `" + std::string(isolation_name(capabilities.level())) +
+                           "` does not stop here (docs/threats.md)"));
+    for (const Gap& gap : open_gaps(capabilities.level(), capabilities)) {
+      terminal.line("  " + std::string(gap.text));
+    }
+    terminal.line();
     if (!packages.empty()) terminal.line("to install what is missing: apt-get install " + packages);
     terminal.line(
         serves
@@ -93,12 +101,15 @@ class DoctorCommand : public Command {
                               {"found", f.found},
                               {"advice", f.advice}}));
     }
+    Value gaps = Value::array();
+    for (const Gap& gap : open_gaps(capabilities.level(), capabilities)) gaps.push(gap.text);
     const Value::Array notes(capabilities.notes.begin(), capabilities.notes.end());
     terminal.json(Value::map({{"serves", serves},
                               {"isolation", isolation_name(capabilities.level())},
                               {"freezer", capabilities.freezer()},
                               {"findings", listed},
                               {"notes", notes},
+                              {"not_stopped", gaps},
                               {"packages", packages}}),
                   2);
   }

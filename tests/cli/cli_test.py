@@ -211,6 +211,9 @@ class Plain(unittest.TestCase):
             "memory",
         ):
             self.assertIn(what, named)
+        self.assertIn("a bug of the kernel behind an allowed call", found["not_stopped"])
+        if found["isolation"] != "private":
+            self.assertGreater(len(found["not_stopped"]), 2)
         for finding in found["findings"]:
             if finding["state"] == "missing":
                 self.assertTrue(finding["advice"], finding)

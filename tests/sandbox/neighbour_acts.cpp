@@ -107,6 +107,20 @@ long plant(S) {
   return 0;
 }
 
+/// As many full files as are asked for.
+long fill_files(S count) {
+  static const char kBlock[1 << 16] = {};
+  for (int i = 0; i < number(count); ++i) {
+    const int fd = ::open(("full" + std::to_string(i)).c_str(), O_WRONLY | O_CREAT, 0600);
+    if (fd < 0) return -1;
+    for (int block = 0; block < 16; ++block) {
+      if (::write(fd, kBlock, sizeof kBlock) != static_cast<ssize_t>(sizeof kBlock)) return -1;
+    }
+    ::close(fd);
+  }
+  return 0;
+}
+
 long find_plants(S) {
   int found = 0;
   DIR* folder = ::opendir(".");
@@ -192,6 +206,7 @@ Acts through_names() {
        }},
       {"plant", plant},
       {"find-plants", find_plants},
+      {"fill-files", fill_files},
       {"core-limit", print_core_limit},
       {"clear-core-limit", clear_core_limit},
   };

@@ -138,6 +138,16 @@ TEST_P(Neighbours, CrashWithoutACoreForWhateverHandlerThereIs) {
   EXPECT_EQ(outcome(builder("build:clear-core-limit")), "EPERM");
 }
 
+TEST_P(Neighbours, WhatALevelDoesNotStop) {
+  // core/sandbox/gaps.cpp says so.
+  const bool walled = GetParam().level == IsolationLevel::kPrivate;
+  EXPECT_EQ(outcome(candidate("seal:stat", "/etc/passwd")), walled ? "ENOENT" : "done");
+  EXPECT_EQ(outcome(builder("build:stat", "/etc/passwd")), walled ? "ENOENT" : "done");
+  SpawnRequest request = probe_request(Jail::kBuilder, "build:fill-files", "8");
+  request.limits.file_bytes = 1 << 20;  // of a file; a private folder has room for four
+  EXPECT_EQ(outcome(run(request)), walled ? "ENOSPC" : "done");
+}
+
 TEST_P(Neighbours, WithoutTheSealMostOfItWorks) {
   // What stops these above is the filter alone, at the level where jails have one user.
   if (GetParam().level != IsolationLevel::kFiltered) GTEST_SKIP() << "other walls stand, too";
