@@ -2,6 +2,7 @@
 #include "adversarial/court.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace hone::test {
 namespace {
@@ -26,6 +27,16 @@ EvaluatorOptions court_options(const Defences& defences) {
   return options;
 }
 
+/// HONE_ATTACK_LEVEL and HONE_ATTACK_FREEZER have the same table run behind fewer walls.
+Result<LauncherOptions> launcher_options() {
+  LauncherOptions options;
+  if (const char* level = std::getenv("HONE_ATTACK_LEVEL")) {
+    HONE_ASSIGN(options.maximum, parse_isolation(level));
+  }
+  if (const char* freezer = std::getenv("HONE_ATTACK_FREEZER")) options.freezer = freezer;
+  return options;
+}
+
 }  // namespace
 
 Court& Court::without(const std::vector<std::string>& off) {
@@ -43,14 +54,22 @@ Court::Court(const std::vector<std::string>& off) : off_(off) {
     failure_ = defences.error().message;
     return;
   }
-  LauncherOptions launcher;
+  auto wanted = launcher_options();
+  if (!wanted) {
+    failure_ = wanted.error().message;
+    return;
+  }
+  LauncherOptions launcher = std::move(wanted).value();
   // Without Landlock a private root would still hide most of the machine: this is about Landlock
   // alone.
   if (std::find(off.begin(), off.end(), "landlock") != off.end()) {
-    launcher.maximum = IsolationLevel::kSeparated;
+    launcher.maximum = std::min(launcher.maximum, IsolationLevel::kSeparated);
   }
   auto machine = Machine::start(court_options(*defences), launcher);
-  if (machine) {
+  const IsolationLevel level = machine ? (*machine)->launcher().level() : launcher.maximum;
+  if (level < launcher.maximum && std::getenv("HONE_ATTACK_LEVEL") != nullptr) {
+    failure_ = "this machine allows at most " + std::string(isolation_name(level));
+  } else if (machine) {
     machine_ = std::move(*machine);
   } else {
     failure_ = machine.error().message;
@@ -87,6 +106,14 @@ Result<Verdict> Court::judge_honest() {
   if (machine_ == nullptr) return internal_error("no machine: " + failure_);
   const auto honest = task("add_relu");
   return machine_->judge(honest, honest->backends.at("cpu").baseline.text, 99);
+}
+
+Result<std::unique_ptr<Machine>> two_at_a_time() {
+  EvaluatorOptions options = court_options({});
+  options.devices = {{0, 0, {0}}, {1, 1, {1}}};
+  options.builders = 2;
+  HONE_ASSIGN(const LauncherOptions launcher, launcher_options());
+  return Machine::start(std::move(options), launcher);
 }
 
 std::string text_of(const Result<Verdict>& verdict) {

@@ -32,6 +32,9 @@ class Court {
   std::string failure_;
 };
 
+/// A machine with every defence that judges two submissions side by side, one on each core.
+Result<std::unique_ptr<Machine>> two_at_a_time();
+
 /// Empty when the verdict is as expected, else what differs.
 std::string difference(const Result<Verdict>& verdict, const Expected& expected);
 std::string text_of(const Result<Verdict>& verdict);
