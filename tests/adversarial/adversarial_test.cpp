@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
+#include <sstream>
 
 #include "adversarial/attack.hpp"
 #include "adversarial/court.hpp"
@@ -131,6 +133,57 @@ TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
         << name << " does not say what stops it";
   }
   EXPECT_EQ(in_table, in_folder);
+}
+
+/// Every test's name as "Suite.Test", from the sources.
+std::set<std::string> names_of_tests() {
+  std::set<std::string> names;
+  const std::regex definition(R"(\nTEST(?:_P|_F)?\((\w+),\s*(\w+)\))");
+  for (const auto& file : std::filesystem::recursive_directory_iterator(HONE_SOURCE_DIR "/tests")) {
+    if (file.path().extension() != ".cpp") continue;
+    const auto text = read_file(file.path());
+    if (!text) continue;
+    for (std::sregex_iterator match(text->begin(), text->end(), definition), end; match != end;
+         ++match) {
+      names.insert((*match)[1].str() + "." + (*match)[2].str());
+    }
+  }
+  return names;
+}
+
+/// Numbers of the rows of one list are 1, 2, …; each row names attacks and tests that there are, or
+/// says why it does not apply.
+void expect_a_true_list(const std::string& page, const std::string& heading, int rows) {
+  std::set<std::string> known = names_of_tests();
+  for (const Attack& attack : attacks()) known.insert(attack.name);
+  const std::size_t from = page.find("\n### " + heading + "\n");
+  ASSERT_NE(from, std::string::npos) << heading;
+  std::istringstream lines(page.substr(from + 1, page.find("\n## ", from) - from));
+  std::string line;
+  std::getline(lines, line);
+  int number = 0;
+  while (std::getline(lines, line) && line.rfind("###", 0) != 0) {
+    if (line.rfind("| " + std::to_string(number + 1) + " | ", 0) != 0) continue;
+    ++number;
+    const std::string covered = line.substr(line.find(" | ", line.find(" | ") + 1));
+    int names = 0;
+    const std::regex in_ticks("`([A-Za-z_.]+)`");
+    for (std::sregex_iterator match(covered.begin(), covered.end(), in_ticks), end; match != end;
+         ++match, ++names) {
+      EXPECT_EQ(known.count((*match)[1].str()), 1u) << "no test or attack is called " << line;
+    }
+    if (names == 0) {
+      EXPECT_NE(covered.find("does not apply: "), std::string::npos) << line;
+    }
+  }
+  EXPECT_EQ(number, rows) << heading;
+}
+
+TEST(AdversarialTable, EveryKnownClassAndCaseIsCoveredOrDoesNotApply) {
+  const auto page = read_file(HONE_SOURCE_DIR "/docs/threats.md");
+  ASSERT_TRUE(page) << page.error().message;
+  expect_a_true_list(*page, "Classes of reward hacks", 30);
+  expect_a_true_list(*page, "Cases for a sandbox and a service", 56);
 }
 
 TEST(AdversarialTable, BuildsGiveNothingOfTheMachineAway) {

@@ -29,6 +29,7 @@ Expected got_out() { return is(kCrashed, "got out"); }
 std::vector<Attack> lazy_answers() {
   return {
       {"zeros", "add_relu", is(kWrong, "output out is wrong")},
+      {"nan_answers", "add_relu", is(kWrong, "output out is wrong")},
       {"lower_precision", "add_relu", is(kWrong, "output out is wrong")},
       {"shown_shapes_only",
        "add_relu",
@@ -113,6 +114,7 @@ std::vector<Attack> against_memory() {
       {"share_memory", "add_relu", held(), {"seccomp"}, got_out()},
       {"look_for_answers", "add_relu", held()},
       {"find_a_note", "add_relu", held()},
+      {"shrink_the_arena", "add_relu", held()},
       {"write_the_orders", "add_relu", held()},
       {"allocate_without_end", "add_relu", is(kOutOfMemory), {"memory_limit"}, is(kCorrect)},
       {"reserve_without_end", "add_relu", is(kOutOfMemory)},
@@ -143,6 +145,7 @@ std::vector<Attack> against_the_jail() {
       {"include_the_reference", "add_relu", is(kBuildFailed)},
       {"incbin_a_file", "add_relu", is(kBuildFailed)},
       {"include_devices", "add_relu", is(kBuildFailed)},
+      {"huge_object", "add_relu", is(kBuildFailed)},
       {"compile_without_end", "add_relu", is(kBuildFailed)},
   };
 }

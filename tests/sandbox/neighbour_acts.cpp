@@ -121,6 +121,16 @@ long fill_files(S count) {
   return 0;
 }
 
+/// Empty files, as many as are asked for.
+long make_files(S count) {
+  for (int i = 0; i < number(count); ++i) {
+    const int fd = ::open(("i" + std::to_string(i)).c_str(), O_WRONLY | O_CREAT, 0600);
+    if (fd < 0) return -1;
+    ::close(fd);
+  }
+  return 0;
+}
+
 long find_plants(S) {
   int found = 0;
   DIR* folder = ::opendir(".");
@@ -207,6 +217,7 @@ Acts through_names() {
       {"plant", plant},
       {"find-plants", find_plants},
       {"fill-files", fill_files},
+      {"make-files", make_files},
       {"core-limit", print_core_limit},
       {"clear-core-limit", clear_core_limit},
   };

@@ -146,6 +146,7 @@ TEST_P(Neighbours, WhatALevelDoesNotStop) {
   SpawnRequest request = probe_request(Jail::kBuilder, "build:fill-files", "8");
   request.limits.file_bytes = 1 << 20;  // of a file; a private folder has room for four
   EXPECT_EQ(outcome(run(request)), walled ? "ENOSPC" : "done");
+  EXPECT_EQ(outcome(builder("build:make-files", "16400")), walled ? "ENOSPC" : "done");
 }
 
 TEST_P(Neighbours, WithoutTheSealMostOfItWorks) {
