@@ -268,7 +268,7 @@ class LocalEvaluator : public Evaluator {
       first = settle(std::move(*first), std::move(*second));
       const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
                                 s.task->id + ": " + doubt + "; a second look " + first->second_look;
-      const bool agreed = first->caught.empty();
+      const bool agreed = first->second_look == "agreed";
       agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + first->reason);
     }
     looks_.remember(*s.task, *first);

@@ -11,6 +11,7 @@
 
 #include "evaluate/shared_machine.hpp"
 #include "evaluate/verdicts.hpp"
+#include "model/caught.hpp"
 
 namespace hone {
 namespace {
@@ -273,6 +274,26 @@ TEST(Killed, WhoeverKilledItAFirstSigkillIsNoVerdictAndASecondIs) {
   const auto greedy = verdict_of_judgement(result);
   ASSERT_TRUE(greedy) << greedy.error().message;
   EXPECT_EQ(greedy->outcome, Outcome::kOutOfMemory);
+}
+
+TEST(SecondLook, OfAnHonestWinnerCostsTimeAndNothingElse) {
+  EvaluatorOptions options = test::quick_options();
+  options.suspect_factor = 1.2;
+  auto machine = test::Machine::start(options);
+  ASSERT_TRUE(machine) << machine.error().message;
+  const auto fast = read_file(test::tasks_dir() / "gelu/golden/correct_fast.cpp");
+  ASSERT_TRUE(fast) << fast.error().message;
+  const auto winner = (*machine)->judge((*machine)->task("gelu"), *fast, 3);
+  ASSERT_TRUE(winner) << winner.error().message;
+  EXPECT_EQ(winner->outcome, Outcome::kCorrect) << winner->reason;
+  EXPECT_GT(winner->stage_ms.at("second_look"), 0);
+  // "disagreed" only where another load of the machine was worth a third.
+  const bool agreed = winner->caught != caught::kSecondLook;
+  EXPECT_EQ(winner->second_look, agreed ? "agreed" : "disagreed");
+  const Value stats = (*machine)->evaluator().stats();
+  const Value& mine = *stats.find("clients")->find("test");
+  EXPECT_EQ(mine.find("judged")->as_int(), 1);
+  EXPECT_EQ(mine.find("second_looks")->find(winner->second_look)->as_int(), 1);
 }
 
 /// Judges a right and a crashing submission on a machine that allows less.
