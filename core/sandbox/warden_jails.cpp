@@ -50,6 +50,24 @@ std::int64_t resident_bytes(pid_t root) {
   return pages_all * ::sysconf(_SC_PAGESIZE);
 }
 
+/// Removes a folder with everything in it, whatever its last owner, who is gone, has locked: without
+/// root a folder without rights would stay for good.
+void remove_tree(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) return;
+  fs::permissions(folder, fs::perms::owner_all, error);
+  fs::recursive_directory_iterator next(folder, fs::directory_options::skip_permission_denied,
+                                        error);
+  for (; !error && next != fs::recursive_directory_iterator(); next.increment(error)) {
+    std::error_code ignored;
+    if (next->symlink_status(ignored).type() == fs::file_type::directory)
+      fs::permissions(next->path(), fs::perms::owner_all, ignored);  // before it is entered
+  }
+  fs::remove_all(folder, error);
+}
+
 }  // namespace
 
 void Warden::spawn(std::int64_t id, SpawnRequest request, std::vector<UniqueFd> fds) {
@@ -65,8 +83,7 @@ void Warden::spawn(std::int64_t id, SpawnRequest request, std::vector<UniqueFd> 
   jailed->request = std::move(request);
   if (const Status started = start(*jailed, std::move(fds)); !started) {
     refuse(id, started.error().in(jailed->request.label));
-    std::error_code ignored;
-    if (!jailed->work_folder.empty()) std::filesystem::remove_all(jailed->work_folder, ignored);
+    if (!jailed->work_folder.empty()) remove_tree(jailed->work_folder);
     return;
   }
   *free = true;
@@ -107,7 +124,8 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
 }
 
 Status Warden::make_work_folder(Jailed& jailed) {
-  jailed.work_folder = options_.workdir / ("hone-" + name_ + std::to_string(jailed.slot));
+  // By the jail's own number, so that what cannot be removed is in nobody's way.
+  jailed.work_folder = options_.workdir / ("hone-" + name_ + std::to_string(jailed.id));
   const char* path = jailed.work_folder.c_str();
   if (::mkdir(path, 0700) != 0) return system_error("make " + jailed.work_folder, errno);
   const uid_t user = user_of(jailed.slot);
@@ -149,8 +167,7 @@ bool Warden::drain(Jailed& jailed) {
 }
 
 void Warden::finish(Jailed& jailed) {
-  std::error_code ignored;
-  if (!jailed.work_folder.empty()) std::filesystem::remove_all(jailed.work_folder, ignored);
+  if (!jailed.work_folder.empty()) remove_tree(jailed.work_folder);
   ProcessExit& exit = jailed.exit;
   exit.out_of_memory = jailed.out_of_memory;
   if (jailed.cgroup != nullptr) {

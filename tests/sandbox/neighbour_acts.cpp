@@ -131,6 +131,12 @@ long make_files(S count) {
   return 0;
 }
 
+/// A folder that may not be listed, with a file in it.
+long plant_locked(S name) {
+  if (::mkdir(name.c_str(), 0300) != 0 || ::mkdir((name + "/within").c_str(), 0300) != 0) return -1;
+  return ::open((name + "/within/planted").c_str(), O_WRONLY | O_CREAT, 0) >= 0 ? 0 : -1;
+}
+
 long find_plants(S) {
   int found = 0;
   DIR* folder = ::opendir(".");
@@ -218,6 +224,7 @@ Acts through_names() {
       {"find-plants", find_plants},
       {"fill-files", fill_files},
       {"make-files", make_files},
+      {"plant-locked", plant_locked},
       {"core-limit", print_core_limit},
       {"clear-core-limit", clear_core_limit},
   };

@@ -130,6 +130,19 @@ TEST_P(Neighbours, LeaveNothingForTheNextInTheirSlot) {
   EXPECT_THAT(outcome(candidate("seal:create", "/tmp/planted")), kRefused);
 }
 
+TEST_P(Neighbours, CannotLockWhatTheyLeave) {
+  const std::string name = "locked-" + std::to_string(::getpid());
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(outcome(builder("build:plant-locked", name)), "done");
+    EXPECT_EQ(builder("build:find-plants").output, "0 found\n") << "the slot can be used again";
+  }
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {
+    EXPECT_FALSE(std::filesystem::exists(entry.path() / name, ignored)) << entry.path();
+  }
+}
+
 TEST_P(Neighbours, CrashWithoutACoreForWhateverHandlerThereIs) {
   // 1 and not 0: the kernel would start a handler for 0.
   EXPECT_EQ(candidate("core-limit").output, "1 1\n");
