@@ -4,6 +4,7 @@
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 #include "channel/stream.hpp"
+#include "evaluate/diagnostics.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -26,6 +27,7 @@ Result<Built> built_from_value(const Value& value) {
   built.ok = f.flag("ok");
   built.failure = f.text_or("failure", "");
   built.diagnostics = f.text_or("diagnostics", "");
+  built.over_memory = f.flag_or("over_memory", false);
   const Value* artifact = f.value("artifact");
   HONE_TRY(f.finish_loosely());
   if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
@@ -89,17 +91,23 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
     limits.bytes_max = kResultMax;
     HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
     const Value* failure = value.find("failure");
-    if (failure == nullptr || *failure != Value("killed")) return value;
-    // Over its memory, or was it somebody else's doing? The source is to blame for the first only.
+    if (failure == nullptr || (*failure != Value("killed") && *failure != Value("out_of_memory"))) {
+      return value;
+    }
+    // Over its memory, or was it the machine's doing? The source is to blame for the first only.
     builder.process->kill();
     HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
-    if (exit.out_of_memory) return value;
-    return unavailable("builder: the compiler was killed within its limits");
+    value.set("over_memory",
+              exit.out_of_memory || exit.peak_bytes > (options_.build_memory_mb << 20) / 2);
+    return value;
   }
   builder.process->kill();
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (exit.out_of_memory) {
-    return Value::map({{"ok", false}, {"failure", "killed"}, {"artifact", Value::bytes("")}});
+    return Value::map({{"ok", false},
+                       {"failure", "killed"},
+                       {"over_memory", true},
+                       {"artifact", Value::bytes("")}});
   }
   const Error why = sent ? answer.error() : sent.error();
   return unavailable("builder: " + why.message +
@@ -164,9 +172,12 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   refill();
   if (!answer) return answer.error();
   HONE_ASSIGN(Built built, built_from_value(*answer));
+  built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&
+                   (built.failure != "refused" ||
+                    submission_diagnostics(built.diagnostics, request.name).empty());
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
-  if (shared->ok || shared->failure == "refused") remember(key, shared);
+  if (shared->ok || (shared->failure == "refused" && !shared->doubtful)) remember(key, shared);
   return shared;
 }
 

@@ -28,10 +28,15 @@ struct BuildRequest {
 /// What came of it.
 struct Built {
   bool ok = false;
-  std::string failure;      ///< "refused", "timed_out", "out_of_memory", "killed" (for it)
+  std::string failure;      ///< "refused", "timed_out", "out_of_memory", "killed"; empty when ok
   std::string diagnostics;  ///< raw
   std::string artifact;     ///< the library's bytes
   bool cached = false;
+  bool over_memory =
+      false;  ///< of "out_of_memory" and "killed": the build's own memory was used up
+  /// It failed with nothing that was wrong with the source: a part of the compiler may have been
+  /// killed, or have found no memory on this machine.
+  bool doubtful = false;
 };
 
 /// [any thread] A builder process is made ahead, so that a build waits for the compiler alone.

@@ -213,11 +213,7 @@ class LocalEvaluator : public Evaluator {
       job->building_s = monotonic_s();
       job->progress(Stage::kBuilding);
       const Submission& s = job->submission;
-      Result<std::shared_ptr<const Built>> built = unavailable("not built");
-      for (int attempt = 0; attempt < kAttempts && !built; ++attempt) {
-        built = builds_.build(
-            {s.language, source_name(s.language), s.source, s.task->entry, s.task->threads});
-      }
+      const Result<std::shared_ptr<const Built>> built = build(s);
       job->built_s = monotonic_s();
       if (!built) {
         finish(job, built.error().in("build"));
@@ -232,6 +228,22 @@ class LocalEvaluator : public Evaluator {
       built_.push(s.client, s.episode, job);
       changed_.notify_all();
     }
+  }
+
+  /// Builds, and again when it may have been a fault of ours. A source that fails again and again in
+  /// a way that does not say what is wrong with it, also just after a known program was built, did it
+  /// itself.
+  Result<std::shared_ptr<const Built>> build(const Submission& s) {
+    const BuildRequest request{s.language, source_name(s.language), s.source, s.task->entry,
+                               s.task->threads};
+    Result<std::shared_ptr<const Built>> built = unavailable("not built");
+    for (int attempt = 0; attempt < kAttempts && (!built || (*built)->doubtful); ++attempt) {
+      built = builds_.build(request);
+    }
+    if (!built || !(*built)->doubtful) return built;
+    log_warning("evaluate", "a build failed twice without a word about its source");
+    if (auto known = builds_.self_test(); !known) return known.error();
+    return builds_.build(request);
   }
 
   JobPtr next_to_judge(std::size_t device) {

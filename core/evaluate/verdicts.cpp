@@ -52,7 +52,9 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.outcome = Outcome::kBuildFailed;
   verdict.stage = "build";
   verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
-  if (built.failure == "timed_out") {
+  if (built.doubtful) {
+    verdict.reason = "the compiler ended again and again without a word about the source";
+  } else if (built.failure == "timed_out") {
     verdict.reason = "the compiler needed more than " + number(options.build_seconds) + " s";
   } else if (built.failure == "killed" || built.failure == "out_of_memory") {
     verdict.reason = "the compiler was ended: it needed more than " +

@@ -31,11 +31,11 @@ class Faults:
         self.orders, self.place, self.proxies, self.model = orders, place, proxies, model
         self.done: Counter[str] = Counter()
         self.fatal = False
-        self._candidates = 0  # killed of this server: two in one step would be the submission's doing
+        self._killed: Counter[str] = Counter()  # of this server: a step's again and again is the submission's doing
 
     def for_a_new_server(self) -> None:
         self.fatal = False
-        self._candidates = 0
+        self._killed.clear()
 
     async def make(self, fault: Fault, server: Server) -> None:
         await asyncio.sleep(fault.at_s)
@@ -54,7 +54,7 @@ class Faults:
 
     async def kill_helper(self, fault: Fault, server: Server) -> None:
         """The first one that is seen within the fault's time: compilers come and go."""
-        if fault.what == "candidate" and self._candidates > 0:
+        if fault.what in ("candidate", "builder", "compiler") and self._killed[fault.what] > 0:
             return
         loop = asyncio.get_running_loop()
         end = loop.time() + fault.for_s
@@ -63,7 +63,7 @@ class Faults:
             if found:
                 if fault.what == "launcher":
                     self.fatal = True
-                self._candidates += fault.what == "candidate"
+                self._killed[fault.what] += 1
                 self.model.note_fault()
                 os.kill(found[fault.number % len(found)].pid, signal.SIGKILL)
                 self.done[f"{fault.what}s"] += 1

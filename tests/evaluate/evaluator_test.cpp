@@ -256,6 +256,15 @@ TEST(Toolchain, ACompilerThatTheMachineKilledIsStartedAgain) {
   EXPECT_EQ(result->outcome, Outcome::kCorrect) << result->reason << result->diagnostics;
 }
 
+TEST(Toolchain, ASourceThatSpeaksLikeAKilledCompilerIsBuiltNoBetter) {
+  const auto verdict = test::judge(
+      "add_relu",
+      "#line 1 \"g++: fatal error: Killed signal terminated program cc1plus\"\n#error no\n");
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->outcome, Outcome::kBuildFailed);
+  EXPECT_EQ(verdict->reason, "the compiler ended again and again without a word about the source");
+}
+
 TEST(Killed, WhoeverKilledItAFirstSigkillIsNoVerdictAndASecondIs) {
   DeviceResult result;
   result.judgement.ending = Ending::kDied;

@@ -146,7 +146,8 @@ Value build(const Value& request) {
   if (compiled.timed_out) {
     failure = "timed_out";
   } else if (WIFSIGNALED(compiled.status) ||
-             compiled.words.find("Killed signal") != std::string::npos) {
+             compiled.words.find("Killed signal") != std::string::npos ||
+             compiled.words.find("terminated with signal 9") != std::string::npos) {
     failure = "killed";
   } else if (compiled.words.find("out of memory") != std::string::npos ||
              compiled.words.find("virtual memory exhausted") != std::string::npos) {
