@@ -215,8 +215,10 @@ class Player:
         episode.closing = True
         try:
             answer = await self.ask("close", {"episode": episode.name}, episode.token)
-        except hone.NotFound:
-            return  # the first of two did it, and its answer was lost
+        except (hone.NotFound, hone.Unavailable) as error:
+            # The first of two did it, and its answer was lost. The client then finds nothing to resume.
+            self.model.require("no such episode" in str(error), f"episode {episode.name}: close: {error}")
+            return
         found = (answer["turns"], len(answer["returns"]))
         self.model.require(found == (len(episode.turns),) * 2, f"episode {episode.name}: closed with {found} turns")
 
