@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/clock.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t kBatchMax = 1024;
 constexpr std::chrono::seconds kUpkeepEvery{1};
+constexpr std::chrono::milliseconds kUpkeepBudget{5};  // of what nobody's step should wait for
 constexpr double kDay = 86400;
 
 Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
@@ -159,19 +161,23 @@ void Journal::keep_up() {
   if (broken_ || now < upkeep_at_) return;
   upkeep_at_ = now + kUpkeepEvery;
   const Addition upkeep{[this](Writer& w) -> Status {
-                          int gone = 0;
+                          Writer::Retired gone;
                           if (options_.keep_days > 0) {
-                            HONE_ASSIGN(gone, w.retire(wall_s() - kDay * options_.keep_days, 0));
+                            const double before = wall_s() - kDay * options_.keep_days;
+                            HONE_ASSIGN(gone, w.retire(before, 0, kUpkeepBudget));
                           }
-                          if (options_.keep_bytes > 0 && gone == 0) {
-                            HONE_ASSIGN(gone, w.retire(1e300, options_.keep_bytes));
+                          if (options_.keep_bytes > 0 && !gone.some) {
+                            HONE_ASSIGN(gone, w.retire(1e300, options_.keep_bytes, kUpkeepBudget));
                           }
-                          if (gone > 0) upkeep_at_ = {};  // there may be more
+                          if (gone.some) upkeep_at_ = {};  // there may be more
+                          forgotten_ += gone.episodes;
                           HONE_ASSIGN(bytes_, w.bytes());
                           return w.shrink();
                         },
                         nullptr};
   if (Status done = transact(&upkeep, 1); !done) log_error("journal", done.error().message);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - now;
+  upkeep_ms_max_ = std::max(upkeep_ms_max_.load(), took.count());
 }
 
 Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days) {
@@ -181,9 +187,10 @@ Result<std::int64_t> compact_journal(const std::filesystem::path& path, double k
   auto writer = Writer::open(path, {});
   if (!writer) return fail(writer.error());
   std::int64_t gone = 0;
-  for (int some = 1; some > 0; gone += some) {
+  const double before = wall_s() - kDay * keep_days;
+  for (Writer::Retired some{0, true}; some.some; gone += some.episodes) {
     HONE_TRY((*writer)->begin());
-    HONE_ASSIGN(some, (*writer)->retire(wall_s() - kDay * keep_days, 0));
+    HONE_ASSIGN(some, (*writer)->retire(before, 0, std::chrono::seconds(1)));
     HONE_TRY((*writer)->commit());
   }
   if (Status folded = (*writer)->fold(); !folded) return fail(folded.error());
@@ -200,6 +207,8 @@ Value Journal::stats() const {
                      {"turns", turns_.load()},
                      {"syncs", syncs_.load()},
                      {"failures", failures_.load()},
+                     {"forgotten", forgotten_.load()},
+                     {"upkeep_ms_max", upkeep_ms_max_.load()},
                      {"waiting", waiting},
                      {"bytes", bytes_.load()}});
 }

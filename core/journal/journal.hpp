@@ -24,7 +24,7 @@ struct JournalOptions {
   std::filesystem::path path;   ///< of the database; "-wal", "-shm" and ".lock" lie beside it
   double keep_days = 0;         ///< episodes that nobody holds go after so long; 0: never
   std::int64_t keep_bytes = 0;  ///< the oldest of them go above this size of the file; 0: never
-  std::string vfs;              ///< SQLite's file functions; tests name their own
+  std::string vfs{};            ///< SQLite's file functions; tests name their own
 };
 
 /// Theory of operation. One thread writes. What is added waits in a queue; the thread takes all
@@ -60,7 +60,7 @@ class Journal {
   /// Reads see what was told "done" before.
   const JournalReader& reader() const { return *reader_; }
 
-  /// {"episodes", "turns", "syncs", "failures", "waiting", "bytes"}
+  /// {"episodes", "turns", "syncs", "failures", "forgotten", "upkeep_ms_max", "waiting", "bytes"}
   Value stats() const;
 
  private:
@@ -83,7 +83,9 @@ class Journal {
   bool broken_ = false;
   std::chrono::steady_clock::time_point upkeep_at_{};
   // Above.
-  std::atomic<std::int64_t> episodes_{0}, turns_{0}, syncs_{0}, failures_{0}, bytes_{0};
+  std::atomic<std::int64_t> episodes_{0}, turns_{0}, syncs_{0}, failures_{0}, bytes_{0},
+      forgotten_{0};
+  std::atomic<double> upkeep_ms_max_{0};
   mutable Mutex mutex_;
   Condition changed_;
   std::deque<Addition> waiting_ HONE_GUARDED_BY(mutex_);

@@ -100,7 +100,8 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
   reader->statements_ = std::make_unique<Statements>();
   const std::pair<Statement*, std::string> statements[] = {
       {&reader->statements_->episode,
-       std::string("SELECT ") + kEpisodeColumns + " FROM episodes WHERE id = ?1 AND held >= ?2"},
+       std::string("SELECT ") + kEpisodeColumns +
+           " FROM episodes WHERE id = ?1 AND held >= ?2 AND state != 4"},
       {&reader->statements_->turns,
        "SELECT turn, turns.hash, blobs.bytes, seed, outcome, scored, speedup, reward, fingerprint, "
        "ended, at, reply FROM turns JOIN blobs ON blobs.id = turns.action "
@@ -171,7 +172,7 @@ namespace {
 
 /// The condition and its cells for a filter.
 std::pair<std::string, std::vector<SqlValue>> where(const EpisodeFilter& filter) {
-  std::string sql = " WHERE 1";
+  std::string sql = " WHERE state != 4";
   std::vector<SqlValue> cells;
   const auto also = [&](const char* column, SqlValue cell) {
     cells.push_back(cell);
@@ -255,10 +256,9 @@ Result<std::vector<std::string>> JournalReader::check() const {
        "SELECT printf('episode %016x', id) FROM episodes WHERE state = 1 AND NOT EXISTS "
        "(SELECT 1 FROM turns WHERE episode = episodes.id AND ended = 1)"},
       {"uses miscounted: ",
-       "SELECT printf('blob %d: %d, counted %d', id, uses, (SELECT count(*) FROM turns WHERE "
-       "action "
-       "= blobs.id)) FROM blobs WHERE uses != (SELECT count(*) FROM turns WHERE action = "
-       "blobs.id)"}};
+       "SELECT printf('blob %d: %d, counted %d', id, uses, ifnull(counted, 0)) FROM blobs "
+       "LEFT JOIN (SELECT action, count(*) AS counted FROM turns GROUP BY action) "
+       "ON action = id WHERE uses != ifnull(counted, 0)"}};
   for (const auto& [what, sql] : queries) {
     HONE_ASSIGN(Statement query, database_->prepare(sql));
     HONE_ASSIGN(bool row, query.start({}));

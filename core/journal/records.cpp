@@ -13,6 +13,8 @@ std::string_view record_state_name(RecordState state) {
       return "closed";
     case RecordState::kReaped:
       return "reaped";
+    case RecordState::kForgotten:
+      return "forgotten";
   }
   return "?";
 }

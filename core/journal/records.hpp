@@ -15,9 +15,10 @@ namespace hone {
 
 enum class RecordState : std::int64_t {
   kOpen = 0,
-  kEnded = 1,   ///< its last turn was taken
-  kClosed = 2,  ///< its client said so
-  kReaped = 3,  ///< its lease ran out
+  kEnded = 1,      ///< its last turn was taken
+  kClosed = 2,     ///< its client said so
+  kReaped = 3,     ///< its lease ran out
+  kForgotten = 4,  ///< on its way out, a few turns at a time: readers do not see it
 };
 std::string_view record_state_name(RecordState state);
 

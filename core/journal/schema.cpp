@@ -61,6 +61,11 @@ CREATE TABLE turns (
   at REAL NOT NULL,
   reply BLOB NOT NULL);
 CREATE UNIQUE INDEX turns_order ON turns (episode, turn);
+)sql",
+                                  // Rationale: before a blob goes SQLite asks whether a turn refers
+                                  // to it; without an index it reads all turns for each of them.
+                                  R"sql(
+CREATE INDEX turns_action ON turns (action);
 )sql"};
 static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 

@@ -8,7 +8,7 @@
 
 namespace hone {
 
-inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::int64_t kSchemaVersion = 2;
 
 /// Makes the tables in an empty file or brings older ones up to date, in one transaction.
 /// failed_precondition: the file is of something else, or newer than this program.

@@ -53,13 +53,13 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
       {&writer->use_blob_, "UPDATE blobs SET uses = uses + 1 WHERE id = ?1"},
       {&writer->add_blob_, "INSERT INTO blobs (hash, uses, bytes) VALUES (?1, 1, ?2) RETURNING id"},
       {&writer->oldest_,
-       "SELECT id FROM episodes WHERE held = 0 AND changed_at < ?1 ORDER BY changed_at LIMIT ?2"},
-      {&writer->drop_uses_,
-       "UPDATE blobs SET uses = uses - (SELECT count(*) FROM turns WHERE episode = ?1 AND action = "
-       "blobs.id) WHERE id IN (SELECT action FROM turns WHERE episode = ?1)"},
-      {&writer->drop_blobs_,
-       "DELETE FROM blobs WHERE uses = 0 AND id IN (SELECT value FROM json_each(?1))"},
-      {&writer->drop_turns_, "DELETE FROM turns WHERE episode = ?1 RETURNING action"},
+       "SELECT id FROM episodes WHERE held = 0 AND changed_at < ?1 ORDER BY changed_at LIMIT 1"},
+      {&writer->forget_, "UPDATE episodes SET state = 4 WHERE id = ?1 AND state != 4"},
+      {&writer->drop_turn_,
+       "DELETE FROM turns WHERE episode = ?1 AND turn = "
+       "(SELECT max(turn) FROM turns WHERE episode = ?1) RETURNING action"},
+      {&writer->drop_use_, "UPDATE blobs SET uses = uses - 1 WHERE id = ?1"},
+      {&writer->drop_blob_, "DELETE FROM blobs WHERE id = ?1 AND uses = 0"},
       {&writer->drop_episode_, "DELETE FROM episodes WHERE id = ?1"}};
   for (const auto& [statement, sql] : statements) {
     HONE_ASSIGN(*statement, d.prepare(sql));
@@ -82,6 +82,8 @@ Result<std::int64_t> Writer::blob(const Sha256& hash, const std::string& bytes) 
   HONE_ASSIGN(const bool known, find_blob_.start({blob_of(hash)}));
   if (known) {
     const std::int64_t id = find_blob_.integer(0);
+    // A statement with rows to come would keep the log from being folded into the file.
+    HONE_ASSIGN([[maybe_unused]] const bool more, find_blob_.next());
     HONE_TRY(use_blob_.run({id}));
     return id;
   }
@@ -109,29 +111,39 @@ Status Writer::release(std::uint64_t episode, RecordState state, double now) {
   return release_.run({number_of(episode), static_cast<std::int64_t>(state), now});
 }
 
-Status Writer::drop(std::int64_t episode) {
-  HONE_TRY(drop_uses_.run({episode}));
-  std::string blobs = "[";
-  HONE_ASSIGN(bool row, drop_turns_.start({episode}));
-  while (row) {
-    blobs += (blobs.size() > 1 ? "," : "") + std::to_string(drop_turns_.integer(0));
-    HONE_ASSIGN(row, drop_turns_.next());
-  }
-  HONE_TRY(drop_blobs_.run({std::string_view(blobs += "]")}));
-  return drop_episode_.run({episode});
+/// The last one, so that what is left has no gap. False: there is none.
+Result<bool> Writer::drop_turn(std::int64_t episode) {
+  HONE_ASSIGN(const bool found, drop_turn_.start({episode}));
+  if (!found) return false;
+  const std::int64_t action = drop_turn_.integer(0);
+  HONE_ASSIGN([[maybe_unused]] const bool more, drop_turn_.next());
+  HONE_TRY(drop_use_.run({action}));
+  HONE_TRY(drop_blob_.run({action}));
+  return true;
 }
 
-Result<int> Writer::retire(double before, std::int64_t limit) {
+Result<Writer::Retired> Writer::retire(double before, std::int64_t limit,
+                                       std::chrono::milliseconds budget) {
+  const auto until = std::chrono::steady_clock::now() + budget;
+  Retired retired;
   HONE_ASSIGN(const std::int64_t held, bytes());
-  if (limit > 0 && held <= limit) return 0;
-  std::vector<std::int64_t> old;
-  HONE_ASSIGN(bool row, oldest_.start({before, std::int64_t{kRetiredAtOnce}}));
-  while (row) {
-    old.push_back(oldest_.integer(0));
-    HONE_ASSIGN(row, oldest_.next());
-  }
-  for (const std::int64_t episode : old) HONE_TRY(drop(episode));
-  return static_cast<int>(old.size());
+  if (limit > 0 && held <= limit) return retired;
+  do {
+    HONE_ASSIGN(const bool found, oldest_.start({before}));
+    if (!found) break;
+    const std::int64_t episode = oldest_.integer(0);
+    HONE_ASSIGN([[maybe_unused]] const bool more, oldest_.next());
+    retired.some = true;
+    HONE_TRY(forget_.run({episode}));
+    bool left = true;
+    while (left && std::chrono::steady_clock::now() < until) {
+      HONE_ASSIGN(left, drop_turn(episode));
+    }
+    if (left) break;
+    HONE_TRY(drop_episode_.run({episode}));
+    ++retired.episodes;
+  } while (retired.episodes < kRetiredAtOnce && std::chrono::steady_clock::now() < until);
+  return retired;
 }
 
 Status Writer::shrink() {

@@ -1,6 +1,7 @@
 // Writer: the journal's one writing connection and its statements.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -26,9 +27,13 @@ class Writer {
   Status write(const IntentRecord& intent);
   Status release(std::uint64_t episode, RecordState state, double now);
 
-  /// Deletes a few of the released episodes that are older than `before` (seconds since 1970), or
-  /// the oldest few when the file holds more than `bytes` (0: whatever its size). How many went.
-  Result<int> retire(double before, std::int64_t bytes);
+  struct Retired {
+    int episodes = 0;   ///< that are gone
+    bool some = false;  ///< anything went, so that there may be more
+  };
+  /// Deletes released episodes that are older than `before` (seconds since 1970), or the oldest when
+  /// the file holds more than `bytes` (0: whatever its size), turn by turn until `budget` is spent.
+  Result<Retired> retire(double before, std::int64_t bytes, std::chrono::milliseconds budget);
   /// Gives a few free pages back to the file system.
   Status shrink();
   Result<std::int64_t> bytes();
@@ -38,11 +43,11 @@ class Writer {
  private:
   Writer() = default;
   Result<std::int64_t> blob(const Sha256& hash, const std::string& bytes);
-  Status drop(std::int64_t episode);
+  Result<bool> drop_turn(std::int64_t episode);
 
   std::unique_ptr<Database> database_;
   Statement add_episode_, add_turn_, end_turn_, intend_, release_, find_blob_, use_blob_, add_blob_,
-      oldest_, drop_uses_, drop_blobs_, drop_turns_, drop_episode_;
+      oldest_, forget_, drop_turn_, drop_use_, drop_blob_, drop_episode_;
 };
 
 }  // namespace hone

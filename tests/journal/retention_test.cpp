@@ -5,6 +5,8 @@
 namespace hone::test {
 namespace {
 
+constexpr std::chrono::minutes kAMinute{1};
+
 class RetentionTest : public JournalTest {
  protected:
   void fill(int episodes) {
@@ -29,7 +31,7 @@ TEST_F(RetentionTest, WhatIsHeldStays) {
   int gone = 0;
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE((*writer)->begin());
-    gone += *(*writer)->retire(1e300, 0);
+    gone += (*writer)->retire(1e300, 0, kAMinute)->episodes;
     ASSERT_TRUE((*writer)->commit());
   }
   EXPECT_EQ(gone, 50);
@@ -47,7 +49,7 @@ TEST_F(RetentionTest, SizeIsALimitAndTheFileShrinks) {
   const std::int64_t before = *(*writer)->bytes(), limit = before * 3 / 4;
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE((*writer)->begin());
-    ASSERT_TRUE((*writer)->retire(1e300, limit));
+    ASSERT_TRUE((*writer)->retire(1e300, limit, kAMinute));
     ASSERT_TRUE((*writer)->commit());
     ASSERT_TRUE((*writer)->shrink());
   }
@@ -58,11 +60,43 @@ TEST_F(RetentionTest, SizeIsALimitAndTheFileShrinks) {
   EXPECT_LE(static_cast<std::int64_t>(std::filesystem::file_size(path_)), limit + limit / 8);
 }
 
+TEST_F(RetentionTest, ALongEpisodeGoesTurnByTurnAndIsNotSeenMeanwhile) {
+  {
+    auto journal = opened();
+    ASSERT_TRUE(add(*journal, episode_record(1)));
+    for (std::int64_t turn = 1; turn <= 3; ++turn) {
+      ASSERT_TRUE(add(*journal, turn_record(1, turn, turn == 3)));
+    }
+    ASSERT_TRUE(release(*journal, 1, RecordState::kClosed));
+  }
+  auto writer = Writer::open(path_, {});
+  ASSERT_TRUE(writer);
+  const auto retire = [&](std::chrono::milliseconds budget) {
+    EXPECT_TRUE((*writer)->begin());
+    const auto retired = (*writer)->retire(1e300, 0, budget);
+    EXPECT_TRUE(retired && (*writer)->commit());
+    return *retired;
+  };
+  const Writer::Retired first = retire(std::chrono::milliseconds(0));
+  EXPECT_EQ(first.episodes, 0) << "no time for a single turn";
+  EXPECT_TRUE(first.some) << "and yet there is more to do";
+  {
+    const auto reader = JournalReader::open(path_);
+    EXPECT_FALSE(*(*reader)->episode(1));
+    EXPECT_TRUE((*reader)->list({})->empty());
+    EXPECT_EQ(*(*reader)->check(), std::vector<std::string>());
+  }
+  const Writer::Retired second = retire(kAMinute);
+  EXPECT_EQ(second.episodes, 1);
+  EXPECT_FALSE(retire(kAMinute).some);
+  EXPECT_EQ(*(*JournalReader::open(path_))->check(), std::vector<std::string>());
+}
+
 TEST_F(RetentionTest, AgeIsALimit) {
   fill(10);
   auto writer = Writer::open(path_, {});
   ASSERT_TRUE(writer);
-  EXPECT_EQ(*(*writer)->retire(0, 0), 0) << "nothing is older than 1970";
+  EXPECT_FALSE((*writer)->retire(0, 0, kAMinute)->some) << "nothing is older than 1970";
 }
 
 }  // namespace
