@@ -5,6 +5,7 @@
 #include "cli/journal_options.hpp"
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"
+#include "episode/training.hpp"
 #include "episode/trajectory.hpp"
 
 namespace hone {
@@ -111,12 +112,21 @@ class ExportCommand : public Command {
     return "Write a journal's episodes as JSON Lines: messages, code, verdicts, rewards.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone export --journal run.db > episodes.jsonl",
-            "hone export --journal run.db --state ended --task tasks/softmax"};
+    return {
+        "hone export --journal run.db > episodes.jsonl",
+        "hone export --journal run.db --state ended --task tasks/softmax",
+        "hone export --journal run.db --as sft     # conversations up to the best correct kernel",
+        "hone export --journal run.db --as pairs   # the best and the worst first answer of a task",
+        "hone export --journal run.db --as rl      # a line for each turn, with reward and return"};
   }
   void declare(OptionSet& options) override {
     journal_.declare(options);
     filter_.declare(options);
+    options.text({.name = "--as",
+                  .doc = "what a line is: an episode with all that is known of it, or an example",
+                  .value = "FORM",
+                  .choices = {"trajectories", "rl", "sft", "pairs"}},
+                 form_);
   }
 
   int run(Terminal& terminal) override {
@@ -124,21 +134,23 @@ class ExportCommand : public Command {
     if (!config) return terminal.fail(config.error(), kNext);
     const auto sources = Sources::open(*config);
     if (!sources) return terminal.fail(sources.error(), kNext);
+    TrainingData data(training_form(form_), [&](const Value& line) { terminal.json(line); });
     std::int64_t count = 0;
     const Status done =
         sources->reader->each(filter_.filter(), [&](const StoredEpisode& stored) -> Status {
           HONE_ASSIGN(const Value one,
                       trajectory_of(stored, *sources->environment, sources->catalog.get()));
-          terminal.json(one);
           if (++count % 1000 == 0) terminal.status(std::to_string(count) + " episodes");
-          return {};
+          return data.add(one);
         });
+    if (done) data.finish();
     return done ? kExitOk : terminal.fail(done.error());
   }
 
  private:
   JournalOptionSet journal_;
   FilterOptionSet filter_;
+  std::string form_ = "trajectories";
 };
 
 class RescoreCommand : public Command {

@@ -19,7 +19,9 @@ Result<Value> first_messages(const EpisodeRecord& record, const Environment& env
   return member(environment.first_observation(view), "messages");
 }
 
-Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply) {
+/// `message`: where its first one is in the conversation.
+Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply,
+                 std::size_t message) {
   const Value info = member(reply, "info");
   return Value::map({{"turn", turn.turn},
                      {"action", action},
@@ -31,6 +33,7 @@ Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply
                      {"feedback", member(member(reply, "observation"), "feedback")},
                      {"terminated", member(reply, "terminated")},
                      {"truncated", member(reply, "truncated")},
+                     {"message", message},
                      {"at", turn.at}});
 }
 
@@ -65,7 +68,7 @@ Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& envi
   for (const TurnRecord& turn : stored.turns) {
     HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
     HONE_ASSIGN(const Value action, recorded_value(*turn.action));
-    turns.push(turn_value(turn, action, reply));
+    turns.push(turn_value(turn, action, reply, messages.as_array().size()));
     const Value said = member(member(reply, "observation"), "messages");
     if (said.is_array()) {
       for (const Value& message : said.as_array()) messages.push(message);

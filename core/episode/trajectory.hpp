@@ -12,8 +12,9 @@ namespace hone {
 /// {"episode", "environment", "task", "backend", "client", "group", "seed", "state", "opened_at",
 ///  "reward": {"name", "version", "config", "config_hash"}, "parent", "parent_turn",
 ///  "messages": [{"role", "content"}], "turns": [{"turn", "action", "verdict", "reward",
-///  "reward_valid", "return_to_date", "components", "feedback", "terminated", "truncated", "at"}],
-///  "returns"}.
+///  "reward_valid", "return_to_date", "components", "feedback", "terminated", "truncated",
+///  "message", "at"}], "returns"}.
+/// "message" is the place among "messages" of the turn's first one, its submission.
 /// Times are seconds since 1970; "messages" is the whole conversation, without its first prompt when
 /// the task is no longer what it was ("prompt_lost": true). `tasks` may be nullptr: the same.
 /// An error: the record holds what hone did not write.

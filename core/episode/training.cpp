@@ -1,0 +1,165 @@
+// Which turns, with which messages before them.
+#include "episode/training.hpp"
+
+#include <algorithm>
+
+namespace hone {
+namespace {
+
+const Value& member(const Value& map, std::string_view key) {
+  static const Value nil;
+  const Value* found = map.is_map() ? map.find(key) : nullptr;
+  return found != nullptr ? *found : nil;
+}
+
+Value::Array list(const Value& map, std::string_view key) {
+  const Value& found = member(map, key);
+  return found.is_array() ? found.as_array() : Value::Array();
+}
+
+bool counts(const Value& turn) {
+  const Value& valid = member(turn, "reward_valid");
+  return valid.is_bool() && valid.as_bool() && member(turn, "reward").is_number();
+}
+
+bool whole(const Value& trajectory) {
+  const Value& lost = member(trajectory, "prompt_lost");
+  return lost.is_bool() && !lost.as_bool();
+}
+
+double reward_of(const Value& turn) { return member(turn, "reward").as_double(); }
+
+const Value& outcome_of(const Value& turn) { return member(member(turn, "verdict"), "outcome"); }
+
+Value speedup_of(const Value& turn) {
+  return member(member(member(turn, "verdict"), "speedup"), "value");
+}
+
+/// Where the turn's submission is among the messages; what stands before it, the model saw.
+std::size_t place_of(const Value& turn) {
+  return static_cast<std::size_t>(member(turn, "message").as_int());
+}
+
+Value up_to(const Value::Array& messages, std::size_t end) {
+  return Value::Array(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(
+                                                               std::min(end, messages.size())));
+}
+
+/// The turns that it does not share with the episode that it branched from.
+Value::Array own_turns(const Value& trajectory) {
+  const Value& shared = member(trajectory, "parent_turn");
+  Value::Array turns = list(trajectory, "turns");
+  if (member(trajectory, "parent").is_nil() || !shared.is_int()) return turns;
+  turns.erase(turns.begin(),
+              turns.begin() + std::min(static_cast<std::ptrdiff_t>(turns.size()),
+                                       static_cast<std::ptrdiff_t>(shared.as_int())));
+  return turns;
+}
+
+/// Of the first verdict that names what measured: an episode has one.
+std::string fingerprint_of(const Value& trajectory) {
+  for (const Value& turn : list(trajectory, "turns")) {
+    const Value& found = member(member(turn, "verdict"), "fingerprint");
+    if (found.is_string() && !found.as_string().empty()) return found.as_string();
+  }
+  return "";
+}
+
+}  // namespace
+
+TrainingData::Form training_form(const std::string& name) {
+  if (name == "rl") return TrainingData::Form::kRl;
+  if (name == "sft") return TrainingData::Form::kSft;
+  return name == "pairs" ? TrainingData::Form::kPairs : TrainingData::Form::kTrajectories;
+}
+
+Status TrainingData::add(const Value& trajectory) {
+  const std::size_t messages = list(trajectory, "messages").size();
+  for (const Value& turn : list(trajectory, "turns")) {
+    const Value& place = member(turn, "message");
+    if (!place.is_int() || place.as_int() < 0 ||
+        static_cast<std::size_t>(place.as_int()) >= messages) {
+      return failed_precondition("episode " + to_json(member(trajectory, "episode")) +
+                                 ": a turn without its messages");
+    }
+  }
+  if (form_ == Form::kTrajectories) line_(trajectory);
+  if (form_ == Form::kRl) add_turns(trajectory);
+  if (form_ == Form::kSft && whole(trajectory)) add_best(trajectory);
+  if (form_ == Form::kPairs && whole(trajectory)) add_to_pair(trajectory);
+  return {};
+}
+
+void TrainingData::add_turns(const Value& trajectory) {
+  const Value::Array messages = list(trajectory, "messages");
+  const Value::Array returns = list(trajectory, "returns");
+  for (const Value& turn : own_turns(trajectory)) {
+    if (!counts(turn)) continue;
+    const auto number = static_cast<std::size_t>(member(turn, "turn").as_int());
+    line_(Value::map({{"episode", member(trajectory, "episode")},
+                      {"task", member(trajectory, "task")},
+                      {"group", member(trajectory, "group")},
+                      {"turn", number},
+                      {"messages", up_to(messages, place_of(turn))},
+                      {"completion", member(messages[place_of(turn)], "content")},
+                      {"reward", member(turn, "reward")},
+                      {"return", number <= returns.size() ? returns[number - 1] : Value()},
+                      {"outcome", outcome_of(turn)},
+                      {"speedup", speedup_of(turn)},
+                      {"terminated", member(turn, "terminated")},
+                      {"truncated", member(turn, "truncated")}}));
+  }
+}
+
+void TrainingData::add_best(const Value& trajectory) {
+  const Value::Array turns = own_turns(trajectory);
+  const Value* best = nullptr;
+  for (const Value& turn : turns) {
+    if (!counts(turn) || outcome_of(turn) != Value("correct")) continue;
+    if (best == nullptr || reward_of(turn) > reward_of(*best)) best = &turn;
+  }
+  if (best == nullptr) return;
+  line_(Value::map({{"episode", member(trajectory, "episode")},
+                    {"task", member(trajectory, "task")},
+                    {"group", member(trajectory, "group")},
+                    {"turn", member(*best, "turn")},
+                    {"messages", up_to(list(trajectory, "messages"), place_of(*best) + 1)},
+                    {"reward", member(*best, "reward")},
+                    {"speedup", speedup_of(*best)}}));
+}
+
+void TrainingData::add_to_pair(const Value& trajectory) {
+  const Value::Array turns = own_turns(trajectory);
+  if (turns.empty() || member(turns.front(), "turn") != Value(1) || !counts(turns.front())) return;
+  const Value& turn = turns.front();
+  const Value::Array messages = list(trajectory, "messages");
+  const Value prompt = up_to(messages, place_of(turn));
+  const Value& reward = member(trajectory, "reward");
+  const std::string key = to_msgpack(Value::array(
+      {member(trajectory, "task"), prompt, member(reward, "name"), member(reward, "version"),
+       member(reward, "config_hash"), fingerprint_of(trajectory)}));
+  const Side side{Value::array({messages[place_of(turn)]}), member(trajectory, "episode"),
+                  reward_of(turn)};
+  auto [found, first] = pairs_.try_emplace(key);
+  Pair& pair = found->second;
+  if (first) pair = {member(trajectory, "task"), prompt, side, side};
+  if (side.reward > pair.best.reward) pair.best = side;
+  if (side.reward < pair.worst.reward) pair.worst = side;
+}
+
+void TrainingData::finish() {
+  for (const auto& [key, pair] : pairs_) {
+    if (pair.best.reward <= pair.worst.reward) continue;
+    line_(Value::map({{"task", pair.task},
+                      {"prompt", pair.prompt},
+                      {"chosen", pair.best.submission},
+                      {"rejected", pair.worst.submission},
+                      {"chosen_reward", pair.best.reward},
+                      {"rejected_reward", pair.worst.reward},
+                      {"chosen_episode", pair.best.episode},
+                      {"rejected_episode", pair.worst.episode}}));
+  }
+  pairs_.clear();
+}
+
+}  // namespace hone
