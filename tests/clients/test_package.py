@@ -22,7 +22,9 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_import_brings_in_nothing_heavy() -> None:
-    done = run("-c", "import hone, sys; print({'numpy', 'gymnasium', 'torch', 'asyncio'} & set(sys.modules))")
+    done = run(
+        "-c", "import hone, sys; print({'numpy', 'gymnasium', 'torch', 'asyncio', 'pyarrow'} & set(sys.modules))"
+    )
     assert done.stdout.strip() == "set()", done.stderr
 
 

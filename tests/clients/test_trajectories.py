@@ -1,0 +1,145 @@
+"""Exports as rows and Parquet files, of the journal of a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import hone
+import pyarrow.parquet as pq
+import pytest
+from hone import trajectories
+
+from conftest import ROOT, RealServer
+
+GOLDEN = ROOT / "envs" / "kernel_refine" / "tasks" / "add_relu" / "golden"
+WRONG = (GOLDEN / "demo_1_wrong.cpp").read_text()
+FAST = (GOLDEN / "demo_4_fused.cpp").read_text()
+BROKEN = (GOLDEN / "build_typo.cpp").read_text()
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two episodes of one task: wrong and then right, and one that does not build."""
+    folder = tmp_path_factory.mktemp("journal")
+    path = folder / "run.db"
+    server = RealServer(folder / "serve.log", 0, "--set", f"journal.path={path}", "--set", "environment.max_turns=2")
+    try:
+        with hone.connect(server.endpoint) as client:
+            for codes in ([WRONG, FAST], [BROKEN]):
+                start = client.reset("add_relu", group="g")
+                for code in codes:
+                    start.episode.step(code)
+    finally:
+        server.stop()
+    return path
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("form", trajectories.FORMS)
+def test_a_journal_becomes_a_file_of_each_form(journal: Path, tmp_path: Path, form: trajectories.Form) -> None:
+    rows = list(trajectories.from_journal(journal, form=form))
+    assert len(rows) == {"trajectories": 2, "rl": 3, "sft": 1, "pairs": 1}[form]
+    target = tmp_path / "rows.parquet"
+    assert trajectories.to_parquet(rows, target, form=form) == len(rows)
+    table = pq.read_table(target)
+    assert table.schema.equals(trajectories.schema(form))
+    stored = table.to_pylist()
+    assert [set(row) for row in stored] == [set(row) for row in rows], "no column is forgotten"
+    assert not list(tmp_path.glob("*.partial"))
+    for row, origin in zip(stored, rows, strict=True):
+        for name in set(row) & {"episode", "task", "turn", "reward", "return", "messages", "chosen", "rejected"}:
+            if form != "trajectories" or name != "reward":
+                assert row[name] == origin[name], name
+
+
+@pytest.mark.real
+def test_an_episode_keeps_its_numbers_and_words(journal: Path, tmp_path: Path) -> None:
+    origin = next(iter(trajectories.from_journal(journal)))
+    trajectories.to_parquet([origin], tmp_path / "one.parquet")
+    (row,) = pq.read_table(tmp_path / "one.parquet").to_pylist()
+    assert row["returns"] == origin["returns"]
+    assert row["seed"] == origin["seed"]
+    wrong, fast = row["turns"]
+    assert (wrong["verdict"]["outcome"], fast["verdict"]["outcome"]) == ("wrong", "correct")
+    assert wrong["verdict"]["speedup"] is None
+    assert fast["verdict"]["speedup"]["value"] == origin["turns"][1]["verdict"]["speedup"]["value"]
+    assert dict(fast["verdict"]["stage_ms"]) == origin["turns"][1]["verdict"]["stage_ms"]
+    assert json.loads(fast["action"]) == {"code": FAST}
+    assert json.loads(wrong["verdict"]["mismatch"])["tensor"] == "out"
+    assert row["messages"][wrong["message"]] == {"role": "assistant", "content": WRONG}
+
+
+@pytest.mark.real
+def test_the_best_and_the_worst_first_answers_are_a_pair(journal: Path) -> None:
+    (pair,) = trajectories.from_journal(journal, form="pairs")
+    assert pair["chosen"] == [{"role": "assistant", "content": WRONG}], "it built, the other did not"
+    assert pair["rejected"] == [{"role": "assistant", "content": BROKEN}]
+    assert [one["role"] for one in pair["prompt"]] == ["system", "user"]
+    assert pair["chosen_reward"] > pair["rejected_reward"]
+
+
+@pytest.mark.real
+def test_the_best_conversation_ends_with_its_kernel(journal: Path) -> None:
+    (example,) = trajectories.from_journal(journal, form="sft")
+    assert [one["role"] for one in example["messages"]] == ["system", "user", "assistant", "user", "assistant"]
+    assert example["messages"][-1]["content"] == FAST
+
+
+@pytest.mark.real
+def test_the_module_is_a_command(journal: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hone.trajectories"]
+    target = tmp_path / "rl.parquet"
+    done = subprocess.run(
+        [*command, "--journal", str(journal), "--as", "rl", str(target)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"3 rows in {target}\n"), done.stderr
+    binary = os.environ["HONE_BINARY"]
+    lines = subprocess.run([binary, "export", "--journal", str(journal), "--as", "rl"], capture_output=True, text=True)
+    (tmp_path / "rl.jsonl").write_text(lines.stdout)
+    again = tmp_path / "again.parquet"
+    subprocess.run([*command, "--export", str(tmp_path / "rl.jsonl"), "--as", "rl", str(again)], check=True)
+    assert pq.read_table(again).equals(pq.read_table(target))
+    refused = subprocess.run(
+        [*command, "--journal", str(tmp_path / "none.db"), str(tmp_path / "none.parquet")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert "there is none" in refused.stderr
+    assert not (tmp_path / "none.parquet").exists()
+
+
+@pytest.mark.real
+def test_whoever_stops_reading_leaves_no_process(journal: Path) -> None:
+    rows = trajectories.from_journal(journal)
+    assert next(rows)["task"] == "tasks/add_relu"
+    rows.close()  # type: ignore[attr-defined]
+
+
+def test_rows_of_another_form_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a row without 'prompt' is none of pairs"):
+        trajectories.to_parquet([{"task": "t"}], tmp_path / "x.parquet", form="pairs")
+    assert not list(tmp_path.iterdir())
+    form: Any = "dpo"
+    with pytest.raises(ValueError, match="found form 'dpo'"):
+        trajectories.schema(form)
+
+
+def test_a_line_that_is_none_is_named() -> None:
+    with pytest.raises(ValueError, match="line 3: "):
+        list(trajectories.read(['{"task": "t"}\n', "\n", "{"]))
+    with pytest.raises(ValueError, match="line 1: found list, expected an object"):
+        list(trajectories.read(["[]"]))
+
+
+def test_no_rows_are_a_file_with_columns(tmp_path: Path) -> None:
+    assert trajectories.to_parquet([], tmp_path / "none.parquet", form="rl") == 0
+    table = pq.read_table(tmp_path / "none.parquet")
+    assert table.num_rows == 0
+    assert table.schema.equals(trajectories.schema("rl"))
