@@ -4,6 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/host.hpp"
@@ -11,6 +15,8 @@
 #include "episode/scripted_evaluator.hpp"
 #include "plugin_host/bench.hpp"
 #include "server/bench.hpp"
+#include "server/bench_fairness.hpp"
+#include "server/bench_journal.hpp"
 
 namespace hone {
 namespace {
@@ -40,6 +46,39 @@ Result<Evaluation> prepare_evaluation(const Config& config, const std::string& t
   };
   return made;
 }
+
+/// What the compiler has more to say about than of most mistakes.
+constexpr const char* kBroken = R"(#include <algorithm>
+#include <list>
+#include <map>
+#include <vector>
+extern "C" void add_relu(const float* x, const float* y, float* out, long n) {
+  std::list<std::map<int, std::vector<float>>> rows;
+  std::sort(rows.begin(), rows.end());
+  std::map<std::vector<int>, std::list<float>> table;
+  table[3] = "x";
+  for (long i = 0; i < n; ++i) out[i] = x[i] + y[i];
+}
+)";
+
+/// A folder that is gone at the end.
+class BenchFolder {
+ public:
+  ~BenchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Status make(const std::string& where) {
+    std::string pattern = (std::filesystem::path(where) / "hone-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make " + pattern, errno);
+    path_ = pattern;
+    return {};
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 /// The whole of one idle figure, in a process whose memory holds nothing else.
 Result<IdleFigure> measure_here(const Config& config, std::size_t episodes) {
@@ -118,8 +157,10 @@ class BenchCommand : public Command {
   std::vector<std::string> examples() const override {
     return {
         "hone bench protocol           # requests per second over a raw ROUTER/DEALER echo (10 s)",
+        "hone bench fairness           # what a client that floods takes from others",
         "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
         "two)",
+        "hone bench journal            # what it costs to lose nothing, and a restart (minutes)",
         "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
         "hone bench idle               # memory with up to 100,000 open episodes",
         "hone bench noise --count 50   # a kernel against itself; 500 times takes half an hour",
@@ -128,15 +169,28 @@ class BenchCommand : public Command {
   void declare(OptionSet& options) override {
     options.text({.name = "WHAT",
                   .doc = "which figures",
-                  .choices = {"protocol", "step", "plugin", "idle", "noise"},
+                  .choices = {"protocol", "fairness", "step", "journal", "plugin", "idle", "noise"},
                   .required = true},
                  what_);
     options.text({.name = "--task", .doc = "step, noise: the task (add_relu)", .value = "TASK"},
                  task_);
-    options.integer({.name = "--count",
-                     .doc = "step: submissions of each kind (20); noise: repetitions (500)",
+    options.integer(
+        {.name = "--count",
+         .doc = "step: submissions of each kind (20); noise: repetitions (500); journal: "
+                "rounds of 64 steps that build (2)",
+         .value = "N"},
+        count_, 2, 1'000'000);
+    options.integer({.name = "--episodes",
+                     .doc = "journal: episodes that a server starts again with (100000)",
                      .value = "N"},
-                    count_, 2, 1'000'000);
+                    episodes_, 1, 100'000'000);
+    options.integer(
+        {.name = "--steps", .doc = "journal: steps of all these episodes (1000000)", .value = "N"},
+        steps_, 1, 1'000'000'000);
+    options.text({.name = "--folder",
+                  .doc = "journal: a folder on the disk in question (the current one)",
+                  .value = "DIR"},
+                 folder_);
     config_.declare(options);
     options.flag({.name = "--json",
                   .doc = "print a list of {name, value, unit, baseline, ratio, goal, holds}"},
@@ -162,14 +216,44 @@ class BenchCommand : public Command {
       return what_ == "step" ? bench_step(*made.launcher, made.options, made.bench)
                              : bench_noise(*made.launcher, made.options, made.bench);
     }
-    say("protocol");
+    if (what_ == "journal") return measure_journal(config, say);
+    say(what_);
     const auto registry = open_registry(config);
+    HONE_ASSIGN(const ProtocolBenchOptions options, host_options(config, *registry));
+    return what_ == "fairness" ? bench_fairness(options) : bench_protocol(options);
+  }
+
+  static Result<ProtocolBenchOptions> host_options(const Config& config, const Registry& registry) {
     ProtocolBenchOptions options;
     options.open_reward = [&](const std::string& name, const Value& own) {
-      return registry->open_reward(name, own);
+      return registry.open_reward(name, own);
     };
-    HONE_ASSIGN(options.reward, registry->name_of(config.reward.name));
-    return bench_protocol(options);
+    HONE_ASSIGN(options.reward, registry.name_of(config.reward.name));
+    return options;
+  }
+
+  Result<Value> measure_journal(const Config& config, const Say& say) const {
+    HONE_ASSIGN(Evaluation made, prepare_evaluation(config, task_, 0, say));
+    made.options.measure.pairs_max = made.options.measure.pairs_min;  // the same work in each step
+    HONE_ASSIGN(const auto evaluator, make_evaluator(*made.launcher, made.options, "bench"));
+    HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
+    BenchFolder folder;
+    HONE_TRY(folder.make(folder_));
+    JournalBenchOptions options;
+    HONE_ASSIGN(options.host, host_options(config, *made.registry));
+    options.host.steps = 200;
+    options.folder = folder.path();
+    options.episodes = static_cast<std::size_t>(episodes_);
+    options.turns = static_cast<std::size_t>(std::max(steps_, episodes_));
+    options.real = [&](Journal* journal) {
+      return make_episodes(config, *made.registry, catalog, *evaluator, "bench", journal);
+    };
+    if (count_ > 0) options.build_rounds = static_cast<std::size_t>(count_);
+    options.task = task_;
+    options.source = made.bench.source;
+    options.broken = kBroken;
+    options.say = say;
+    return bench_journal(options);
   }
 
   static Result<Value> measure_plugins(const Config& config, const Say& say) {
@@ -229,7 +313,8 @@ class BenchCommand : public Command {
 
   ConfigOptions config_;
   std::string what_, task_ = "add_relu";
-  std::int64_t count_ = 0;
+  std::string folder_ = ".";
+  std::int64_t count_ = 0, episodes_ = 100'000, steps_ = 1'000'000;
   bool json_ = false;
 };
 

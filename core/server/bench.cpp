@@ -2,40 +2,27 @@
 #include "server/bench.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <thread>
 
-#include "base/clock.hpp"
+#include "server/bench_client.hpp"
 #include "server/bench_host.hpp"
 #include "server/keys.hpp"
-#include "server/socket.hpp"
-#include "wire/message.hpp"
 
 namespace hone {
 namespace {
 
-constexpr long kPatienceMs = 10'000;
 constexpr std::size_t kInFlight = 64;
 constexpr double kGoalOne = 0.8, kGoalMany = 0.5;
-
-SocketOptions client_options() {
-  SocketOptions options;
-  options.frame_bytes_max = 64u << 20;
-  options.hwm = 10'000;
-  options.linger_ms = 0;
-  options.heartbeat_s = 0;
-  return options;
-}
 
 /// The plain ROUTER on a thread of its own.
 class EchoServer {
  public:
   explicit EchoServer(std::string body)
-      : router_(Socket::router(context_, client_options())), body_(std::move(body)) {}
+      : router_(Socket::router(context_, bench_socket_options())), body_(std::move(body)) {}
   ~EchoServer() {
     if (!thread_.joinable()) return;
-    Socket last = Socket::dealer(context_, client_options());
+    Socket last = Socket::dealer(context_, bench_socket_options());
     if (last.connect(endpoint_)) static_cast<void>(last.send(wire::Frames{"end"}));
     thread_.join();
   }
@@ -54,68 +41,6 @@ class EchoServer {
   std::thread thread_;
 };
 
-/// One DEALER; requests go out in the order given, `window` at a time.
-class BenchClient {
- public:
-  explicit BenchClient(const std::string& endpoint, const SocketOptions& options = client_options())
-      : socket_(Socket::dealer(context_, options)), connected_(socket_.connect(endpoint)) {}
-
-  /// Seconds from the first request to the last reply; `latencies_s`, if given, gets one for each.
-  Result<double> run(const std::vector<wire::Frames>& requests, std::size_t window,
-                     std::vector<double>* latencies_s = nullptr) {
-    HONE_TRY(connected_);
-    const std::int64_t start_ns = monotonic_ns();
-    std::size_t sent = 0, answered = 0;
-    std::deque<std::int64_t> sent_ns;
-    while (answered < requests.size()) {
-      while (sent < requests.size() && sent - answered < window) {
-        if (latencies_s != nullptr) sent_ns.push_back(monotonic_ns());
-        if (socket_.send(requests[sent]) != Socket::Sent::kYes)
-          return unavailable("bench: not sent");
-        ++sent;
-      }
-      HONE_TRY(take_reply());
-      if (latencies_s != nullptr) {
-        latencies_s->push_back(static_cast<double>(monotonic_ns() - sent_ns.front()) * 1e-9);
-        sent_ns.pop_front();
-      }
-      ++answered;
-    }
-    return static_cast<double>(monotonic_ns() - start_ns) * 1e-9;
-  }
-
-  /// One request, its reply's body.
-  Result<std::string> ask(const wire::Frames& request) {
-    HONE_TRY(run({request}, 1));
-    return reply_[3];
-  }
-
- private:
-  /// The next reply that ends a request. An echo answers with the request's own verb where a server
-  /// says "result".
-  Status take_reply() {
-    do {
-      if (!socket_.receive(reply_, kPatienceMs)) return unavailable("bench: no reply");
-      if (reply_.size() < 4) return internal_error("bench: a reply of too few frames");
-      if (reply_[1] == "error") {
-        HONE_ASSIGN(const Value body, from_msgpack(reply_[3]));
-        HONE_ASSIGN(const wire::ErrorBody error, wire::error_body_from_value(body));
-        return Error{error.code, "bench: " + error.message};
-      }
-    } while (reply_[1] == "accepted" || reply_[1] == "progress");
-    return {};
-  }
-
-  SocketContext context_;
-  Socket socket_;
-  Status connected_;
-  wire::Frames reply_;
-};
-
-wire::Frames request(std::string verb, std::int64_t id, Value body) {
-  return wire::encode_request({std::move(verb), id, {}, std::move(body), {}});
-}
-
 /// Opens episodes, makes their steps, closes them.
 class Steps {
  public:
@@ -127,17 +52,14 @@ class Steps {
     std::vector<Value> names;
     for (std::size_t i = 0; i < episodes; ++i) {
       HONE_ASSIGN(const std::string bytes,
-                  client_.ask(request("reset", 0, Value::map({{"task", "bench/noop"}}))));
+                  client_.ask(bench_request("reset", 0, Value::map({{"task", "bench/noop"}}))));
       HONE_ASSIGN(const Value body, from_msgpack(bytes));
       names.push_back(*body.find("episode"));
     }
     std::vector<wire::Frames> steps;
     for (std::size_t turn = 1; turn <= turns; ++turn) {
       for (const Value& name : names) {
-        steps.push_back(request("step", static_cast<std::int64_t>(steps.size()),
-                                Value::map({{"episode", name},
-                                            {"turn", turn},
-                                            {"action", Value::map({{"code", "int main() {}"}})}})));
+        steps.push_back(bench_step(name, turn, "int main() {}"));
       }
     }
     names_.insert(names_.end(), names.begin(), names.end());
@@ -146,7 +68,7 @@ class Steps {
 
   Status close() {
     for (const Value& name : names_) {
-      HONE_TRY(client_.ask(request("close", 0, Value::map({{"episode", name}}))));
+      HONE_TRY(client_.ask(bench_request("close", 0, Value::map({{"episode", name}}))));
     }
     names_.clear();
     return {};
@@ -156,13 +78,6 @@ class Steps {
   BenchClient& client_;
   std::vector<Value> names_;
 };
-
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const auto last = static_cast<double>(values.size() - 1);
-  return values[static_cast<std::size_t>(q * last + 0.5)];
-}
 
 /// Rates per second and the host's over the echo's, one of each per round.
 struct Rates {
@@ -175,21 +90,10 @@ struct Rates {
   }
 };
 
-Value figure(const std::string& name, double value, const char* unit, double baseline, double ratio,
-             double goal) {
-  return Value::map({{"name", name},
-                     {"value", value},
-                     {"unit", unit},
-                     {"baseline", baseline},
-                     {"ratio", ratio},
-                     {"goal", goal > 0 ? Value(goal) : Value()},
-                     {"holds", goal > 0 ? Value(ratio >= goal) : Value()}});
-}
-
 Value rate_figure(const std::string& name, std::size_t window, const Rates& rates, double goal) {
   const std::string how = window == 1 ? "one at a time" : std::to_string(window) + " in flight";
-  return figure(name + ", " + how, quantile(rates.host, 0.5), "1/s", quantile(rates.echo, 0.5),
-                quantile(rates.ratio, 0.5), goal);
+  return bench_figure(name + ", " + how, quantile(rates.host, 0.5), "1/s",
+                      quantile(rates.echo, 0.5), quantile(rates.ratio, 0.5), goal);
 }
 
 /// Each round makes new steps (verdict, reward, history: what a real step costs the host beside its
@@ -232,8 +136,8 @@ Status add_latencies(BenchClient& host, BenchClient& echo, std::size_t episodes_
        {std::pair("no-op step", &noop_s), std::pair("step with verdict and reward", &scored_s)}) {
     for (const auto& [label, q] : {std::pair(" p50", 0.5), std::pair(" p99", 0.99)}) {
       const double ours_us = quantile(*times, q) * 1e6, echo_us = quantile(echo_s, q) * 1e6;
-      figures.push(
-          figure(std::string(name) + label + open, ours_us, "us", echo_us, ours_us / echo_us, 0));
+      figures.push(bench_figure(std::string(name) + label + open, ours_us, "us", echo_us,
+                                ours_us / echo_us, 0));
     }
   }
   return {};
@@ -257,7 +161,7 @@ class BenchKeys {
   }
   std::string folder() const { return (root_ / "keys").string(); }
   Result<SocketOptions> client() const {
-    SocketOptions options = client_options();
+    SocketOptions options = bench_socket_options();
     HONE_ASSIGN(options.curve, wire::read_key_file((root_ / "bench.key").string()));
     return options;
   }
@@ -265,32 +169,6 @@ class BenchKeys {
  private:
   std::filesystem::path root_;
 };
-
-/// The same no-op steps with CURVE and without, in turns.
-Status add_curve(BenchClient& plain, const ProtocolBenchOptions& options, Value& figures) {
-  BenchKeys keys;
-  HONE_TRY(keys.make());
-  HONE_ASSIGN(const SocketOptions with_key, keys.client());
-  HONE_ASSIGN(auto noop, NoopHost::start(options.open_reward, options.reward, keys.folder()));
-  BenchClient guarded(noop->server().endpoint(), with_key);
-  Steps plain_episodes(plain), guarded_episodes(guarded);
-  const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
-  const std::size_t episodes = std::max(kInFlight, 4 * options.steps / turns);
-  HONE_ASSIGN(const auto plain_steps, plain_episodes.open(episodes, turns));
-  HONE_ASSIGN(const auto guarded_steps, guarded_episodes.open(episodes, turns));
-  HONE_TRY(plain.run(plain_steps, kInFlight));
-  HONE_TRY(guarded.run(guarded_steps, kInFlight));
-  Rates rates;
-  for (std::size_t round = 0; round < options.rounds; ++round) {
-    HONE_ASSIGN(const double before_s, plain.run(plain_steps, kInFlight));
-    HONE_ASSIGN(const double guarded_s, guarded.run(guarded_steps, kInFlight));
-    HONE_ASSIGN(const double after_s, plain.run(plain_steps, kInFlight));
-    rates.add(static_cast<double>(plain_steps.size()), guarded_s, (before_s + after_s) / 2);
-  }
-  figures.push(rate_figure("CURVE over plain, no-op step", kInFlight, rates, 0));
-  HONE_TRY(guarded_episodes.close());
-  return plain_episodes.close();
-}
 
 /// The bytes that a step is answered with, for the echo to send.
 Result<std::string> sample_reply(BenchClient& host) {
@@ -315,8 +193,39 @@ Result<Value> bench_protocol(const ProtocolBenchOptions& options) {
   HONE_TRY(add_rates(host, echo, options, 1, kGoalOne, figures));
   HONE_TRY(add_rates(host, echo, options, kInFlight, kGoalMany, figures));
   HONE_TRY(add_latencies(host, echo, options.episodes, figures));
-  if (curve_available()) HONE_TRY(add_curve(host, options, figures));
+  if (curve_available()) {
+    HONE_ASSIGN(Value curve, bench_curve(options));
+    figures.push(std::move(curve));
+  }
   return figures;
+}
+
+Result<Value> bench_curve(const ProtocolBenchOptions& options) {
+  HONE_ASSIGN(auto open, NoopHost::start(options.open_reward, options.reward));
+  BenchClient plain(open->server().endpoint());
+  BenchKeys keys;
+  HONE_TRY(keys.make());
+  HONE_ASSIGN(const SocketOptions with_key, keys.client());
+  HONE_ASSIGN(auto noop,
+              NoopHost::start(options.open_reward, options.reward, {keys.folder(), nullptr}));
+  BenchClient guarded(noop->server().endpoint(), with_key);
+  Steps plain_episodes(plain), guarded_episodes(guarded);
+  const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
+  const std::size_t episodes = std::max(kInFlight, 4 * options.steps / turns);
+  HONE_ASSIGN(const auto plain_steps, plain_episodes.open(episodes, turns));
+  HONE_ASSIGN(const auto guarded_steps, guarded_episodes.open(episodes, turns));
+  HONE_TRY(plain.run(plain_steps, kInFlight));
+  HONE_TRY(guarded.run(guarded_steps, kInFlight));
+  Rates rates;
+  for (std::size_t round = 0; round < options.rounds; ++round) {
+    HONE_ASSIGN(const double before_s, plain.run(plain_steps, kInFlight));
+    HONE_ASSIGN(const double guarded_s, guarded.run(guarded_steps, kInFlight));
+    HONE_ASSIGN(const double after_s, plain.run(plain_steps, kInFlight));
+    rates.add(static_cast<double>(plain_steps.size()), guarded_s, (before_s + after_s) / 2);
+  }
+  HONE_TRY(guarded_episodes.close());
+  HONE_TRY(plain_episodes.close());
+  return rate_figure("CURVE over plain, no-op step", kInFlight, rates, 0);
 }
 
 }  // namespace hone

@@ -28,4 +28,7 @@ struct ProtocolBenchOptions {
 /// nil for figures without a goal. An error is the first that a step was answered with.
 Result<Value> bench_protocol(const ProtocolBenchOptions& options);
 
+/// The last of them alone: no-op steps with CURVE and without, in turns.
+Result<Value> bench_curve(const ProtocolBenchOptions& options);
+
 }  // namespace hone

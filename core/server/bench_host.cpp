@@ -16,7 +16,7 @@ class NoopEnvironment final : public Environment {
     return std::make_shared<Settings>();
   }
   std::int64_t turns_max(const Settings&) const override { return NoopHost::kTurns; }
-  Value first_observation(const EpisodeView&) const override { return Value::map({{"turn", 0}}); }
+  Value first_observation(const EpisodeView&) const override { return observation(0); }
   Result<Prepared> prepare(const EpisodeView&, const Value& action) const override {
     const Value* code = action.find("code");
     if (code == nullptr || !code->is_string()) return invalid_argument("action/code: missing");
@@ -30,7 +30,18 @@ class NoopEnvironment final : public Environment {
     return stop;
   }
   Value observe(const EpisodeView& view, const Value&, const TurnResult&) const override {
-    return Value::map({{"turn", view.turns.size() + 1}});
+    return observation(view.turns.size() + 1);
+  }
+
+ private:
+  /// What every environment's observations have: a resume puts them together from it.
+  static Value observation(std::size_t turn) {
+    return Value::map({{"messages", Value::array()},
+                       {"feedback", ""},
+                       {"turn", turn},
+                       {"turns_left", static_cast<std::size_t>(NoopHost::kTurns) - turn},
+                       {"history", Value::array()},
+                       {"best_speedup", Value()}});
   }
 };
 
@@ -58,20 +69,21 @@ NoopHost::NoopHost()
           [](const Submission&) -> Result<Verdict> { return ScriptedEvaluator::correct(1.5); }) {}
 
 Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward, const std::string& reward,
-                                                  const std::string& keys) {
+                                                  const Beside& beside) {
   std::unique_ptr<NoopHost> host(new NoopHost());
   HONE_ASSIGN(auto catalog, Catalog::open({noop_tasks()}, {}));
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::make_unique<NoopEnvironment>());
   EpisodeOptions episodes;
   episodes.reward = reward;
+  episodes.journal = beside.journal;
   HONE_ASSIGN(host->service_,
               make_episode_service(std::move(episodes), std::move(environments), std::move(catalog),
                                    host->evaluator_, std::move(open_reward)));
   ServerOptions options;
   options.endpoint = "tcp://127.0.0.1:0";
   options.control_endpoint.clear();
-  options.keys = keys;
+  options.keys = beside.keys;
   HONE_ASSIGN(host->server_, Server::start(std::move(options), *host->service_));
   return host;
 }

@@ -16,9 +16,14 @@ class NoopHost {
  public:
   static constexpr std::int64_t kTurns = 8;  ///< of an episode
 
-  /// `keys`: as in ServerOptions.
+  static constexpr const char* kTask = "bench/noop";
+
+  struct Beside {
+    std::string keys;            ///< as in ServerOptions
+    Journal* journal = nullptr;  ///< borrowed
+  };
   static Result<std::unique_ptr<NoopHost>> start(OpenReward open_reward, const std::string& reward,
-                                                 const std::string& keys = {});
+                                                 const Beside& beside = {{}, nullptr});
 
   Server& server() { return *server_; }
 

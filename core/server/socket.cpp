@@ -328,15 +328,14 @@ void Socket::echo(const std::string& body) {
 }
 
 void wait_readable(const std::vector<Socket*>& sockets, int fd, long timeout_ms) {
-  std::array<zmq::pollitem_t, 4> items{};
-  HONE_ASSERT(sockets.size() < items.size());
-  std::size_t count = 0;
-  items[count++] = {nullptr, fd, ZMQ_POLLIN, 0};
+  std::vector<zmq::pollitem_t> items;
+  items.reserve(sockets.size() + 1);
+  items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
   for (Socket* socket : sockets) {
-    items[count++] = {socket->impl().socket.handle(), 0, ZMQ_POLLIN, 0};
+    items.push_back({socket->impl().socket.handle(), 0, ZMQ_POLLIN, 0});
   }
   try {
-    zmq::poll(items.data(), count, std::chrono::milliseconds(timeout_ms));
+    zmq::poll(items.data(), items.size(), std::chrono::milliseconds(timeout_ms));
   } catch (const zmq::error_t&) {
     // Interrupted by a signal: the caller's loop looks again.
   }

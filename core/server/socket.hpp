@@ -118,8 +118,8 @@ class Socket {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Waits until one of the sockets can be read, `fd` is readable or timeout_ms (< 0: no end) went
-/// by. A signal ends the wait too.
+/// Waits until one of the sockets can be read, `fd` (< 0: none) is readable or timeout_ms (< 0: no
+/// end) went by. A signal ends the wait too.
 void wait_readable(const std::vector<Socket*>& sockets, int fd, long timeout_ms);
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/registry.hpp"
+#include "server/bench_fairness.hpp"
 
 namespace hone {
 namespace {
@@ -39,6 +40,25 @@ TEST(BenchProtocol, GivesItsFigures) {
                        "step with verdict and reward p50" + open,
                        "step with verdict and reward p99" + open,
                        "CURVE over plain, no-op step, 64 in flight"}));
+}
+
+TEST(BenchFairness, GivesItsFigures) {
+  RegistryOptions registry_options;
+  registry_options.roots = {HONE_BUILD_DIR};
+  const Registry registry(registry_options);
+  ProtocolBenchOptions options;
+  options.open_reward = [&registry](const std::string& name, const Value& config) {
+    return registry.open_reward(name, config);
+  };
+  options.rounds = 1;
+  options.steps = 64;
+  const auto figures = bench_fairness(options);
+  ASSERT_TRUE(figures.ok()) << figures.error().message;
+  ASSERT_EQ(figures->as_array().size(), 3u);
+  for (const Value& figure : figures->as_array()) {
+    EXPECT_GT(figure.find("value")->as_double(), 0);
+    EXPECT_GT(figure.find("ratio")->as_double(), 0);
+  }
 }
 
 TEST(BenchProtocol, AStepThatFailsIsSaid) {

@@ -59,7 +59,7 @@ def read(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[Row]:
         source: The path of a file that `hone export` wrote, or lines of one.
 
     Yields:
-        Rows as `hone export` writes them (see `docs/protocol.md`, *Exports*).
+        Rows as `hone export` writes them (see `docs/exports.md`).
 
     Raises:
         ValueError: A line is no JSON object; the message names it.
