@@ -172,7 +172,7 @@ void Journal::keep_up() {
                           if (gone.some) upkeep_at_ = {};  // there may be more
                           forgotten_ += gone.episodes;
                           HONE_ASSIGN(bytes_, w.bytes());
-                          return w.shrink();
+                          return w.shrink(kUpkeepBudget);
                         },
                         nullptr};
   if (Status done = transact(&upkeep, 1); !done) log_error("journal", done.error().message);

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 constexpr int kRetiredAtOnce = 16;
-constexpr int kPagesAtOnce = 256;
+constexpr int kPagesAtOnce = 16;
 
 template <typename Bytes>
 Blob blob_of(const Bytes& bytes) {
@@ -146,10 +146,15 @@ Result<Writer::Retired> Writer::retire(double before, std::int64_t limit,
   return retired;
 }
 
-Status Writer::shrink() {
+Status Writer::shrink(std::chrono::milliseconds budget) {
+  const auto until = std::chrono::steady_clock::now() + budget;
+  HONE_ASSIGN(std::int64_t left, database_->number("PRAGMA freelist_count"));
   HONE_ASSIGN(Statement vacuum, database_->prepare("PRAGMA incremental_vacuum(" +
                                                    std::to_string(kPagesAtOnce) + ")"));
-  return vacuum.run({});
+  for (; left > 0 && std::chrono::steady_clock::now() < until; left -= kPagesAtOnce) {
+    HONE_TRY(vacuum.run({}));
+  }
+  return {};
 }
 
 Status Writer::fold() {

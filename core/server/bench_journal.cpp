@@ -143,7 +143,7 @@ Status add_noop(const JournalBenchOptions& options, Value& figures) {
   return {};
 }
 
-/// A server over steps that build; what it stands on goes last.
+/// A server over steps that build, made and gone in the order in which they stand on each other.
 struct RealHost {
   std::unique_ptr<Journal> journal;
   std::unique_ptr<EpisodeService> service;
@@ -160,13 +160,6 @@ struct RealHost {
     server.control_endpoint.clear();
     HONE_ASSIGN(host.server, Server::start(std::move(server), *host.service));
     return host;
-  }
-  RealHost() = default;
-  RealHost(RealHost&&) = default;
-  RealHost& operator=(RealHost&&) = delete;
-  ~RealHost() {
-    server.reset();
-    service.reset();
   }
 };
 

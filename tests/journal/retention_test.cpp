@@ -51,7 +51,7 @@ TEST_F(RetentionTest, SizeIsALimitAndTheFileShrinks) {
     ASSERT_TRUE((*writer)->begin());
     ASSERT_TRUE((*writer)->retire(1e300, limit, kAMinute));
     ASSERT_TRUE((*writer)->commit());
-    ASSERT_TRUE((*writer)->shrink());
+    ASSERT_TRUE((*writer)->shrink(kAMinute));
   }
   EXPECT_LE(*(*writer)->bytes(), limit);
   EXPECT_GT(*(*writer)->bytes(), limit / 2) << "no more than needed";
