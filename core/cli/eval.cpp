@@ -259,8 +259,8 @@ class EvalCommand : public Command {
     for (const Entry& entry : entries_) {
       if (!entry.result->ok() || (*entry.result)->correct()) continue;
       const Verdict& verdict = **entry.result;
-      std::string text = kernel_refine::trim_compiler_words(
-          kernel_refine::valid_utf8(verdict.diagnostics), kWordsBytesMax);
+      std::string text =
+          kernel_refine::trim_compiler_words(valid_utf8(verdict.diagnostics), kWordsBytesMax);
       if (verdict.mismatch) text = kernel_refine::mismatch_text(*verdict.mismatch);
       if (text.empty()) continue;
       terminal.line("\n" + terminal.paint(Colour::kBold, entry.file) + "\n" + text);

@@ -1,6 +1,7 @@
 // The bodies that belong to the protocol itself: errors and hello.
 #include <algorithm>
 
+#include "base/utf8.hpp"
 #include "hone/version.h"
 #include "model/fields.hpp"
 #include "wire/message.hpp"
@@ -47,7 +48,8 @@ ErrorBody error_body(const Error& error, std::int64_t retry_after_ms) {
   ErrorBody body;
   body.code = error.code;
   body.error_class = error_class(error.code);
-  body.message = error.message.substr(0, kMessageBytesMax);
+  // What it quotes may be any bytes, and every client decodes text.
+  body.message = cut_end(valid_utf8(error.message), kMessageBytesMax);
   body.retryable = is_retryable(error.code);
   if (error.code == Code::kResourceExhausted) body.retry_after_ms = retry_after_ms;
   return body;

@@ -1,6 +1,7 @@
 // The bodies of errors and of hello.
 #include <gtest/gtest.h>
 
+#include "base/utf8.hpp"
 #include "wire/message.hpp"
 
 namespace hone::wire {
@@ -32,6 +33,18 @@ TEST(ErrorBodies, SayWhoseTurnItIsToAct) {
 
 TEST(ErrorBodies, DoNotEchoMegabytes) {
   EXPECT_EQ(error_body(internal_error(std::string(1u << 20, 'x')), 0).message.size(), 4096u);
+}
+
+/// Found by fuzzing: a key of a stranger's, quoted in the message, made a reply no client could
+/// decode.
+TEST(ErrorBodies, AreUtf8WhateverTheyQuote) {
+  const Error error = invalid_argument("header: unknown key 'no\xffne'");
+  EXPECT_EQ(error_body(error, 0).message, "header: unknown key 'no\xef\xbf\xbdne'");
+  std::string long_words = "x";
+  while (long_words.size() < 8000) long_words += "é";
+  const std::string cut = error_body(internal_error(long_words), 0).message;
+  EXPECT_LE(cut.size(), 4096u);
+  EXPECT_EQ(find_invalid_utf8(cut), std::string::npos) << "no character is cut in two";
 }
 
 TEST(Hello, WantsACommonVersion) {

@@ -1,0 +1,72 @@
+// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+#include "base/utf8.hpp"
+
+#include <algorithm>
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kEllipsis = "…";
+
+/// How many bytes at `at` form one character; 0 when they do not.
+std::size_t character(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  if (first < 0x80) return 1;
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || at + size > text.size()) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(at + 1);
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool beyond = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+  return overlong || beyond ? 0 : size;
+}
+
+std::size_t boundary_before(std::string_view text, std::size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return std::min(at, text.size());
+}
+
+}  // namespace
+
+std::string cut_middle(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  if (bytes_max < kEllipsis.size()) return {};
+  const std::size_t room = bytes_max - kEllipsis.size();
+  const std::size_t head = boundary_before(text, room - room / 3);
+  std::size_t tail = text.size() - room / 3;
+  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xc0) == 0x80) ++tail;
+  return std::string(text.substr(0, head)) + std::string(kEllipsis) +
+         std::string(text.substr(tail));
+}
+
+std::string cut_end(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  if (bytes_max < kEllipsis.size()) return {};
+  return std::string(text.substr(0, boundary_before(text, bytes_max - kEllipsis.size()))) +
+         std::string(kEllipsis);
+}
+
+std::size_t find_invalid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character(text, at);
+    if (size == 0) return at;
+    at += size;
+  }
+  return std::string_view::npos;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character(text, at);
+    valid += size == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(at, size);
+    at += std::max<std::size_t>(size, 1);
+  }
+  return valid;
+}
+
+}  // namespace hone
