@@ -5,6 +5,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,8 +13,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/utf8.hpp"
+
 namespace hone {
 namespace {
+
+/// Of a text that a message quotes, bytes.
+constexpr std::size_t kQuotedMax = 256;
 
 /// Leaves yaml-cpp's parser from inside an event; caught in parse_yaml.
 struct Refused : std::runtime_error {
@@ -73,7 +79,7 @@ Value plain_scalar(const std::string& text, int line) {
     const std::uint64_t limit =
         std::uint64_t{std::numeric_limits<std::int64_t>::max()} + (negative ? 1 : 0);
     if (parsed.ec != std::errc() || magnitude > limit) {
-      throw Refused(line, "integer " + text + " does not fit into 64 bits");
+      throw Refused(line, "integer " + cut_middle(text, kQuotedMax) + " does not fit into 64 bits");
     }
     return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
   }
@@ -88,7 +94,8 @@ Value plain_scalar(const std::string& text, int line) {
     double number = 0;
     const char* const first = text.data() + (text.front() == '+' ? 1 : 0);
     const auto parsed = std::from_chars(first, text.data() + text.size(), number);
-    if (parsed.ec != std::errc()) throw Refused(line, "number " + text + " is out of range");
+    if (parsed.ec != std::errc())
+      throw Refused(line, "number " + cut_middle(text, kQuotedMax) + " is out of range");
     return number;
   }
   return text;
@@ -114,6 +121,10 @@ class Builder : public YAML::EventHandler {
                 const std::string& text) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
+    // Rationale: yaml-cpp writes some escapes ("\\_") as bytes that are no UTF-8.
+    if (find_invalid_utf8(text) != std::string::npos) {
+      throw Refused(line_of(mark), "an escape that gives no UTF-8 text");
+    }
     const bool key_next = !open_.empty() && open_.back().value.is_map() && !open_.back().has_key;
     // "?" marks a plain scalar, "!" a quoted or block one, which is text whatever it says.
     take(key_next || tag == "!" ? Value(text) : plain_scalar(text, line_of(mark)), mark, false);
@@ -145,7 +156,8 @@ class Builder : public YAML::EventHandler {
   }
   static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (!tag.empty() && tag != "?" && tag != "!") {
-      throw Refused(line_of(mark), "tag " + tag + " is not allowed; only plain data is");
+      throw Refused(line_of(mark),
+                    "tag " + cut_middle(tag, kQuotedMax) + " is not allowed; only plain data is");
     }
   }
 
@@ -171,15 +183,18 @@ class Builder : public YAML::EventHandler {
     if (null || key.as_string().empty())
       throw Refused(line_of(mark), "expected a key, found nothing");
     if (key.as_string() == "<<") throw Refused(line_of(mark), "merge keys (<<) are not allowed");
-    if (top.value.find(key.as_string()) != nullptr) {
-      const int first = document.lines[top.pointer + "/" + pointer_token(key.as_string())];
-      throw Refused(line_of(mark), "key '" + key.as_string() + "' stands twice, first in line " +
-                                       std::to_string(first));
+    // Rationale: its line tells whether a key is there; looking through the map would take a file
+    // of a hundred thousand keys minutes.
+    const std::string pointer = top.pointer + "/" + pointer_token(key.as_string());
+    if (const auto first = document.lines.find(pointer); first != document.lines.end()) {
+      throw Refused(line_of(mark), "key '" + cut_middle(key.as_string(), kQuotedMax) +
+                                       "' stands twice, first in line " +
+                                       std::to_string(first->second));
     }
     top.key = key.as_string();
     top.has_key = true;
     // A member's line is its key's: there one looks for it.
-    document.lines[pointer()] = line_of(mark);
+    add_line(pointer, mark);
   }
 
   void start(Value container, const YAML::Mark& mark, const std::string& tag,
@@ -224,11 +239,20 @@ class Builder : public YAML::EventHandler {
                                : std::to_string(top.value.as_array().size()));
   }
 
-  void note_line(const YAML::Mark& mark) { document.lines.emplace(pointer(), line_of(mark)); }
+  void note_line(const YAML::Mark& mark) { add_line(pointer(), mark); }
+
+  /// Keeps the first of two.
+  void add_line(std::string pointer, const YAML::Mark& mark) {
+    pointer_bytes_ += pointer.size();
+    if (pointer_bytes_ > limits_.pointer_bytes_max) {
+      throw Refused(line_of(mark), "too many values below keys so long");
+    }
+    document.lines.emplace(std::move(pointer), line_of(mark));
+  }
 
   const YamlLimits limits_;
   std::vector<Open> open_;
-  std::size_t values_ = 0;
+  std::size_t values_ = 0, pointer_bytes_ = 0;
 };
 
 /// Whether a line, from 1, has a tab in its indentation.
@@ -245,22 +269,16 @@ bool begins_with_tab(std::string_view text, int line) {
 
 /// The line of the first byte that text may not have, or 0.
 int line_of_bad_byte(std::string_view text) {
-  int line = 1;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte == '\n') ++line;
-    if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f) return line;
-    const std::size_t more = byte < 0x80   ? 0
-                             : byte < 0xc2 ? 9
-                             : byte < 0xe0 ? 1
-                             : byte < 0xf0 ? 2
-                             : byte < 0xf5 ? 3
-                                           : 9;
-    if (more == 9 || i + more >= text.size() + (more == 0 ? 1 : 0)) return line;
-    for (std::size_t k = 1; k <= more; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return line;
-    }
-    i += more + 1;
+  const auto bad = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
+  };
+  const auto control = std::find_if(text.begin(), text.end(), bad);
+  const std::size_t at =
+      std::min(find_invalid_utf8(text), static_cast<std::size_t>(control - text.begin()));
+  if (at < text.size()) {
+    return 1 + static_cast<int>(
+                   std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   }
   return 0;
 }

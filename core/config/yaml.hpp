@@ -17,6 +17,8 @@ struct YamlLimits {
   std::size_t bytes_max = 4u << 20;
   std::size_t depth_max = 32;
   std::size_t values_max = 1u << 18;
+  /// Of all pointers in `lines` together: below a long key, each value has a long pointer.
+  std::size_t pointer_bytes_max = 64u << 20;
 };
 
 struct YamlDocument {

@@ -103,5 +103,33 @@ TEST(Yaml, KeepsItsLimits) {
   EXPECT_EQ(mistake_in(std::string(100'000, '[')).substr(0, 9), "t.yaml:1:");
 }
 
+/// Found by fuzzing: yaml-cpp turns the escape of a no-break space into a byte that is no UTF-8.
+TEST(Yaml, AnEscapeThatGivesNoUtf8IsRefused) {
+  const auto document = parse_yaml("a: 1\nb: \"x\\_y\"\n", "t.yaml");
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().message, "t.yaml:2: an escape that gives no UTF-8 text");
+  EXPECT_FALSE(parse_yaml("a: \xed\xa0\x80", "t.yaml")) << "half a surrogate is no text";
+}
+
+/// Found while fuzzing: 4 MiB of text made 500 GB of pointers.
+TEST(Yaml, ManyValuesBelowALongKeyAreRefusedNotRemembered) {
+  std::string text = "? " + std::string(1u << 20, 'k') + "\n: [";
+  for (int i = 0; i < 200'000; ++i) text += "1, ";
+  const auto document = parse_yaml(text + "]\n", "t.yaml");
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().message, "t.yaml:2: too many values below keys so long");
+}
+
+/// Found while fuzzing: every key was compared with every other. It took minutes; a test that does
+/// not end in time says so.
+TEST(Yaml, AHundredThousandKeysAreReadAndADuplicateIsFound) {
+  std::string text;
+  for (int i = 0; i < 130'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  ASSERT_TRUE(parse_yaml(text, "t.yaml"));
+  const auto twice = parse_yaml(text + "k7: 2\n", "t.yaml");
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message, "t.yaml:130001: key 'k7' stands twice, first in line 8");
+}
+
 }  // namespace
 }  // namespace hone
