@@ -1,6 +1,8 @@
 // Messages: packing and unpacking, field by field in the order of the structs.
 #include "sandbox/messages.hpp"
 
+#include <limits>
+
 namespace hone {
 namespace {
 
@@ -9,16 +11,28 @@ void put_ints(PacketWriter& to, const std::vector<int>& values) {
   for (const int value : values) to.number(value);
 }
 
+int get_int(PacketReader& from) {
+  return static_cast<int>(
+      from.number_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
+}
+
+// Rationale: an enumerator is looked up in tables of names; one that there is not would be read
+// from beyond their end.
+template <typename Enum>
+Enum get_enum(PacketReader& from, Enum last) {
+  return static_cast<Enum>(from.number_in(0, static_cast<std::int64_t>(last)));
+}
+
 std::vector<int> get_ints(PacketReader& from) {
   std::vector<int> values;
   const std::int64_t count = from.number();
   for (std::int64_t i = 0; i < count && from.ok(); ++i) {
-    values.push_back(static_cast<int>(from.number()));
+    values.push_back(get_int(from));
   }
   return values;
 }
 
-bool get_bool(PacketReader& from) { return from.number() != 0; }
+bool get_bool(PacketReader& from) { return from.number_in(0, 1) != 0; }
 
 }  // namespace
 
@@ -30,12 +44,13 @@ void put(PacketWriter& to, const LauncherOptions& options) {
 
 LauncherOptions get_options(PacketReader& from) {
   LauncherOptions options;
-  options.minimum = static_cast<IsolationLevel>(from.number());
-  options.maximum = static_cast<IsolationLevel>(from.number());
+  options.minimum = get_enum(from, IsolationLevel::kPrivate);
+  options.maximum = get_enum(from, IsolationLevel::kPrivate);
   options.freezer = from.text();
   options.workdir = from.text();
-  options.slots = static_cast<int>(from.number());
-  options.first_uid = static_cast<std::uint32_t>(from.number());
+  options.slots = get_int(from);
+  options.first_uid =
+      static_cast<std::uint32_t>(from.number_in(0, std::numeric_limits<std::uint32_t>::max()));
   return options;
 }
 
@@ -60,15 +75,15 @@ Ready get_ready(PacketReader& from) {
                      &c.cgroup_pids, &c.ptrace, &c.ptrace_users}) {
     *flag = get_bool(from);
   }
-  c.landlock_abi = static_cast<int>(from.number());
+  c.landlock_abi = get_int(from);
   c.cgroup_v2_root = from.text();
   c.cgroup_v1_memory_root = from.text();
   c.cgroup_v1_pids_root = from.text();
   c.kernel = from.text();
   c.notes = from.texts();
-  ready.level = static_cast<IsolationLevel>(from.number());
+  ready.level = get_enum(from, IsolationLevel::kPrivate);
   ready.freezer = from.text();
-  ready.refused_code = static_cast<Code>(from.number());
+  ready.refused_code = get_enum(from, Code::kInternal);
   ready.refused = from.text();
   return ready;
 }
@@ -84,7 +99,7 @@ void put(PacketWriter& to, const SpawnRequest& request) {
 
 SpawnRequest get_request(PacketReader& from) {
   SpawnRequest request;
-  request.jail = static_cast<Jail>(from.number());
+  request.jail = get_enum(from, Jail::kCandidate);
   request.label = from.text();
   request.program = from.text();
   request.arguments = from.texts();
@@ -92,7 +107,7 @@ SpawnRequest get_request(PacketReader& from) {
   request.limits.memory_bytes = from.number();
   request.limits.cpu_seconds = from.real();
   request.limits.file_bytes = from.number();
-  request.limits.processes = static_cast<int>(from.number());
+  request.limits.processes = get_int(from);
   request.readable = from.texts();
   return request;
 }
@@ -104,8 +119,8 @@ void put(PacketWriter& to, const ProcessExit& exit) {
 
 ProcessExit get_exit(PacketReader& from) {
   ProcessExit exit;
-  exit.exit_code = static_cast<int>(from.number());
-  exit.signal = static_cast<int>(from.number());
+  exit.exit_code = get_int(from);
+  exit.signal = get_int(from);
   exit.out_of_memory = get_bool(from);
   exit.cpu_seconds = from.real();
   exit.peak_bytes = from.number();

@@ -46,6 +46,13 @@ std::int64_t PacketReader::number() {
   return value;
 }
 
+std::int64_t PacketReader::number_in(std::int64_t low, std::int64_t high) {
+  const std::int64_t value = number();
+  if (ok_ && value >= low && value <= high) return value;
+  ok_ = false;
+  return low;
+}
+
 double PacketReader::real() { return std::bit_cast<double>(number()); }
 
 std::string PacketReader::text() {

@@ -35,6 +35,8 @@ class PacketReader {
  public:
   explicit PacketReader(std::string_view bytes) : rest_(bytes) {}
   std::int64_t number();
+  /// One outside the range is malformed, and reads as `low`.
+  std::int64_t number_in(std::int64_t low, std::int64_t high);
   double real();
   std::string text();
   std::vector<std::string> texts();

@@ -106,5 +106,26 @@ TEST(Messages, RoundTrip) {
   EXPECT_EQ(again.take(), bytes);
 }
 
+/// Found by fuzzing: numbers were cut to 32 bits, and an isolation level of 4294967297 was taken for
+/// one; a level of 9 would have been looked up beyond the end of their names.
+TEST(Messages, ANumberThatIsNoneOfItsKindIsMalformed) {
+  PacketWriter writer;
+  put(writer, LauncherOptions{});
+  const std::string good = writer.take();
+  for (const std::int64_t level :
+       {std::int64_t{9}, std::int64_t{-1}, (std::int64_t{1} << 32) + 1}) {
+    PacketWriter wrong;
+    wrong.number(level);
+    const std::string bytes = wrong.take() + good.substr(8);
+    PacketReader reader(bytes);
+    const LauncherOptions options = get_options(reader);
+    EXPECT_FALSE(reader.done()) << level;
+    EXPECT_EQ(options.minimum, IsolationLevel::kNone);
+  }
+  PacketReader reader(good);
+  static_cast<void>(get_options(reader));
+  EXPECT_TRUE(reader.done());
+}
+
 }  // namespace
 }  // namespace hone
