@@ -238,7 +238,8 @@ void allow_sanitizers(Filter& filter) {
   filter.allow({SCMP_SYS(pipe), SCMP_SYS(pipe2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
                 SCMP_SYS(msync), SCMP_SYS(mlock), SCMP_SYS(munlock), SCMP_SYS(mlockall),
                 SCMP_SYS(munlockall), SCMP_SYS(prctl), SCMP_SYS(personality), SCMP_SYS(access),
-                SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(wait4)});
+                SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(wait4),
+                SCMP_SYS(sched_getaffinity)});  // of each thread, for where its stack is
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0)});
 }
 #endif

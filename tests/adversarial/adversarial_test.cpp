@@ -186,6 +186,21 @@ TEST(AdversarialTable, EveryKnownClassAndCaseIsCoveredOrDoesNotApply) {
   expect_a_true_list(*page, "Cases for a sandbox and a service", 56);
 }
 
+TEST(AdversarialTable, TheTableOfLevelsIsOfAllAttacks) {
+  // tests/adversarial/levels prints it; an attack that is added has to be run everywhere, too.
+  const auto page = read_file(HONE_SOURCE_DIR "/docs/threats.md");
+  ASSERT_TRUE(page) << page.error().message;
+  const std::string all = std::to_string(attacks().size());
+  const std::regex row(R"(\n\| (root|somebody) \| `\w+` \| \w+ \| (\d+) of (\d+) \| (.*) \|)");
+  int rows = 0;
+  for (std::sregex_iterator match(page->begin(), page->end(), row), end; match != end; ++match) {
+    ++rows;
+    EXPECT_EQ((*match)[2].str(), all) << match->str();
+    EXPECT_EQ((*match)[3].str(), all) << match->str();
+  }
+  EXPECT_GE(rows, 9);
+}
+
 TEST(AdversarialTable, BuildsGiveNothingOfTheMachineAway) {
   for (const char* name : {"include_passwd", "incbin_a_file", "include_the_reference"}) {
     const Attack attack{name, "add_relu", {}};
