@@ -3,7 +3,10 @@
 
 #include <sqlite3.h>
 
+#include <bit>
 #include <limits>
+
+#include "base/crypto.hpp"
 
 namespace hone {
 namespace {
@@ -31,6 +34,38 @@ Error failure_of(sqlite3* handle, int result) {
     default:
       return internal_error("sqlite: " + text + " (code " + std::to_string(result) + ")");
   }
+}
+
+/// What a cell is for a sum: its type, its length and its bytes.
+void add_cell(std::string& bytes, sqlite3_value* cell) {
+  const int type = sqlite3_value_type(cell);
+  std::string content;
+  if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+    // Rationale: a column of REAL keeps -0.0 as 0.
+    const double number = sqlite3_value_double(cell);
+    const auto bits = type == SQLITE_INTEGER
+                          ? sqlite3_value_int64(cell)
+                          : std::bit_cast<std::int64_t>(number == 0 ? 0 : number);
+    content.assign(reinterpret_cast<const char*>(&bits), sizeof bits);
+  } else if (const void* from = sqlite3_value_blob(cell); from != nullptr) {
+    content.assign(static_cast<const char*>(from),
+                   static_cast<std::size_t>(sqlite3_value_bytes(cell)));
+  }
+  bytes += std::to_string(type) + ":" + std::to_string(content.size()) + ":" + content;
+}
+
+/// hone_sum(…): SHA-256 of its arguments together. hone_sha256(x): of x alone.
+void sum_cells(sqlite3_context* context, int count, sqlite3_value** cells) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) add_cell(bytes, cells[i]);
+  const Sha256 sum = sha256(bytes);
+  sqlite3_result_blob(context, sum.data(), static_cast<int>(sum.size()), SQLITE_TRANSIENT);
+}
+void hash_cell(sqlite3_context* context, int, sqlite3_value** cells) {
+  const auto* from = static_cast<const char*>(sqlite3_value_blob(cells[0]));
+  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(cells[0]));
+  const Sha256 sum = sha256(from == nullptr ? std::string_view() : std::string_view(from, size));
+  sqlite3_result_blob(context, sum.data(), static_cast<int>(sum.size()), SQLITE_TRANSIENT);
 }
 
 }  // namespace
@@ -76,6 +111,8 @@ Result<bool> Statement::next() {
   return false;
 }
 
+void Statement::stop() { sqlite3_reset(statement_.get()); }
+
 Status Statement::run(const std::vector<SqlValue>& cells) {
   HONE_ASSIGN(bool row, start(cells));
   while (row) {
@@ -119,6 +156,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
   database->handle_.reset(handle);
   if (result != SQLITE_OK) return failure_of(handle, result).in(path.string());
   sqlite3_busy_timeout(handle, kBusyMs);
+  constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+  sqlite3_create_function_v2(handle, "hone_sum", -1, kFlags, nullptr, sum_cells, nullptr, nullptr,
+                             nullptr);
+  sqlite3_create_function_v2(handle, "hone_sha256", 1, kFlags, nullptr, hash_cell, nullptr, nullptr,
+                             nullptr);
+  // What a damaged or foreign file says of its tables runs nothing.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   return database;
 }
 

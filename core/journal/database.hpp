@@ -32,6 +32,8 @@ class Statement {
   /// Binds all its parameters and goes to the first row: false when there is none.
   Result<bool> start(const std::vector<SqlValue>& cells);
   Result<bool> next();
+  /// Ends it before its last row.
+  void stop();
   /// For a statement without rows.
   Status run(const std::vector<SqlValue>& cells);
 
@@ -51,7 +53,8 @@ class Statement {
 
 /// A connection. Errors say what SQLite says and what it comes to: resource_exhausted for a full
 /// disk, failed_precondition for a file that is damaged, read-only or none of ours, unavailable for
-/// one that is locked or a disk that fails. One thread at a time.
+/// one that is locked or a disk that fails. One thread at a time. SQL here has two functions more:
+/// hone_sum(…), the SHA-256 of all its arguments and their types, and hone_sha256(x).
 class Database {
  public:
   enum class Mode { kRead, kWrite };

@@ -2,6 +2,7 @@
 #include "journal/reader.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "journal/schema.hpp"
@@ -12,7 +13,20 @@ namespace {
 constexpr const char* kEpisodeColumns =
     "id, token, seed, environment, task, task_hash, backend, group_name, client, options, reward, "
     "reward_config, reward_version, reward_hash, opened_at, reset_key, reset_body, parent, "
-    "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed";
+    "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed, turns";
+
+/// `column` holds the sum of its row.
+std::string is_summed(std::string_view column, std::string_view summed) {
+  return std::string(column) + " IS hone_sum(" + std::string(summed) + ")";
+}
+
+/// What was read is not what was written.
+Error damaged(std::uint64_t episode, const std::string& what) {
+  char name[32];
+  std::snprintf(name, sizeof name, "episode %016llx", static_cast<unsigned long long>(episode));
+  return failed_precondition("it is damaged (" + std::string(name) + what +
+                             "); see: hone journal check");
+}
 
 template <typename Array>
 void copy_into(Array& array, const std::string& bytes) {
@@ -100,12 +114,14 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
   reader->statements_ = std::make_unique<Statements>();
   const std::pair<Statement*, std::string> statements[] = {
       {&reader->statements_->episode,
-       std::string("SELECT ") + kEpisodeColumns +
+       std::string("SELECT ") + kEpisodeColumns + ", " + is_summed("sum", kEpisodeSummed) +
            " FROM episodes WHERE id = ?1 AND held >= ?2 AND state != 4"},
       {&reader->statements_->turns,
-       "SELECT turn, turns.hash, blobs.bytes, seed, outcome, scored, speedup, reward, fingerprint, "
-       "ended, at, reply FROM turns JOIN blobs ON blobs.id = turns.action "
-       "WHERE episode = ?1 ORDER BY turn"},
+       std::string("SELECT turn, turns.hash, blobs.bytes, seed, outcome, scored, speedup, reward, "
+                   "fingerprint, "
+                   "ended, at, reply, turns.hash = hone_sha256(blobs.bytes) AND ") +
+           is_summed("turns.sum", kTurnSummed) +
+           " FROM turns JOIN blobs ON blobs.id = turns.action WHERE episode = ?1 ORDER BY turn"},
       {&reader->statements_->reset,
        "SELECT id, reset_body FROM episodes WHERE held = 1 AND reset_key = ?1"}};
   for (const auto& [statement, sql] : statements) {
@@ -122,14 +138,34 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
   HONE_ASSIGN(const bool found, one.start({number, std::int64_t{held_only}}));
   if (!found) return std::optional<StoredEpisode>();
   StoredEpisode episode = episode_of(one);
+  const std::int64_t turns = one.integer(25);
+  const bool sound = one.integer(26) != 0;
+  Status read = sound ? read_turns(episode) : damaged(id, " is not what was stored");
+  // Not before: an open row keeps what the turns are read from as it was when the row was.
   HONE_ASSIGN([[maybe_unused]] const bool more, one.next());
-  Statement& turns = statements_->turns;
-  HONE_ASSIGN(bool row, turns.start({number}));
-  while (row) {
-    episode.turns.push_back(turn_of(turns, id));
-    HONE_ASSIGN(row, turns.next());
+  HONE_TRY(read);
+  const auto found_turns = static_cast<std::int64_t>(episode.turns.size());
+  if (found_turns != turns) {
+    return damaged(id, ": found " + std::to_string(found_turns) + " turns, stored were " +
+                           std::to_string(turns));
   }
   return std::optional(std::move(episode));
+}
+
+Status JournalReader::read_turns(StoredEpisode& episode) const {
+  const std::uint64_t id = episode.record.id;
+  Statement& turns = statements_->turns;
+  HONE_ASSIGN(bool row, turns.start({static_cast<std::int64_t>(id)}));
+  while (row) {
+    episode.turns.push_back(turn_of(turns, id));
+    const std::int64_t turn = episode.turns.back().turn;
+    if (turns.integer(12) == 0 || turn != static_cast<std::int64_t>(episode.turns.size())) {
+      turns.stop();
+      return damaged(id, ", turn " + std::to_string(turn) + " is not what was stored");
+    }
+    HONE_ASSIGN(row, turns.next());
+  }
+  return {};
 }
 
 Result<std::optional<StoredEpisode>> JournalReader::episode(std::uint64_t id) const {
@@ -252,6 +288,9 @@ Result<std::vector<std::string>> JournalReader::check() const {
       {"a turn after the last: ",
        "SELECT printf('episode %016x, turn %d', a.episode, a.turn) FROM turns a JOIN turns b "
        "ON a.episode = b.episode AND b.ended = 1 AND a.turn > b.turn"},
+      {"turns are missing: ",
+       "SELECT printf('episode %016x, turn %d of %d', id, turns, turns) FROM episodes WHERE "
+       "state != 4 AND turns != (SELECT count(*) FROM turns WHERE episode = episodes.id)"},
       {"ended without a last turn: ",
        "SELECT printf('episode %016x', id) FROM episodes WHERE state = 1 AND NOT EXISTS "
        "(SELECT 1 FROM turns WHERE episode = episodes.id AND ended = 1)"},
@@ -264,6 +303,18 @@ Result<std::vector<std::string>> JournalReader::check() const {
     HONE_ASSIGN(bool row, query.start({}));
     while (row) {
       wrong.push_back(what + query.bytes(0));
+      HONE_ASSIGN(row, query.next());
+    }
+  }
+  for (const std::string& sql :
+       {"SELECT printf('episode %016x', id) FROM episodes WHERE NOT (" +
+            is_summed("sum", kEpisodeSummed) + ")",
+        "SELECT printf('episode %016x, turn %d', episode, turn) FROM turns WHERE NOT (" +
+            is_summed("sum", kTurnSummed) + ")"}) {
+    HONE_ASSIGN(Statement query, database_->prepare(sql));
+    HONE_ASSIGN(bool row, query.start({}));
+    while (row) {
+      wrong.push_back(query.bytes(0) + " is not what was stored");
       HONE_ASSIGN(row, query.next());
     }
   }

@@ -26,7 +26,8 @@ class JournalReader {
                                                      const std::string& vfs = {});
   ~JournalReader();
 
-  /// With its turns. nullopt: there is no such episode.
+  /// With its turns. nullopt: there is no such episode. failed_precondition: it, or a turn of it, is
+  /// not what was stored.
   Result<std::optional<StoredEpisode>> episode(std::uint64_t id) const;
   /// The same, of one that is still held by its client; nullopt for one that was released.
   Result<std::optional<StoredEpisode>> held_episode(std::uint64_t id) const;
@@ -57,6 +58,7 @@ class JournalReader {
   JournalReader();
   Result<std::optional<StoredEpisode>> read(std::uint64_t id, bool held_only) const
       HONE_REQUIRES(mutex_);
+  Status read_turns(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
   Result<std::vector<std::uint64_t>> ids(const EpisodeFilter& filter) const HONE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

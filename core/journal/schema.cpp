@@ -66,6 +66,18 @@ CREATE UNIQUE INDEX turns_order ON turns (episode, turn);
                                   // to it; without an index it reads all turns for each of them.
                                   R"sql(
 CREATE INDEX turns_action ON turns (action);
+)sql",
+                                  R"sql(
+ALTER TABLE episodes ADD COLUMN sum BLOB;
+ALTER TABLE episodes ADD COLUMN turns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE turns ADD COLUMN sum BLOB;
+UPDATE episodes SET
+  turns = (SELECT count(*) FROM turns WHERE episode = episodes.id),
+  sum = hone_sum(id, token, seed, environment, task, task_hash, backend, group_name, client, options,
+    reward, reward_config, reward_version, reward_hash, opened_at, reset_key, reset_body, parent,
+    parent_turn);
+UPDATE turns SET sum = hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward,
+  fingerprint, ended, at, reply);
 )sql"};
 static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 

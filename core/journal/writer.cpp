@@ -36,14 +36,16 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
       {&writer->add_episode_,
        "INSERT INTO episodes (id, token, seed, environment, task, task_hash, backend, group_name, "
        "client, options, reward, reward_config, reward_version, reward_hash, opened_at, reset_key, "
-       "reset_body, parent, parent_turn, changed_at) "
-       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?15)"},
+       "reset_body, parent, parent_turn, changed_at, sum) "
+       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?15,"
+       "hone_sum(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19))"},
       {&writer->add_turn_,
        "INSERT INTO turns (episode, turn, hash, action, seed, outcome, scored, speedup, reward, "
-       "fingerprint, ended, at, reply) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)"},
+       "fingerprint, ended, at, reply, sum) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,"
+       "hone_sum(?1,?2,?3,?5,?6,?7,?8,?9,?10,?11,?12,?13))"},
       {&writer->end_turn_,
        "UPDATE episodes SET changed_at = ?2, state = iif(?3, 1, state), intent_turn = NULL, "
-       "fingerprint = iif(fingerprint = 0, ?4, fingerprint) WHERE id = ?1"},
+       "fingerprint = iif(fingerprint = 0, ?4, fingerprint), turns = ?5 WHERE id = ?1"},
       {&writer->intend_,
        "UPDATE episodes SET intent_turn = ?2, intent_action = ?3, intent_seed = ?4 WHERE id = ?1"},
       {&writer->release_,
@@ -100,7 +102,7 @@ Status Writer::write(const TurnRecord& t) {
                           number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
                           t.at, Blob{*t.reply}}));
   return end_turn_.run(
-      {number_of(t.episode), t.at, std::int64_t{t.ended}, number_of(t.fingerprint)});
+      {number_of(t.episode), t.at, std::int64_t{t.ended}, number_of(t.fingerprint), t.turn});
 }
 
 Status Writer::write(const IntentRecord& i) {

@@ -163,11 +163,11 @@ TEST_F(JournalTest, ANewerSchemaIsRefused) {
   const auto journal = open();
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("found version 99 of the journal, this hone knows "
-                                                 "up to 2; use a newer hone"));
+                                                 "up to 3; use a newer hone"));
   EXPECT_FALSE(JournalReader::open(path_));
 }
 
-/// What differs from version 1, which had no index of actions.
+/// What differs from version 1, which had no index of actions and no sums.
 TEST_F(JournalTest, AnOlderSchemaIsBroughtUpToDate) {
   {
     auto journal = opened();
@@ -176,18 +176,21 @@ TEST_F(JournalTest, AnOlderSchemaIsBroughtUpToDate) {
   }
   {
     auto database = Database::open(path_, Database::Mode::kWrite);
-    ASSERT_TRUE((*database)->execute("DROP INDEX turns_action; PRAGMA user_version = 1"));
+    ASSERT_TRUE((*database)->execute(
+        "DROP INDEX turns_action; ALTER TABLE episodes DROP COLUMN sum;"
+        "ALTER TABLE episodes DROP COLUMN turns; ALTER TABLE turns DROP COLUMN sum;"
+        "PRAGMA user_version = 1"));
   }
   const auto reader = JournalReader::open(path_);
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().message,
-              HasSubstr("found version 1 of the journal, expected 2; a server that opens it"));
+              HasSubstr("found version 1 of the journal, expected 3; a server that opens it"));
   const auto journal = opened();
   EXPECT_EQ((*journal->reader().episode(1))->turns.size(), 1u);
   auto database = Database::open(path_, Database::Mode::kRead);
   EXPECT_EQ(*(*database)->number("SELECT count(*) FROM sqlite_schema WHERE name = 'turns_action'"),
             1);
-  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 2);
+  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 3);
 }
 
 /// A statement that was left with rows to come kept SQLite from folding the log into the file
