@@ -5,10 +5,14 @@
 #include <limits>
 #include <msgpack.hpp>
 
+#include "base/utf8.hpp"
 #include "model/value.hpp"
 
 namespace hone {
 namespace {
+
+/// Of a key that a message quotes, bytes.
+constexpr std::size_t kQuotedMax = 128;
 
 class Sink {
  public:
@@ -126,7 +130,7 @@ class Builder : public msgpack::null_visitor {
     // large maps are checked by sorting when they close.
     if (map.size() < 64) {
       for (const auto& [known, ignored] : map) {
-        if (known == key) return refuse("the key '" + key + "' twice");
+        if (known == key) return refuse("the key '" + cut_middle(key, kQuotedMax) + "' twice");
       }
     }
     map.emplace_back(std::move(key), Value());

@@ -112,5 +112,14 @@ TEST(Verdict, RoundTrip) {
             "no outcome is called 'great'");
 }
 
+/// Found by fuzzing: a refusal repeated a key of megabytes.
+TEST(MessagePack, AKeyTwiceIsNotRepeatedInFull) {
+  const std::string key = "\xdb" + std::string("\x00\x01\x00\x00", 4) + std::string(65536, 'k');
+  const auto value = from_msgpack("\x82" + key + "\x01" + key + "\x02");
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().message.substr(0, 22), "messagepack: the key '");
+  EXPECT_LT(value.error().message.size(), 200u);
+}
+
 }  // namespace
 }  // namespace hone
