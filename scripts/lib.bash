@@ -60,6 +60,13 @@ clang-format-14|the format of C++ files
 LIST
 }
 
+fuzz_packages() {
+  cat <<'LIST'
+clang-14|builds the fuzz targets
+libclang-rt-14-dev|libFuzzer and the sanitizers that run beside it
+LIST
+}
+
 # Runs a command with its output in a log; on a terminal shows the log's last line while it runs.
 # run_logged LOG COMMAND...
 run_logged() {

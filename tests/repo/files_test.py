@@ -124,7 +124,7 @@ class Files(unittest.TestCase):
             self.assertIn(f"Usage: scripts/{path.name}", shown.stdout + shown.stderr)
 
     def test_scripts_refuse_unknown_options(self) -> None:
-        for name in ("setup", "test", "format", "bundle"):
+        for name in ("setup", "test", "format", "bundle", "fuzz"):
             ran = subprocess.run([str(ROOT / "scripts" / name), "--nope"], capture_output=True, text=True)
             self.assertEqual(ran.returncode, 2, name)
             self.assertIn("unknown option '--nope'", ran.stderr)

@@ -1,0 +1,77 @@
+// Bytes on hone's own sockets: the stream to judges, builders and plugin hosts, judgements, and the
+// launcher's packets.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channel/stream.hpp"
+#include "fuzz/fuzz.hpp"
+#include "judge/messages.hpp"
+#include "sandbox/messages.hpp"
+
+namespace hone::fuzz {
+namespace {
+
+constexpr std::size_t kMessageMax = 1u << 16;
+
+/// Whatever a peer writes before it hangs up: a message within the limit, or an error.
+std::string check_stream(std::string_view bytes) {
+  auto ends = stream_pair();
+  check(ends.ok(), "a pair of sockets");
+  const std::string_view sent = bytes.substr(0, kMessageMax);
+  check(::send(ends->first.get(), sent.data(), sent.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(sent.size()),
+        "a socket takes it all");
+  ends->first.reset();
+  // The other side has closed: nothing waits, so the time is never used up.
+  const auto message = receive_message(ends->second.get(), kMessageMax, 30);
+  if (!message) {
+    check_error(message.error(), "message: ");
+    check(message.error().code != Code::kDeadlineExceeded, "a peer that is gone is not waited for");
+    return {};
+  }
+  check(message->bytes.size() <= kMessageMax && message->fds.empty(), "a message is bounded");
+  check(sent.substr(16, message->bytes.size()) == message->bytes, "a message is what was sent");
+  return message->bytes;
+}
+
+void check_judgement(std::string_view bytes) {
+  const auto value = from_msgpack(bytes);
+  if (!value) return check_error(value.error(), "messagepack: ");
+  const auto judgement = judgement_from_value(*value);
+  if (!judgement) return check_error(judgement.error());
+  const Value whole = judgement_to_value(*judgement);
+  const auto again = judgement_from_value(whole);
+  check(again && same(judgement_to_value(*again), whole), "a judgement arrives as it was sent");
+}
+
+template <typename Message>
+void check_packet(std::string_view bytes, Message (*get)(PacketReader&)) {
+  PacketReader reader(bytes);
+  const Message message = get(reader);
+  if (!reader.done()) return;
+  PacketWriter writer;
+  put(writer, message);
+  check(writer.take() == bytes, "a packet that is taken means what it says");
+}
+
+}  // namespace
+
+void one(std::string_view bytes) {
+  Input input(bytes);
+  switch (input.number(1) % 6) {
+    case 0:
+      return check_judgement(check_stream(input.rest()));
+    case 1:
+      return check_judgement(input.rest());
+    case 2:
+      return check_packet(input.rest(), get_options);
+    case 3:
+      return check_packet(input.rest(), get_ready);
+    case 4:
+      return check_packet(input.rest(), get_request);
+    default:
+      return check_packet(input.rest(), get_exit);
+  }
+}
+
+}  // namespace hone::fuzz

@@ -1,0 +1,82 @@
+// A model's whole response turned into code, and a compiler's words cut for the feedback.
+#include <algorithm>
+
+#include "fuzz/fuzz.hpp"
+#include "kernel_refine/compiler_words.hpp"
+#include "kernel_refine/extract.hpp"
+
+namespace hone::fuzz {
+namespace {
+
+using namespace kernel_refine;
+
+const std::vector<std::string> kLanguages{"c++", "c"};
+
+std::size_t longest_run(std::string_view text, char mark) {
+  std::size_t longest = 0, run = 0;
+  for (const char c : text) {
+    run = c == mark ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+void check_found(std::string_view response, const Extracted& found) {
+  check(found.reason.empty(), "what was found needs no reason");
+  check(found.code.find_first_not_of(" \t\r\n") != std::string::npos, "code that is found is some");
+  check(found.language.empty() || std::count(kLanguages.begin(), kLanguages.end(), found.language),
+        "the language is one of those offered");
+  check(found.code.size() <= response.size() + 1, "code is no longer than its response");
+  // Reasoning may have stood within a line.
+  const std::string said = remove_reasoning(response);
+  std::string_view rest = found.code;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    check(said.find(line) != std::string_view::npos, "each line of code is the response's");
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  }
+  // What was extracted, in a fence that nothing in it can close, is extracted as it is.
+  if (found.code.find("think>") != std::string::npos) return;
+  if (found.code.find('\r') != std::string::npos) return;
+  const std::string fence(std::max<std::size_t>(3, longest_run(found.code, '`') + 1), '`');
+  const Extracted again =
+      extract_code(fence + "cpp\n" + found.code + fence + "\n", "add_relu", kLanguages);
+  check(again.found && again.code == found.code && again.language == "c++",
+        "code in a fence is extracted as it is");
+}
+
+void check_words(std::string_view bytes) {
+  const std::string valid = valid_utf8(bytes);
+  check(is_utf8(valid), "valid_utf8 gives UTF-8");
+  check((find_invalid_utf8(bytes) == std::string_view::npos) == is_utf8(bytes),
+        "the first byte that is no UTF-8 is found");
+  check(is_utf8(bytes) == (valid == bytes), "what is UTF-8 stays as it is");
+  for (const std::size_t bytes_max : {0u, 2u, 3u, 10u, 64u, 200u}) {
+    const std::string middle = cut_middle(valid, bytes_max), end = cut_end(valid, bytes_max);
+    check(middle.size() <= bytes_max && end.size() <= bytes_max, "a cut text fits");
+    check(is_utf8(middle) && is_utf8(end), "no character is cut in two");
+  }
+  for (const std::size_t bytes_max : {64u, 300u, 2000u}) {
+    const std::string words = trim_compiler_words(valid, bytes_max);
+    check(words.size() <= bytes_max, "a compiler's words fit");
+    check(is_utf8(words), "a compiler's words stay UTF-8");
+  }
+}
+
+}  // namespace
+
+void one(std::string_view bytes) {
+  const Extracted found = extract_code(bytes, "add_relu", kLanguages);
+  if (found.found) {
+    check_found(bytes, found);
+  } else {
+    check(found.code.empty(), "nothing found is no code");
+    check(found.reason.starts_with("looked for ") && found.reason.size() < 512,
+          "the reason says what was looked for, in short");
+    check(is_utf8(found.reason), "the reason is UTF-8");
+  }
+  check(remove_reasoning(bytes).size() <= bytes.size(), "reasoning is only taken away");
+  check_words(bytes);
+}
+
+}  // namespace hone::fuzz

@@ -1,0 +1,83 @@
+// Key files as people mangle them: what is read is a key, and what is refused is not repeated.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "fuzz/fuzz.hpp"
+#include "wire/key_file.hpp"
+
+namespace hone::fuzz {
+namespace {
+
+/// Whether a message repeats eight characters in a row that only the file can have told it.
+bool gives_away(std::string_view message, std::string_view text, std::string_view known) {
+  constexpr std::size_t kRun = 8;
+  for (std::size_t at = 0; at + kRun <= text.size(); ++at) {
+    const std::string_view run = text.substr(at, kRun);
+    if (message.find(run) != message.npos && known.find(run) == known.npos) return true;
+  }
+  return false;
+}
+
+/// Numbers as one mark each: messages count, and files may hold the same digits.
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || out.empty() || out.back() != '#') out += digit ? '#' : c;
+  }
+  return out;
+}
+
+void check_refusal(const Error& error, std::string_view text, const std::string& path) {
+  check_error(error, "key file " + path);
+  // Every word that messages have of their own: a file that holds one of them tells nothing.
+  const std::string known = without_numbers(
+      ":1: expected a line 'public: …', 'secret: …' or 'server: …'|:1: a second 'public'|"
+      ":1: a second 'secret'|:1: a second 'server'|:1: public: found 1 characters, expected 40 of "
+      "Z85|:1: secret: found 1 characters|:1: server: found 1 characters|:1: public: found "
+      "characters that are not Z85, expected 40 of Z85|:1: secret: found characters|:1: server: "
+      "found characters|: more than 4096 bytes, which no key file has|: found no line 'public: …'|"
+      ": found no line 'secret: …'; is it the public half?|: found mode 0640, expected 0600: "
+      "others "
+      "can read the secret; make a new key, or chmod 600 it if nobody did");
+  // The path may stand in the file too, and is not of it.
+  const std::size_t place = std::min(error.message.size(), sizeof "key file" + path.size());
+  const std::string words = without_numbers(error.message.substr(place));
+  check(!gives_away(words, without_numbers(text), known),
+        "a refusal repeats nothing of a key file: " + error.message);
+}
+
+}  // namespace
+
+void one(std::string_view text) {
+  static const std::string kPath = (scratch() / "a.key").string();
+  static const std::string kCopy = (scratch() / "copy.key").string();
+  put_file(kPath, text);
+  ::chmod(kPath.c_str(), 0600);
+
+  const auto half = wire::read_public_key(kPath);
+  if (!half) check_refusal(half.error(), text, kPath);
+  check(!half || wire::is_key(*half), "a public key is 40 characters of Z85");
+  const auto pair = wire::read_key_file(kPath);
+  if (!pair) return check_refusal(pair.error(), text, kPath);
+  check(half && *half == pair->public_key, "both readers find the same public key");
+  check(wire::is_key(pair->public_key) && wire::is_key(pair->secret_key), "keys are keys");
+  check(pair->server_key.empty() || wire::is_key(pair->server_key), "a server's key is one");
+
+  ::unlink(kCopy.c_str());
+  check(wire::write_key_file(kCopy, "a copy", *pair).ok(), "a key can be written");
+  const auto again = wire::read_key_file(kCopy);
+  check(again && again->public_key == pair->public_key && again->secret_key == pair->secret_key &&
+            again->server_key == pair->server_key,
+        "a key is read as it was written");
+
+  ::chmod(kPath.c_str(), 0640);
+  const auto shared = wire::read_key_file(kPath);
+  check(!shared && shared.error().code == Code::kFailedPrecondition,
+        "a key that others can read is refused");
+  check_refusal(shared.error(), text, kPath);
+}
+
+}  // namespace hone::fuzz
