@@ -129,9 +129,7 @@ def test_branch_on_the_command_line(journalled: Journalled) -> None:
     with hone.connect(journalled.endpoint) as client:
         parent = client.reset("add_relu").episode
         parent.step(WRONG)
-        made = json.loads(
-            journalled.command("branch", parent.id, "1", "--endpoint", journalled.endpoint, "--json")
-        )
+        made = json.loads(journalled.command("branch", parent.id, "1", "--endpoint", journalled.endpoint, "--json"))
         assert client.resume(made["episode"], made["token"]).episode.turn == 1
         journalled.kill()
         offline = json.loads(journalled.command("branch", parent.id, "1", "--json"))

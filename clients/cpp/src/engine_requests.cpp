@@ -19,6 +19,11 @@ double jitter() {
   return std::uniform_real_distribution<double>(1.0, 1.5)(generator);
 }
 
+/// Of an episode that was lost here: the server may know better, or that it was closed.
+bool asks_the_server(const std::string& verb) {
+  return verb == "resume" || verb == "branch" || verb == "close";
+}
+
 bool is_busy(const Failure& failure) {
   return failure.code == Code::kResourceExhausted && failure.error_class == "capacity";
 }
@@ -97,7 +102,7 @@ void Engine::flush(Channel& channel) {
          channel.in_flight.size() < in_flight_max_) {
     RequestPtr request = channel.waiting.front();
     if (const std::string* why = roster_.lost(request->episode);
-        why != nullptr && request->verb != "resume" && request->verb != "branch") {
+        why != nullptr && !asks_the_server(request->verb)) {
       channel.waiting.pop_front();
       finish(request, {{}, Failure{Code::kUnavailable, "infra", *why, false, {}}});
       continue;
