@@ -198,7 +198,7 @@ TEST(AdversarialTable, TheTableOfLevelsIsOfAllAttacks) {
     EXPECT_EQ((*match)[2].str(), all) << match->str();
     EXPECT_EQ((*match)[3].str(), all) << match->str();
   }
-  EXPECT_GE(rows, 9);
+  EXPECT_GE(rows, 5);
 }
 
 TEST(AdversarialTable, BuildsGiveNothingOfTheMachineAway) {
