@@ -118,7 +118,8 @@ def test_a_branch_tries_another_answer_to_the_same_state(journalled: Journalled)
         assert start.info["group"] == "tries"
         assert start.observation["history"] == first.observation["history"]
         again = client.call("step", {"episode": start.episode.id, "turn": 1, "action": {"code": WRONG}})
-        assert again["reward"] == first.reward and again["episode"] == start.episode.id
+        assert again["reward"] == first.reward
+        assert again["episode"] == start.episode.id
         assert start.episode.step(FAST).turn == 2
         assert parent.branch().episode.turn == 2
         with pytest.raises(hone.FailedPrecondition, match="found turn 7, expected at most 2"):
@@ -156,7 +157,8 @@ def test_replay_judges_again_and_says_what_differs(journalled: Journalled) -> No
     worst = shown["turns"][0]
     assert worst["then"]["verdict"]["mismatch"] == worst["now"]["verdict"]["mismatch"], "the same inputs"
     missing = journalled.ran("replay", "0" * 15 + "1")
-    assert missing.returncode == 2 and "the journal has no episode" in missing.stderr
+    assert missing.returncode == 2
+    assert "the journal has no episode" in missing.stderr
 
 
 def test_a_branch_in_asyncio(journalled: Journalled) -> None:
