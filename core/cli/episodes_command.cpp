@@ -136,15 +136,22 @@ class ExportCommand : public Command {
     if (!sources) return terminal.fail(sources.error(), kNext);
     TrainingData data(training_form(form_), [&](const Value& line) { terminal.json(line); });
     std::int64_t count = 0;
-    const Status done =
-        sources->reader->each(filter_.filter(), [&](const StoredEpisode& stored) -> Status {
+    bool whole = true;
+    const Status done = sources->reader->each(
+        filter_.filter(),
+        [&](const StoredEpisode& stored) -> Status {
           HONE_ASSIGN(const Value one,
                       trajectory_of(stored, *sources->environment, sources->catalog.get()));
           if (++count % 1000 == 0) terminal.status(std::to_string(count) + " episodes");
           return data.add(one);
+        },
+        [&](const Error& damage) {  // what is left is worth having
+          whole = false;
+          static_cast<void>(terminal.fail(damage));
         });
-    if (done) data.finish();
-    return done ? kExitOk : terminal.fail(done.error());
+    if (!done) return terminal.fail(done.error());
+    data.finish();
+    return whole ? kExitOk : kExitNo;
   }
 
  private:

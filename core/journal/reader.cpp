@@ -262,15 +262,21 @@ Result<std::vector<std::uint64_t>> JournalReader::ids(const EpisodeFilter& filte
 }
 
 Status JournalReader::each(const EpisodeFilter& filter,
-                           const std::function<Status(const StoredEpisode&)>& visit) const {
+                           const std::function<Status(const StoredEpisode&)>& visit,
+                           const std::function<void(const Error&)>& damaged) const {
   std::vector<std::uint64_t> all;
   {
     MutexLock lock(mutex_);
     HONE_ASSIGN(all, ids(filter));
   }
   for (const std::uint64_t id : all) {
-    HONE_ASSIGN(const std::optional<StoredEpisode> one, episode(id));
-    if (one) HONE_TRY(visit(*one));  // retired meanwhile where there is none
+    const auto one = episode(id);
+    if (!one) {
+      if (!damaged || one.error().code != Code::kFailedPrecondition) return one.error();
+      damaged(one.error());
+    } else if (*one) {  // else it was retired meanwhile
+      HONE_TRY(visit(**one));
+    }
   }
   return {};
 }

@@ -44,9 +44,10 @@ class JournalReader {
 
   /// Newest first.
   Result<std::vector<EpisodeLine>> list(const EpisodeFilter& filter) const;
-  /// Every episode, oldest first, with its turns; stops at the first error that `visit` returns.
-  Status each(const EpisodeFilter& filter,
-              const std::function<Status(const StoredEpisode&)>& visit) const;
+  /// Every episode, oldest first, with its turns; stops at the first error that `visit` returns,
+  /// and at an episode that is damaged unless somebody is told of those.
+  Status each(const EpisodeFilter& filter, const std::function<Status(const StoredEpisode&)>& visit,
+              const std::function<void(const Error&)>& damaged = {}) const;
 
   /// What is wrong, a line each; empty: it is sound. Reads everything: pages, order of turns,
   /// hashes of what is stored by hash.

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import threading
 from pathlib import Path
@@ -159,6 +160,23 @@ def test_replay_judges_again_and_says_what_differs(journalled: Journalled) -> No
     missing = journalled.ran("replay", "0" * 15 + "1")
     assert missing.returncode == 2
     assert "the journal has no episode" in missing.stderr
+
+
+def test_an_export_leaves_out_what_is_damaged_and_says_so(journalled: Journalled) -> None:
+    with hone.connect(journalled.endpoint) as client:
+        episodes = [client.reset("add_relu").episode for _ in range(3)]
+        for episode in episodes:
+            episode.step(response="no code")
+    journalled.kill()
+    number = int.from_bytes(bytes.fromhex(episodes[1].id), "big", signed=True)
+    with sqlite3.connect(journalled.journal) as database:
+        database.execute("UPDATE turns SET reward = 9 WHERE episode = ?", (number,))
+    exported = journalled.ran("export")
+    assert exported.returncode == 1
+    assert f"episode {episodes[1].id}, turn 1 is not what was stored" in exported.stderr
+    left = {json.loads(line)["episode"] for line in exported.stdout.splitlines()}
+    assert left == {episodes[0].id, episodes[2].id}
+    assert journalled.ran("journal", "check").returncode == 1
 
 
 def test_a_branch_in_asyncio(journalled: Journalled) -> None:
