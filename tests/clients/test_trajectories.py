@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,16 @@ def test_a_journal_becomes_a_file_of_each_form(journal: Path, tmp_path: Path, fo
         for name in set(row) & {"episode", "task", "turn", "reward", "return", "messages", "chosen", "rejected"}:
             if form != "trajectories" or name != "reward":
                 assert row[name] == origin[name], name
+
+
+@pytest.mark.real
+def test_the_example_of_the_readme_makes_a_file(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "clients/python/README.md").read_text()
+    found = re.search(r"^```python name=parquet\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert found, "clients/python/README.md has no block that begins ```python name=parquet"
+    monkeypatch.chdir(journal.parent)
+    exec(compile(found.group(1), "README.md", "exec"), {})
+    assert pq.read_table("sft.parquet").num_rows == 1
 
 
 @pytest.mark.real
