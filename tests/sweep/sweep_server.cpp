@@ -32,8 +32,9 @@ int serve(const std::filesystem::path& folder, const std::string& endpoint, std:
   if (mode == "forgetful") {
     for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(journal.string() + end);
   }
-  auto loaded = load_config("", {"journal.path=" + journal.string(), "server.endpoint=" + endpoint,
-                                 "server.control=tcp://127.0.0.1:0", "log.level=error"});
+  auto loaded =
+      load_config("", {"journal.path=" + journal.string(), "server.endpoint=" + endpoint,
+                       "server.control=ipc://" + (folder / "control").string(), "log.level=error"});
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().message.c_str()), 1;
   ScriptedEvaluator evaluator([&](const Submission& submission) {
     note(folder, submission);

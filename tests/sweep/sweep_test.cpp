@@ -3,9 +3,7 @@
 // all of them, HONE_SWEEP=3/16 the fourth of sixteen parts.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,23 +29,13 @@ namespace {
 
 extern "C" char** environ;
 
-std::string free_endpoint() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(fd);
-  return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-}
-
 /// A server that is started again whenever it ends by itself.
 class Restarted {
  public:
   Restarted(std::filesystem::path folder, std::int64_t k, std::string mode)
-      : folder_(std::move(folder)), endpoint_(free_endpoint()), mode_(std::move(mode)) {
+      : folder_(std::move(folder)),
+        endpoint_("ipc://" + (folder_ / "main").string()),
+        mode_(std::move(mode)) {
     start(k);
     keeper_ = std::thread([this] {
       int status = 0;
