@@ -18,13 +18,16 @@ void JournalOptionSet::declare(OptionSet& options) {
 
 Result<Config> JournalOptionSet::load() const {
   HONE_ASSIGN(LoadedConfig loaded, load_config(config.file, config.sets));
-  if (!path.empty()) loaded.config.journal.path = std::filesystem::absolute(path).string();
-  if (loaded.config.journal.path.empty()) {
-    return invalid_argument(
-        "found no journal, expected --journal FILE or journal.path in the "
-        "configuration");
-  }
+  HONE_ASSIGN(loaded.config.journal.path, path_in(loaded.config));
   return std::move(loaded.config);
+}
+
+Result<std::string> JournalOptionSet::path_in(const Config& loaded) const {
+  if (!path.empty()) return std::filesystem::absolute(path).string();
+  if (!loaded.journal.path.empty()) return loaded.journal.path;
+  return invalid_argument(
+      "found no journal, expected --journal FILE or journal.path in the "
+      "configuration");
 }
 
 void FilterOptionSet::declare(OptionSet& options) {

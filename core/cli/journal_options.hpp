@@ -17,6 +17,8 @@ struct JournalOptionSet {
   void declare(OptionSet& options);
   /// The configuration, with the journal's path in it.
   Result<Config> load() const;
+  /// The journal's path, for whoever has loaded the configuration.
+  Result<std::string> path_in(const Config& loaded) const;
 };
 
 struct FilterOptionSet {

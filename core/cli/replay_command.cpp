@@ -51,10 +51,10 @@ class ReplayCommand : public Command {
   int run(Terminal& terminal) override {
     auto loaded = load_config(journal_.config.file, journal_.config.sets);
     if (!loaded) return journal_.config.fail(terminal, loaded.error());
-    const auto config = journal_.load();
-    if (!config) return terminal.fail(config.error());
+    const auto path = journal_.path_in(loaded->config);
+    if (!path) return terminal.fail(path.error());
     loaded->config.journal.path.clear();  // it is read, not written
-    auto episodes = read(config->journal.path);
+    auto episodes = read(*path);
     if (!episodes) return terminal.fail(episodes.error(), "its episodes: hone episodes");
     const auto environment = open_environment(loaded->config);
     if (!environment) return terminal.fail(environment.error());

@@ -70,6 +70,10 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   return r;
 }
 
+TurnFacts facts_of(const TurnRecord& turn) {
+  return {static_cast<Outcome>(turn.outcome), turn.scored, turn.speedup, turn.reward};
+}
+
 /// Rationale: from what that turn was told, since the dates in the journal are of a clock that may
 /// have been set meanwhile.
 double seconds_used(const Episode& episode) {
@@ -122,8 +126,7 @@ Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
   RewardChoice reward{r.reward, std::move(reward_config)};
   HONE_TRY(read_options(g, *episode, reward));
   for (const TurnRecord& turn : stored.turns) {
-    episode->facts.push_back(
-        {static_cast<Outcome>(turn.outcome), turn.scored, turn.speedup, turn.reward});
+    episode->facts.push_back(facts_of(turn));
     episode->turns.push_back({turn.hash, turn.seed, turn.reply});
   }
   episode->fingerprint = stored.fingerprint;

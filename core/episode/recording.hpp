@@ -17,6 +17,8 @@ EpisodeRecord record_of(const Episode& episode, const Value& request, const std:
                         const std::optional<EpisodeTable::ResetKey>& key);
 IntentRecord intent_of(const Episode& episode, const Flight& flight);
 TurnRecord record_of(const Episode& episode, const Flight& flight, const CompletedTurn& done);
+/// What stays in memory of a recorded turn.
+TurnFacts facts_of(const TurnRecord& turn);
 /// Whether the task is what it was when the hash was taken.
 Sha256 task_hash(const Task& task);
 /// The task that the episode is about; failed_precondition where it is no longer what it was.

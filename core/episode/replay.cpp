@@ -29,10 +29,6 @@ std::string outcome_text(const Verdict& verdict) {
   return verdict.correct() || verdict.reason.empty() ? name : name + " (" + verdict.reason + ")";
 }
 
-TurnFacts facts_of(const TurnRecord& turn) {
-  return {static_cast<Outcome>(turn.outcome), turn.scored, turn.speedup, turn.reward};
-}
-
 Result<std::optional<Verdict>> recorded_verdict(const TurnRecord& turn) {
   if (!turn.scored) return std::optional<Verdict>();
   HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));

@@ -284,7 +284,7 @@ Status JournalReader::each(const EpisodeFilter& filter,
 Result<std::vector<std::string>> JournalReader::check() const {
   MutexLock lock(mutex_);
   std::vector<std::string> wrong;
-  const std::pair<const char*, const char*> queries[] = {
+  const std::pair<const char*, std::string> queries[] = {
       {"", "SELECT * FROM pragma_integrity_check WHERE integrity_check != 'ok'"},
       {"a reference to nothing: ",
        "SELECT \"table\" || ' row ' || rowid FROM pragma_foreign_key_check"},
@@ -303,24 +303,18 @@ Result<std::vector<std::string>> JournalReader::check() const {
       {"uses miscounted: ",
        "SELECT printf('blob %d: %d, counted %d', id, uses, ifnull(counted, 0)) FROM blobs "
        "LEFT JOIN (SELECT action, count(*) AS counted FROM turns GROUP BY action) "
-       "ON action = id WHERE uses != ifnull(counted, 0)"}};
+       "ON action = id WHERE uses != ifnull(counted, 0)"},
+      {"", "SELECT printf('episode %016x is not what was stored', id) FROM episodes WHERE NOT (" +
+               is_summed("sum", kEpisodeSummed) + ")"},
+      {"",
+       "SELECT printf('episode %016x, turn %d is not what was stored', episode, turn) FROM turns "
+       "WHERE NOT (" +
+           is_summed("sum", kTurnSummed) + ")"}};
   for (const auto& [what, sql] : queries) {
     HONE_ASSIGN(Statement query, database_->prepare(sql));
     HONE_ASSIGN(bool row, query.start({}));
     while (row) {
       wrong.push_back(what + query.bytes(0));
-      HONE_ASSIGN(row, query.next());
-    }
-  }
-  for (const std::string& sql :
-       {"SELECT printf('episode %016x', id) FROM episodes WHERE NOT (" +
-            is_summed("sum", kEpisodeSummed) + ")",
-        "SELECT printf('episode %016x, turn %d', episode, turn) FROM turns WHERE NOT (" +
-            is_summed("sum", kTurnSummed) + ")"}) {
-    HONE_ASSIGN(Statement query, database_->prepare(sql));
-    HONE_ASSIGN(bool row, query.start({}));
-    while (row) {
-      wrong.push_back(query.bytes(0) + " is not what was stored");
       HONE_ASSIGN(row, query.next());
     }
   }
