@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hone
+import hone.aio
 import pytest
 
 from conftest import ROOT, RealServer, free_port
