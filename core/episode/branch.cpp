@@ -21,13 +21,13 @@ Result<std::shared_ptr<const std::string>> renamed(const std::string& reply,
 
 /// A branch at the last turn of an episode that ended would have no turn to take.
 Status check_turn(const Trunk& trunk, std::int64_t turn) {
-  const std::size_t done = trunk.turns.size();
-  const std::string name = "episode " + trunk.episode->name();
+  const std::size_t done = trunk.seen.turns.size();
+  const std::string name = "episode " + trunk.seen.episode->name();
   if (turn > static_cast<std::int64_t>(done)) {
     return failed_precondition("found turn " + std::to_string(turn) + ", expected at most " +
                                std::to_string(done) + ", the last that " + name + " has done");
   }
-  if (trunk.ended && turn == static_cast<std::int64_t>(done)) {
+  if (trunk.seen.ended && turn == static_cast<std::int64_t>(done)) {
     return failed_precondition(name + " ended after turn " + std::to_string(done) +
                                "; branch at an earlier one");
   }
@@ -37,7 +37,7 @@ Status check_turn(const Trunk& trunk, std::int64_t turn) {
 /// The first `turn` turns in an episode of their own.
 Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::uint64_t id,
                                   double now_s) {
-  const Episode& parent = *trunk.episode;
+  const Episode& parent = *trunk.seen.episode;
   auto branch = std::make_shared<Episode>();
   branch->id = id;
   branch->seed = parent.seed;
@@ -48,15 +48,15 @@ Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::ui
   branch->backend = parent.backend;
   branch->group = parent.group;
   const auto count = static_cast<std::size_t>(turn);
-  branch->facts.assign(trunk.facts.begin(), trunk.facts.begin() + turn);
+  branch->facts.assign(trunk.seen.facts.begin(), trunk.seen.facts.begin() + turn);
   for (std::size_t i = 0; i < count; ++i) {
-    StoredTurn copy = trunk.turns[i];
+    StoredTurn copy = trunk.seen.turns[i];
     HONE_ASSIGN(copy.reply, renamed(*copy.reply, branch->name()));
     branch->turns.push_back(std::move(copy));
   }
   const bool measured = std::any_of(branch->facts.begin(), branch->facts.end(),
                                     [](const TurnFacts& facts) { return facts.speedup > 0; });
-  if (measured) branch->fingerprint = trunk.fingerprint;
+  if (measured) branch->fingerprint = trunk.seen.fingerprint;
   branch->started_s = now_s - seconds_used(*branch);
   return branch;
 }
@@ -97,13 +97,7 @@ std::vector<TurnRecord> records_of_branch(const Trunk& trunk, const Episode& bra
 Result<Trunk> Episodes::trunk(const Caller& caller, std::uint64_t id, const std::string& token) {
   if (state_->journal == nullptr) {
     HONE_ASSIGN(EpisodeTable::Snapshot seen, state_->table.look(caller, id, token));
-    return Trunk{seen.episode,
-                 seen.fingerprint,
-                 std::move(seen.facts),
-                 std::move(seen.turns),
-                 seen.ended,
-                 {},
-                 {}};
+    return Trunk{std::move(seen), {}, {}};
   }
   HONE_ASSIGN(std::optional<StoredEpisode> stored, state_->journal->reader().episode(id));
   if (!stored) return unknown_episode();
@@ -112,16 +106,11 @@ Result<Trunk> Episodes::trunk(const Caller& caller, std::uint64_t id, const std:
   if ((*episode)->foreign_to(caller) || !equal_secrets((*episode)->token_text(), token)) {
     return unknown_episode();
   }
-  Trunk trunk{*episode,
-              (*episode)->fingerprint,
-              (*episode)->facts,
-              (*episode)->turns,
-              false,
-              stored->record,
-              {}};
-  trunk.records = std::move(stored->turns);
-  trunk.ended = !trunk.records.empty() && trunk.records.back().ended;
-  return trunk;
+  const Episode& e = **episode;
+  const bool ended = !stored->turns.empty() && stored->turns.back().ended;
+  return Trunk{{*episode, e.facts, e.turns, false, ended, e.fingerprint},
+               std::move(stored->record),
+               std::move(stored->turns)};
 }
 
 void Episodes::branch(const Caller& caller, const Value& request, Reply reply) {

@@ -56,11 +56,7 @@ struct RewardChoice {
 
 /// What a branch grows from: an episode as far as it is done.
 struct Trunk {
-  EpisodeTable::Pinned episode;
-  std::uint64_t fingerprint = 0;
-  std::vector<TurnFacts> facts;
-  std::vector<StoredTurn> turns;
-  bool ended = false;
+  EpisodeTable::Snapshot seen;
   EpisodeRecord record;  ///< with a journal, as `records`
   std::vector<TurnRecord> records;
 };
