@@ -56,7 +56,7 @@ Result<std::string> PlainLoop::compile(const std::string& name, const std::strin
               backend_->build(Value::map(
                   {{"sources", Value::array({Value::map({{"name", name}, {"text", text}})})},
                    {"language", "c++"},
-                   {"entry", entry},
+                   {"entries", Value::array({entry})},
                    {"options", Value::map({{"compiler", toolchain.compiler},
                                            {"flags", std::move(flags)},
                                            {"threads", task_->threads},

@@ -118,10 +118,12 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
                                bool version) const {
   Value flags = Value::array();
   for (const std::string& flag : toolchain.flags) flags.push(flag);
+  Value entries = Value::array();
+  for (const std::string& entry : request.entries) entries.push(entry);
   return Value::map(
       {{"sources", Value::array({Value::map({{"name", request.name}, {"text", request.text}})})},
        {"language", request.language},
-       {"entry", request.entry},
+       {"entries", std::move(entries)},
        {"options", Value::map({{"compiler", toolchain.compiler},
                                {"flags", std::move(flags)},
                                {"threads", request.threads},
@@ -187,7 +189,7 @@ Result<std::string> BuildPool::self_test() {
     BuildRequest request;
     request.language = language;
     request.name = "self_test";
-    request.entry = "probe";
+    request.entries = {"probe"};
     request.text = language == "c"
                        ? "int probe(int x) { return x + 1; }\n"
                        : "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/mutex.hpp"
 #include "base/result.hpp"
@@ -21,7 +22,7 @@ struct BuildRequest {
   std::string language;  ///< "c++", "c"
   std::string name;      ///< file name: what the compiler's messages say
   std::string text;
-  std::string entry;  ///< a function that must be there
+  std::vector<std::string> entries;  ///< functions or kernels that must be there
   int threads = 1;
 };
 

@@ -158,7 +158,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
       source.name.size() > 2 && source.name.substr(source.name.size() - 2) == ".c" ? "c" : "c++";
   build.name = source.name;
   build.text = source.text;
-  build.entry = role == "reference" ? "exact" : task->entry;
+  build.entries = {role == "reference" ? "exact" : task->entry};
   build.threads = task->threads;
   HONE_ASSIGN(const auto built, builds_.build(build));
   if (!built->ok) {
@@ -262,7 +262,7 @@ void Device::cancel() {
 Status Device::known_answer(const std::shared_ptr<const Task>& task) {
   const Source& source = task->backends.at(options_.backend).baseline;
   HONE_ASSIGN(const auto built,
-              builds_.build({"c++", source.name, source.text, task->entry, task->threads}));
+              builds_.build({"c++", source.name, source.text, {task->entry}, task->threads}));
   HONE_ASSIGN(const DeviceResult result, run({task, built, random_u64() >> 1, false, false, {}}));
   if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};
   return unavailable("the known answer was not judged correct: " + result.judgement.message +

@@ -234,8 +234,8 @@ class LocalEvaluator : public Evaluator {
   /// a way that does not say what is wrong with it, also just after a known program was built, did it
   /// itself.
   Result<std::shared_ptr<const Built>> build(const Submission& s) {
-    const BuildRequest request{s.language, source_name(s.language), s.source, s.task->entry,
-                               s.task->threads};
+    const BuildRequest request{
+        s.language, source_name(s.language), s.source, {s.task->entry}, s.task->threads};
     Result<std::shared_ptr<const Built>> built = unavailable("not built");
     for (int attempt = 0; attempt < kAttempts && (!built || (*built)->doubtful); ++attempt) {
       built = builds_.build(request);

@@ -25,18 +25,25 @@ typedef enum hone_argument_kind {
   HONE_ARGUMENT_I32 = 1,
   HONE_ARGUMENT_I64 = 2,
   HONE_ARGUMENT_F32 = 3,
-  HONE_ARGUMENT_F64 = 4
+  HONE_ARGUMENT_F64 = 4,
+  HONE_ARGUMENT_ADDRESS = 5 /* an address that buffer_address gave: trusted callers only */
 } hone_argument_kind;
 
 #define HONE_ARGUMENTS_MAX 16u
+
+/* A kernel's blocks may wait for each other: all of them must fit on the device at once. */
+#define HONE_LAUNCH_COOPERATIVE 1u
 
 typedef struct hone_launch {
   uint32_t struct_size;
   uint32_t count;         /* of values: as many as the kernel has arguments */
   const uint64_t* values; /* a buffer argument's offset, or a scalar's bits in its low bytes */
-  uint32_t grid[3];       /* ignored where there is none */
-  uint32_t block[3];
+  /* Ignored where there is no such thing. */
+  uint32_t grid[3];    /* blocks */
+  uint32_t block[3];   /* threads */
+  uint32_t cluster[3]; /* blocks; all 0: no clusters */
   uint32_t shared_bytes;
+  uint32_t flags; /* HONE_LAUNCH_* */
 } hone_launch;
 
 typedef struct hone_backend_factory {
@@ -46,9 +53,16 @@ typedef struct hone_backend_factory {
    * "languages": [str], "withholds": "freeze"|"stream"|"copy", "fingerprint": str}. Touches no device. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
 
+  /* [one] Touches devices: in a process of its own, which may die of it. Writes the MessagePack map {"driver": str,
+   * "compiler": str, "devices": [map]}; a device's members are facts() of it, or {"index": int, "name": str,
+   * "error": str}. HONE_UNAVAILABLE with the reason where there is no driver or no device. */
+  int32_t (*probe)(const hone_host* host, hone_sink* out, hone_error* error);
+
   /* Building: in a jailed, single-use process whose working folder is empty and writable. */
 
-  /* [one] Builds. In: {"sources": [{"name": str, "text": str}], "language": str, "entry": str, "options": map}.
+  /* [one] Builds. In: {"sources": [{"name": str, "text": str}], "language": str, "entries": [str], "options": map}.
+   * An entry is the C name of a function or kernel, or an expression that names an instance of a template
+   * ("scale<float, 4>"); get_kernel takes the same text.
    * Out: {"ok": bool, "artifact": bin, "untrusted_host_code": bool, "diagnostics": str, "failure": str}.
    * A source that does not build is a result (ok=false), not an error; an error is a fault of the machine.
    * Diagnostics are raw: the host keeps what is located in the submission. */
@@ -61,6 +75,12 @@ typedef struct hone_backend_factory {
                          hone_error* error);
   /* [one] Closes it; its buffers and artifacts must be gone. NULL is allowed. */
   void (*close_device)(hone_device* device);
+  /* [one] Writes the MessagePack map {"index": int, "name": str, "architecture": str, "driver": str, "memory_bytes":
+   * int, "cache_bytes": int, "multiprocessors": int, "bytes_per_second_max": float (of all units together, caches
+   * included), "dram_bytes_per_second": float, "host_memory_reachable": bool, "limits": {"grid": [int],
+   * "block": [int], "block_threads": int, "shared_bytes": int, "cluster": int}, "throttled": [str]}, figures that
+   * are not known being 0. All but "throttled" stay the same while the device is open. */
+  int32_t (*facts)(hone_device* device, hone_sink* out, hone_error* error);
 
   /* [one] Makes zeroed shared memory; `bytes` is a multiple of 4096. */
   int32_t (*create_buffer)(hone_device* device, uint64_t bytes, hone_buffer** out,
@@ -77,6 +97,18 @@ typedef struct hone_backend_factory {
                           hone_error* error);
   int32_t (*read_buffer)(hone_buffer* buffer, uint64_t at, void* data, uint64_t size,
                          hone_error* error);
+  /* [one] Copies within the device, in order with launches; may return before it is done. The buffers may be one. */
+  int32_t (*copy_buffer)(hone_buffer* to, uint64_t to_at, hone_buffer* from, uint64_t from_at,
+                         uint64_t size, hone_error* error);
+  /* [one] Reads `rows` stretches of `width` bytes, `pitch` apart, the first at `at`, into `data` (from pin_memory, or
+   * slower), side by side. Does not wait for the work of other processes on the device, and does not make the device
+   * change to this process where it can be helped: how a judge looks at outputs under its clock. */
+  int32_t (*read_rows)(hone_buffer* buffer, uint64_t at, uint64_t pitch, uint64_t width,
+                       uint64_t rows, void* data, hone_error* error);
+  /* [one] Host memory that the device's copies are quick with; until the device is closed. */
+  int32_t (*pin_memory)(hone_device* device, uint64_t bytes, void** out, hone_error* error);
+  /* [one] The address of byte 0 as the device's code in this process sees it. */
+  uint64_t (*buffer_address)(hone_buffer* buffer);
   /* [one] Makes whole pages of the buffer inaccessible (on = 1) or accessible (0) to work in this process, so that an
    * access beyond an array faults. NULL where the device cannot. */
   int32_t (*guard_buffer)(hone_buffer* buffer, uint64_t at, uint64_t bytes, int32_t on,
@@ -90,13 +122,19 @@ typedef struct hone_backend_factory {
   int32_t (*prepare_load)(hone_device* device, uint32_t threads, hone_error* error);
   /* [one] Loads an artifact from a descriptor (borrowed). Runs its initialisers where it has any. */
   int32_t (*load)(hone_device* device, int32_t fd, hone_artifact** out, hone_error* error);
+  /* [one] Unloads it, and its kernels with it; nothing of it may be running. NULL is allowed, and so is a backend that
+   * keeps it loaded. */
+  void (*unload)(hone_artifact* artifact);
   /* [one] An entry and the kinds of its arguments. HONE_NOT_FOUND when the artifact has no such entry. */
   int32_t (*get_kernel)(hone_artifact* artifact, const char* entry, const uint32_t* kinds,
                         uint32_t count, hone_kernel** out, hone_error* error);
-  /* [one] Starts work over one buffer; may return before it is done. */
+  /* [one] Starts work over one buffer; may return before it is done. HONE_INVALID_ARGUMENT: the device cannot start
+   * such a launch; HONE_RESOURCE_EXHAUSTED: too large for it; otherwise as wait. */
   int32_t (*launch)(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                     hone_error* error);
-  /* [one] Returns once all work launched on the device is done. */
+  /* [one] Returns once all work launched on the device by this process is done. HONE_FAILED_PRECONDITION: the code
+   * that ran did what it must not (the message names it), and the process can use the device no more;
+   * HONE_UNAVAILABLE: the device itself failed. */
   int32_t (*wait)(hone_device* device, hone_error* error);
 } hone_backend_factory;
 

@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <string>
 
 #include "build.hpp"
@@ -13,16 +12,6 @@ namespace hone_cpu {
 namespace {
 
 using hone::plugin::Value;
-
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const std::size_t at = line.find(": ");
-    return at == std::string::npos ? line : line.substr(at + 2);
-  }
-  return "unknown processor";
-}
 
 int32_t describe(hone_bytes, hone_sink* out, hone_error* error) {
   return hone::plugin::guard(error, [&] {
@@ -41,6 +30,19 @@ int32_t describe(hone_bytes, hone_sink* out, hone_error* error) {
   });
 }
 
+/// What is opened is this machine's processor: no driver, and nothing that could fail.
+int32_t probe(const hone_host* host, hone_sink* out, hone_error* error) {
+  hone_device* device = nullptr;
+  if (const int32_t code = open_device(host, 0, &device, error); code != HONE_OK) return code;
+  return hone::plugin::guard(error, [&] {
+    const Value of_device = device_facts(*device);
+    close_device(device);
+    hone::plugin::write(
+        out,
+        Value::map({{"driver", ""}, {"compiler", ""}, {"devices", Value::array({of_device})}}));
+  });
+}
+
 int32_t build_request(const hone_host*, hone_bytes request, hone_sink* out, hone_error* error) {
   return hone::plugin::guard(
       error, [&] { hone::plugin::write(out, build(hone::plugin::from_msgpack(request))); });
@@ -51,19 +53,26 @@ int32_t build_request(const hone_host*, hone_bytes request, hone_sink* out, hone
 constexpr hone_backend_factory kBackend = {
     sizeof(hone_backend_factory),
     describe,
+    probe,
     build_request,
     open_device,
     close_device,
+    facts,
     create_buffer,
     export_buffer,
     import_buffer,
     map_buffer,
     write_buffer,
     read_buffer,
+    copy_buffer,
+    read_rows,
+    pin_memory,
+    buffer_address,
     guard_buffer,
     release_buffer,
     prepare_load,
     load,
+    unload,
     get_kernel,
     launch,
     wait,

@@ -120,7 +120,8 @@ std::vector<std::string> compile_command(const Value& request, const Value& opti
        {"-shared", "-fPIC", "-pipe", "-fdiagnostics-color=never", "-Wl,-z,defs", "-Wl,-z,now"}) {
     command.push_back(flag);
   }
-  command.push_back("-Wl,--require-defined=" + member_text(request, "entry"));
+  for (const Value& entry : request.at("entries").as_array())
+    command.push_back("-Wl,--require-defined=" + entry.as_string());
   command.push_back("-x");
   command.push_back(language == "c" ? "c" : "c++");
   for (const Value& source : request.at("sources").as_array())
