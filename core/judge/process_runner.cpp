@@ -23,19 +23,6 @@ namespace {
 constexpr double kFreezeTimeout = 2.0;
 constexpr double kSetupTimeout = 10.0;
 
-std::uint32_t argument_kind(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return HONE_ARGUMENT_F32;
-    case DType::kF64:
-      return HONE_ARGUMENT_F64;
-    case DType::kI64:
-      return HONE_ARGUMENT_I64;
-    default:
-      return HONE_ARGUMENT_I32;
-  }
-}
-
 Setup make_setup(const Task& task, const std::string& entry, const std::string& second_entry) {
   Setup setup{};
   setup.version = kChannelVersion;
@@ -85,17 +72,6 @@ void sleep_us(long us) {
 }
 
 }  // namespace
-
-std::vector<std::uint32_t> argument_kinds(const Task& task) {
-  std::vector<std::uint32_t> kinds;
-  for (const std::string& name : task.arguments) {
-    kinds.push_back(HONE_ARGUMENT_BUFFER);
-    for (const Scalar& s : task.scalars) {
-      if (s.name == name) kinds.back() = argument_kind(s.dtype);
-    }
-  }
-  return kinds;
-}
 
 Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(std::unique_ptr<Arena> arena,
                                                              RunnerHandles handles,

@@ -31,9 +31,6 @@ struct RunnerOptions {
   Defences defences;
 };
 
-/// How the backend is told of a task's arguments (hone_argument_kind), in their order.
-std::vector<std::uint32_t> argument_kinds(const Task& task);
-
 /// One thread. The process itself is the host's to kill; a runner that goes only closes its side.
 class ProcessRunner : public Runner {
  public:
