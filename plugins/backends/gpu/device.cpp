@@ -1,0 +1,121 @@
+// Opening a device: its primary context, one stream, limits on what device code may hoard.
+#include "device.hpp"
+
+#include <memory>
+
+#include "errors.hpp"
+
+namespace hone_gpu {
+namespace {
+
+using hone::plugin::fail;
+using hone::plugin::guard;
+
+/// What a submission may print between two waits; the driver drops what is beyond.
+constexpr std::size_t kPrintfBytes = std::size_t{1} << 20;
+/// What malloc() in device code has. Rationale: enough to be used, too little to hide an input in.
+constexpr std::size_t kHeapBytes = std::size_t{8} << 20;
+
+void set_limit(const hone_device& device, int limit, std::size_t bytes) {
+  const gpuResult result = device.gpu.gpuCtxSetLimit(limit, bytes);
+  // HIP has no such limit in some of its releases, and then a buffer of its own fixed size.
+  if (kHip && result != 0) return;
+  check(device.gpu, result, "limit device memory");
+}
+
+void open_context(hone_device& device) {
+  const Driver& gpu = device.gpu;
+  check(gpu, gpu.gpuDeviceGet(&device.ordinal, static_cast<int>(device.index)), "open device");
+  // Rationale: the thread that waits is the one that stops the clock; sleeping costs it 50 µs.
+  check(gpu, gpu.gpuDevicePrimaryCtxSetFlags(device.ordinal, kContextSpin), "set context flags");
+  check(gpu, gpu.gpuDevicePrimaryCtxRetain(&device.context, device.ordinal), "make a context");
+  use(device);
+  set_limit(device, kLimitPrintf, kPrintfBytes);
+  set_limit(device, kLimitHeap, kHeapBytes);
+  check(gpu, gpu.gpuStreamCreate(&device.stream, kStreamNonBlocking), "make a stream");
+  const gpuAllocation allocation = allocation_of(device);
+  check(gpu,
+        gpu.gpuMemGetAllocationGranularity(&device.granularity, &allocation, kGranularityMinimum),
+        "granularity of memory");
+  if (device.granularity == 0) fail(HONE_UNAVAILABLE, "the device gives no shareable memory");
+  device.pitch_max = static_cast<std::size_t>(attribute(device, kDevicePitchMax));
+}
+
+void close_context(hone_device& device) {
+  const Driver& gpu = device.gpu;
+  if (device.context == nullptr) return;
+  gpu.gpuCtxSetCurrent(device.context);
+  for (void* memory : device.pinned) gpu.gpuMemFreeHost(memory);
+  if (device.stream != nullptr) gpu.gpuStreamDestroy(device.stream);
+  gpu.gpuCtxSetCurrent(nullptr);
+  gpu.gpuDevicePrimaryCtxRelease(device.ordinal);
+}
+
+}  // namespace
+
+void use(const hone_device& device) {
+  check(device.gpu, device.gpu.gpuCtxSetCurrent(device.context), "use the context");
+}
+
+int attribute(const hone_device& device, int which) {
+  int value = 0;
+  return device.gpu.gpuDeviceGetAttribute(&value, which, device.ordinal) == 0 ? value : 0;
+}
+
+gpuAllocation allocation_of(const hone_device& device) {
+  gpuAllocation allocation{};
+  allocation.type = kMemoryPinned;
+  allocation.handle_types = kHandlePosix;
+  allocation.location = {kMemoryOfDevice, device.ordinal};
+  return allocation;
+}
+
+int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_error* error) {
+  return guard(error, [&] {
+    const Driver& gpu = driver();
+    if (index >= static_cast<uint32_t>(gpu.device_count)) {
+      fail(HONE_NOT_FOUND, "device " + std::to_string(index) + ": the driver sees " +
+                               std::to_string(gpu.device_count));
+    }
+    auto device =
+        std::make_unique<hone_device>(hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, {}, {}});
+    try {
+      open_context(*device);
+      learn_facts(*device);
+    } catch (...) {
+      close_context(*device);
+      throw;
+    }
+    *out = device.release();
+  });
+}
+
+void close_device(hone_device* device) {
+  if (device == nullptr) return;
+  close_context(*device);
+  delete device;
+}
+
+int32_t facts(hone_device* device, hone_sink* out, hone_error* error) {
+  return guard(error, [&] { hone::plugin::write(out, current_facts(*device)); });
+}
+
+int32_t pin_memory(hone_device* device, uint64_t bytes, void** out, hone_error* error) {
+  return guard(error, [&] {
+    use(*device);
+    device->pinned.reserve(device->pinned.size() + 1);
+    void* memory = nullptr;
+    check(device->gpu, device->gpu.gpuMemAllocHost(&memory, bytes), "pin host memory");
+    device->pinned.push_back(memory);
+    *out = memory;
+  });
+}
+
+int32_t wait(hone_device* device, hone_error* error) {
+  return guard(error, [&] {
+    use(*device);
+    check(device->gpu, device->gpu.gpuStreamSynchronize(device->stream), "kernel", true);
+  });
+}
+
+}  // namespace hone_gpu

@@ -1,0 +1,276 @@
+// CUDA's words for what the gpu backend uses: types, constants and functions of the driver
+// (libcuda) and of NVRTC, declared here so that building hone needs no toolkit.
+//
+// Beside it vendor/hip.h says the same in HIP's words: the lists of functions are sorted and have
+// the same aliases in both, which tests/gpu/aliases_test.py keeps; that each number and layout here
+// is the toolkit's, tests/gpu/cuda_header_test.cpp, where the toolkit is installed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hone_gpu {
+
+// ---- what this vendor is called ----------------------------------------------------------------
+
+inline constexpr char kName[] = "cuda";
+inline constexpr char kVendor[] = "NVIDIA";
+inline constexpr char kCompilerName[] = "NVRTC";
+inline constexpr char kHeader[] = "cuda_fp16.h";  // what the folder of the vendor's headers has
+inline constexpr bool kHip = false;
+
+#ifndef HONE_GPU_DRIVER_LIBRARY
+#define HONE_GPU_DRIVER_LIBRARY "libcuda.so.1"
+#endif
+#ifndef HONE_GPU_COMPILER_LIBRARY
+#define HONE_GPU_COMPILER_LIBRARY "libnvrtc.so.13:libnvrtc.so.12"
+#endif
+
+// ---- types -------------------------------------------------------------------------------------
+
+using gpuResult = int;
+using gpuDevice = int;
+using gpuAddress = unsigned long long;
+using gpuContext = struct CUctx_st*;
+using gpuStream = struct CUstream_st*;
+using gpuModule = struct CUmod_st*;
+using gpuFunction = struct CUfunc_st*;
+using gpuMemory = unsigned long long;
+using gpuProgram = struct nvrtc_program_st*;
+
+struct gpuLocation {
+  int type;
+  int id;
+};
+struct gpuAllocation {
+  int type;
+  int handle_types;
+  gpuLocation location;
+  void* windows;
+  unsigned char flags[8];
+};
+struct gpuAccess {
+  gpuLocation location;
+  int flags;
+};
+struct gpuCopy2D {
+  std::size_t from_x, from_y;
+  int from_kind;
+  const void* from_host;
+  gpuAddress from_device;
+  void* from_array;
+  std::size_t from_pitch;
+  std::size_t to_x, to_y;
+  int to_kind;
+  void* to_host;
+  gpuAddress to_device;
+  void* to_array;
+  std::size_t to_pitch;
+  std::size_t width, height;
+};
+struct gpuLaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char bytes[64];
+    int cooperative;
+    unsigned cluster[3];
+    void* aligns;
+  } value;
+};
+struct gpuLaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+  gpuStream stream;
+  gpuLaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+// ---- constants ---------------------------------------------------------------------------------
+
+inline constexpr int kMemoryPinned = 1;
+inline constexpr int kMemoryOfDevice = 1;
+inline constexpr int kHandlePosix = 1;
+inline constexpr int kAccessReadWrite = 3;
+inline constexpr int kGranularityMinimum = 0;
+inline constexpr int kCopyHost = 1;
+inline constexpr int kCopyDevice = 2;
+inline constexpr int kLaunchCooperative = 2;
+inline constexpr int kLaunchCluster = 4;
+inline constexpr unsigned kContextSpin = 1;
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr int kLimitStack = 0;
+inline constexpr int kLimitPrintf = 1;
+inline constexpr int kLimitHeap = 2;
+inline constexpr int kFunctionSharedStatic = 1;
+inline constexpr int kFunctionThreadsMax = 0;
+inline constexpr int kFunctionSharedDynamicMax = 8;
+
+inline constexpr int kDeviceBlockThreads = 1;
+inline constexpr int kDeviceBlockX = 2;
+inline constexpr int kDeviceBlockY = 3;
+inline constexpr int kDeviceBlockZ = 4;
+inline constexpr int kDeviceGridX = 5;
+inline constexpr int kDeviceGridY = 6;
+inline constexpr int kDeviceGridZ = 7;
+inline constexpr int kDevicePitchMax = 11;
+inline constexpr int kDeviceClockKhz = 13;
+inline constexpr int kDeviceMultiprocessors = 16;
+inline constexpr int kDevicePciBus = 33;
+inline constexpr int kDevicePciDevice = 34;
+inline constexpr int kDeviceMemoryClockKhz = 36;
+inline constexpr int kDeviceMemoryBusBits = 37;
+inline constexpr int kDeviceCacheBytes = 38;
+inline constexpr int kDevicePciDomain = 50;
+inline constexpr int kDeviceMajor = 75;
+inline constexpr int kDeviceMinor = 76;
+inline constexpr int kDevicePageableMemory = 88;
+inline constexpr int kDeviceSharedBytes = 97;  // with the function's attribute set
+inline constexpr int kDeviceMemoryMaps = 102;
+inline constexpr int kDeviceMemoryFds = 103;
+inline constexpr int kDeviceClusters = 120;
+
+// ---- functions: alias, symbol, arguments; sorted -------------------------------------------------
+
+// clang-format off
+#define HONE_GPU_DRIVER_FUNCTIONS(X)                                                              \
+  X(gpuCtxSetCurrent, cuCtxSetCurrent, (gpuContext))                                              \
+  X(gpuCtxSetLimit, cuCtxSetLimit, (int, std::size_t))                                            \
+  X(gpuDeviceGet, cuDeviceGet, (gpuDevice*, int))                                                 \
+  X(gpuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, gpuDevice))                          \
+  X(gpuDeviceGetCount, cuDeviceGetCount, (int*))                                                  \
+  X(gpuDeviceGetName, cuDeviceGetName, (char*, int, gpuDevice))                                   \
+  X(gpuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (gpuDevice))                        \
+  X(gpuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (gpuContext*, gpuDevice))                \
+  X(gpuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2, (gpuDevice, unsigned))            \
+  X(gpuDeviceTotalMem, cuDeviceTotalMem_v2, (std::size_t*, gpuDevice))                            \
+  X(gpuDriverGetVersion, cuDriverGetVersion, (int*))                                              \
+  X(gpuFuncGetAttribute, cuFuncGetAttribute, (int*, int, gpuFunction))                            \
+  X(gpuInit, cuInit, (unsigned))                                                                  \
+  X(gpuMemAddressFree, cuMemAddressFree, (gpuAddress, std::size_t))                               \
+  X(gpuMemAddressReserve, cuMemAddressReserve,                                                    \
+    (gpuAddress*, std::size_t, std::size_t, gpuAddress, unsigned long long))                      \
+  X(gpuMemAllocHost, cuMemAllocHost_v2, (void**, std::size_t))                                    \
+  X(gpuMemCreate, cuMemCreate,                                                                    \
+    (gpuMemory*, std::size_t, const gpuAllocation*, unsigned long long))                          \
+  X(gpuMemExportToShareableHandle, cuMemExportToShareableHandle,                                  \
+    (void*, gpuMemory, int, unsigned long long))                                                  \
+  X(gpuMemFreeHost, cuMemFreeHost, (void*))                                                       \
+  X(gpuMemGetAllocationGranularity, cuMemGetAllocationGranularity,                                \
+    (std::size_t*, const gpuAllocation*, int))                                                    \
+  X(gpuMemImportFromShareableHandle, cuMemImportFromShareableHandle, (gpuMemory*, void*, int))    \
+  X(gpuMemMap, cuMemMap, (gpuAddress, std::size_t, std::size_t, gpuMemory, unsigned long long))   \
+  X(gpuMemRelease, cuMemRelease, (gpuMemory))                                                     \
+  X(gpuMemSetAccess, cuMemSetAccess, (gpuAddress, std::size_t, const gpuAccess*, std::size_t))    \
+  X(gpuMemUnmap, cuMemUnmap, (gpuAddress, std::size_t))                                           \
+  X(gpuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const gpuCopy2D*, gpuStream))                          \
+  X(gpuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (gpuAddress, gpuAddress, std::size_t, gpuStream))   \
+  X(gpuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, gpuAddress, std::size_t, gpuStream))        \
+  X(gpuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (gpuAddress, const void*, std::size_t, gpuStream))  \
+  X(gpuMemsetD8Async, cuMemsetD8Async, (gpuAddress, unsigned char, std::size_t, gpuStream))       \
+  X(gpuModuleGetFunction, cuModuleGetFunction, (gpuFunction*, gpuModule, const char*))            \
+  X(gpuModuleLoadData, cuModuleLoadData, (gpuModule*, const void*))                               \
+  X(gpuModuleUnload, cuModuleUnload, (gpuModule))                                                 \
+  X(gpuStreamCreate, cuStreamCreate, (gpuStream*, unsigned))                                      \
+  X(gpuStreamDestroy, cuStreamDestroy_v2, (gpuStream))                                            \
+  X(gpuStreamQuery, cuStreamQuery, (gpuStream))                                                   \
+  X(gpuStreamSynchronize, cuStreamSynchronize, (gpuStream))
+
+// Of this vendor alone: used by the functions below.
+#define HONE_GPU_OWN_FUNCTIONS(X)                                                                 \
+  X(ownFuncSetAttribute, cuFuncSetAttribute, (gpuFunction, int, int))                             \
+  X(ownGetErrorName, cuGetErrorName, (gpuResult, const char**))                                   \
+  X(ownGetErrorString, cuGetErrorString, (gpuResult, const char**))                               \
+  X(ownLaunchKernelEx, cuLaunchKernelEx, (const gpuLaunchConfig*, gpuFunction, void**, void**))
+
+// May be missing: then NULL.
+#define HONE_GPU_OPTIONAL_FUNCTIONS(X)                                                            \
+  X(gpuFuncGetParamInfo, cuFuncGetParamInfo,                                                      \
+    (gpuFunction, std::size_t, std::size_t*, std::size_t*))
+
+#define HONE_GPU_COMPILER_FUNCTIONS(X)                                                            \
+  X(gpuAddNameExpression, nvrtcAddNameExpression, (gpuProgram, const char*))                      \
+  X(gpuCompileProgram, nvrtcCompileProgram, (gpuProgram, int, const char* const*))                \
+  X(gpuCompilerVersion, nvrtcVersion, (int*, int*))                                               \
+  X(gpuCreateProgram, nvrtcCreateProgram,                                                         \
+    (gpuProgram*, const char*, const char*, int, const char* const*, const char* const*))         \
+  X(gpuDestroyProgram, nvrtcDestroyProgram, (gpuProgram*))                                        \
+  X(gpuGetImage, nvrtcGetCUBIN, (gpuProgram, char*))                                              \
+  X(gpuGetImageSize, nvrtcGetCUBINSize, (gpuProgram, std::size_t*))                               \
+  X(gpuGetLoweredName, nvrtcGetLoweredName, (gpuProgram, const char*, const char**))              \
+  X(gpuGetProgramLog, nvrtcGetProgramLog, (gpuProgram, char*))                                    \
+  X(gpuGetProgramLogSize, nvrtcGetProgramLogSize, (gpuProgram, std::size_t*))
+// clang-format on
+
+// ---- what differs in shape -----------------------------------------------------------------------
+
+struct LaunchShape {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned cluster[3];
+  unsigned shared_bytes;
+  bool cooperative;
+};
+
+inline gpuAddress to_address(std::uint64_t value) { return value; }
+inline std::uint64_t from_address(gpuAddress address) { return address; }
+
+/// A descriptor as gpuMemImportFromShareableHandle takes it.
+inline void* importable(int* fd, int /*driver_version*/) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(*fd));
+}
+
+template <typename Driver>
+gpuResult launch_kernel(const Driver& driver, gpuFunction function, const LaunchShape& shape,
+                        gpuStream stream, void** arguments) {
+  gpuLaunchAttribute attributes[2] = {};
+  gpuLaunchConfig config{{shape.grid[0], shape.grid[1], shape.grid[2]},
+                         {shape.block[0], shape.block[1], shape.block[2]},
+                         shape.shared_bytes,
+                         stream,
+                         attributes,
+                         0};
+  if (shape.cooperative) {
+    gpuLaunchAttribute& attribute = attributes[config.attribute_count++];
+    attribute.id = kLaunchCooperative;
+    attribute.value.cooperative = 1;
+  }
+  if (shape.cluster[0] != 0) {
+    gpuLaunchAttribute& attribute = attributes[config.attribute_count++];
+    attribute.id = kLaunchCluster;
+    for (int i = 0; i < 3; ++i) attribute.value.cluster[i] = shape.cluster[i];
+  }
+  return driver.ownLaunchKernelEx(&config, function, arguments, nullptr);
+}
+
+/// The architecture to build for. Rationale: from 9.0 on, what one generation alone has (wgmma, TMA
+/// with its multicast) is compiled under the name with an "a" only.
+inline std::string architecture_of(int /*index*/, int major, int minor) {
+  return "sm_" + std::to_string(major) + std::to_string(minor) + (major >= 9 ? "a" : "");
+}
+/// Memory transfers data on both edges of its clock.
+inline double transfers_per_clock(const std::string& /*architecture*/) { return 2; }
+/// A cache behind the one that the driver tells of, in bytes.
+inline std::int64_t outer_cache(const std::string& /*architecture*/) { return 0; }
+
+/// Lets a kernel be launched with that much dynamic shared memory; below 48 KiB nothing is needed.
+template <typename Driver>
+gpuResult allow_shared_bytes(const Driver& driver, gpuFunction function, unsigned bytes) {
+  return driver.ownFuncSetAttribute(function, kFunctionSharedDynamicMax, static_cast<int>(bytes));
+}
+
+/// "CUDA_ERROR_ILLEGAL_ADDRESS"; NULL for a number that the driver does not know.
+template <typename Driver>
+const char* error_name(const Driver& driver, gpuResult result) {
+  const char* name = nullptr;
+  return driver.ownGetErrorName(result, &name) == 0 ? name : nullptr;
+}
+template <typename Driver>
+const char* error_text(const Driver& driver, gpuResult result) {
+  const char* text = nullptr;
+  return driver.ownGetErrorString(result, &text) == 0 ? text : nullptr;
+}
+
+}  // namespace hone_gpu

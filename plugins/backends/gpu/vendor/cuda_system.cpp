@@ -1,0 +1,57 @@
+// What Linux's files say of NVIDIA's devices.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "describe.hpp"
+
+namespace hone_gpu {
+namespace {
+
+constexpr char kFolder[] = "/proc/driver/nvidia";
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string::npos ? "" : text.substr(first);
+}
+
+}  // namespace
+
+hone::plugin::Value listed_devices() {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(std::string(kFolder) + "/gpus", error), end;
+       !error && at != end; at.increment(error)) {
+    folders.push_back(at->path().string());
+  }
+  std::sort(folders.begin(), folders.end());  // by PCI address
+  hone::plugin::Value devices = hone::plugin::Value::array();
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    std::ifstream information(folders[i] + "/information");
+    std::string name = "NVIDIA device";
+    for (std::string line; std::getline(information, line);) {
+      if (line.rfind("Model:", 0) == 0) name = trimmed(line.substr(6));
+    }
+    devices.push(hone::plugin::Value::map({{"index", i}, {"name", name}, {"cores", 0}}));
+  }
+  return devices;
+}
+
+std::string module_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  if (std::getline(file, version)) return version;
+  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue …", or "… Open Kernel Module for
+  // x86_64  580.95.05  …": the first word that is all digits and points.
+  std::ifstream words(std::string(kFolder) + "/version");
+  while (words >> version) {
+    if (version.find('.') != std::string::npos &&
+        version.find_first_not_of("0123456789.") == std::string::npos) {
+      return version;
+    }
+  }
+  return "";
+}
+
+}  // namespace hone_gpu

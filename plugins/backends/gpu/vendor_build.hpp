@@ -1,0 +1,26 @@
+// What a vendor's builds have of their own: vendor/cuda_build.cpp and vendor/hip_build.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "build.hpp"
+
+namespace hone_gpu {
+
+/// What is built for where a request does not say.
+const char* default_architecture();
+
+/// Why this compiler cannot build for the architecture; "" when it can.
+std::string architecture_trouble(const std::string& architecture, int major, int minor);
+
+/// The runtime compiler's words for: this architecture, C++17, everything for the device.
+std::vector<std::string> runtime_flags(const std::string& architecture);
+
+/// A library beside the runtime compiler's that it needs and may not find; "" where there is none.
+std::string runtime_companion(int major, int minor);
+
+/// Chooses the compiler of a request and runs it.
+Compiled compile(const BuildRequest& request);
+
+}  // namespace hone_gpu

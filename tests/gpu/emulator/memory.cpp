@@ -1,0 +1,368 @@
+// Device memory: memory files behind reserved addresses, that processes pass to each other, and copies.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <iterator>
+
+#include "driver.hpp"
+
+namespace hone_emulated {
+namespace {
+
+constexpr std::uint64_t kGapBytes = 64 << 20;  // beside each reservation
+
+char* pointer(CUdeviceptr at) { return reinterpret_cast<char*>(at); }
+
+void drop(Memory& memory, CUmemGenericAllocationHandle handle) {
+  const auto found = memory.allocations.find(handle);
+  if (--found->second.users > 0) return;
+  close(found->second.fd);
+  if (found->second.own) memory.used -= found->second.bytes;
+  memory.allocations.erase(found);
+}
+
+/// The mappings that fill [at, at + bytes) exactly; empty where they do not.
+std::vector<std::map<CUdeviceptr, Mapping>::iterator> filling(Memory& memory, CUdeviceptr at,
+                                                              std::uint64_t bytes) {
+  std::vector<std::map<CUdeviceptr, Mapping>::iterator> found;
+  const CUdeviceptr end = at + bytes;
+  while (at < end) {
+    const auto one = memory.mappings.find(at);
+    if (one == memory.mappings.end() || one->second.bytes > end - at) return {};
+    found.push_back(one);
+    at += one->second.bytes;
+  }
+  return found;
+}
+
+int protection(CUmemAccess_flags access) {
+  switch (access) {
+    case CU_MEM_ACCESS_FLAGS_PROT_READ:
+      return PROT_READ;
+    case CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+      return PROT_READ | PROT_WRITE;
+    default:
+      return PROT_NONE;
+  }
+}
+
+bool in_reservation(const Memory& memory, CUdeviceptr at, std::uint64_t bytes) {
+  auto after = memory.reservations.upper_bound(at);
+  if (after == memory.reservations.begin()) return false;
+  const auto& [base, reservation] = *std::prev(after);
+  return at - base <= reservation.bytes && bytes <= reservation.bytes - (at - base);
+}
+
+/// Checks the device's side of a copy, and that the context may work.
+CUresult ready_for(CUdeviceptr at, std::uint64_t bytes, bool write) {
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  return driver().memory.holds(at, bytes, write) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult copy_in(CUdeviceptr to, const void* from, std::size_t bytes) {
+  const std::lock_guard lock(driver().mutex);
+  const CUresult result = ready_for(to, bytes, true);
+  if (result == CUDA_SUCCESS) std::memcpy(pointer(to), from, bytes);
+  return result;
+}
+
+CUresult copy_out(void* to, CUdeviceptr from, std::size_t bytes) {
+  const std::lock_guard lock(driver().mutex);
+  const CUresult result = ready_for(from, bytes, false);
+  if (result == CUDA_SUCCESS) std::memcpy(to, pointer(from), bytes);
+  return result;
+}
+
+/// One side of a two-dimensional copy.
+struct Side {
+  char* base;
+  std::size_t pitch;
+  bool device;
+
+  bool valid(std::size_t width, std::size_t height, bool write) const {
+    if (base == nullptr || pitch < width) return false;
+    const auto at = reinterpret_cast<CUdeviceptr>(base);
+    return !device || driver().memory.holds(at, (height - 1) * pitch + width, write);
+  }
+};
+
+Side side(CUmemorytype type, const void* host, CUdeviceptr device, std::size_t pitch, std::size_t x,
+          std::size_t y) {
+  const bool on_device = type == CU_MEMORYTYPE_DEVICE;
+  char* base = on_device ? pointer(device) : static_cast<char*>(const_cast<void*>(host));
+  return {base == nullptr ? nullptr : base + y * pitch + x, pitch, on_device};
+}
+
+bool known(CUmemorytype type) { return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE; }
+
+}  // namespace
+
+bool Memory::holds(CUdeviceptr at, std::uint64_t bytes, bool write) const {
+  const CUdeviceptr end = at + bytes;
+  if (end < at) return false;
+  do {
+    auto after = mappings.upper_bound(at);
+    if (after == mappings.begin()) return false;
+    const auto& [base, mapping] = *std::prev(after);
+    if (at - base >= mapping.bytes) return false;
+    const int needed = write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ;
+    if ((mapping.access & needed) != needed) return false;
+    at = base + mapping.bytes;
+  } while (at < end);
+  return true;
+}
+
+}  // namespace hone_emulated
+
+using namespace hone_emulated;
+
+// NOLINTBEGIN(readability-identifier-naming): the driver's names.
+HONE_EMULATED_API CUresult cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (free_bytes != nullptr) *free_bytes = kMemoryBytes - driver().memory.used;
+  if (total != nullptr) *total = kMemoryBytes;
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemGetAllocationGranularity(std::size_t* bytes,
+                                                         const CUmemAllocationProp* prop,
+                                                         CUmemAllocationGranularity_flags) {
+  if (bytes == nullptr || prop == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *bytes = kGranularity;
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemAddressReserve(CUdeviceptr* out, std::size_t bytes,
+                                               std::size_t alignment, CUdeviceptr,
+                                               unsigned long long flags) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (out == nullptr || bytes == 0 || bytes % kGranularity != 0 || flags != 0 ||
+      (alignment & (alignment - 1)) != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (alignment < kGranularity) alignment = kGranularity;
+  const std::uint64_t outer_bytes = bytes + alignment + 2 * kGapBytes;
+  void* outer =
+      mmap(nullptr, outer_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (outer == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  const CUdeviceptr first = reinterpret_cast<CUdeviceptr>(outer) + kGapBytes;
+  *out = (first + alignment - 1) / alignment * alignment;
+  driver().memory.reservations[*out] = {bytes, outer, outer_bytes};
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemAddressFree(CUdeviceptr at, std::size_t bytes) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(true); result != CUDA_SUCCESS) return result;
+  auto& reservations = driver().memory.reservations;
+  const auto found = reservations.find(at);
+  if (found == reservations.end() || found->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
+  munmap(found->second.outer, found->second.outer_bytes);
+  reservations.erase(found);
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemCreate(CUmemGenericAllocationHandle* out, std::size_t bytes,
+                                       const CUmemAllocationProp* prop, unsigned long long flags) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (out == nullptr || prop == nullptr || flags != 0 || bytes == 0 || bytes % kGranularity != 0 ||
+      prop->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+      prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE || prop->location.id != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Memory& memory = driver().memory;
+  if (bytes > kMemoryBytes - memory.used) return CUDA_ERROR_OUT_OF_MEMORY;
+  const int fd = memfd_create("hone-emulated-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  // Sealed: a process that it is passed to cannot take pages from under the others.
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    close(fd);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  memory.used += bytes;
+  *out = memory.next_handle++;
+  memory.allocations[*out] = {fd, bytes, 1, true};
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(true); result != CUDA_SUCCESS) return result;
+  if (!driver().memory.allocations.contains(handle)) return CUDA_ERROR_INVALID_VALUE;
+  drop(driver().memory, handle);
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemMap(CUdeviceptr at, std::size_t bytes, std::size_t offset,
+                                    CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  Memory& memory = driver().memory;
+  const auto found = memory.allocations.find(handle);
+  if (found == memory.allocations.end() || flags != 0 || bytes == 0 || bytes % kGranularity != 0 ||
+      at % kGranularity != 0 || offset % kGranularity != 0 || offset > found->second.bytes ||
+      bytes > found->second.bytes - offset || !in_reservation(memory, at, bytes)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const auto after = memory.mappings.lower_bound(at);
+  if ((after != memory.mappings.end() && after->first - at < bytes) ||
+      (after != memory.mappings.begin() &&
+       at - std::prev(after)->first < std::prev(after)->second.bytes)) {
+    return CUDA_ERROR_INVALID_VALUE;  // mapped already
+  }
+  if (mmap(pointer(at), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, found->second.fd,
+           static_cast<off_t>(offset)) == MAP_FAILED) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  ++found->second.users;
+  memory.mappings[at] = {bytes, handle, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemUnmap(CUdeviceptr at, std::size_t bytes) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(true); result != CUDA_SUCCESS) return result;
+  Memory& memory = driver().memory;
+  const auto all = filling(memory, at, bytes);
+  if (all.empty()) return CUDA_ERROR_INVALID_VALUE;
+  mmap(pointer(at), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+       0);
+  for (const auto& one : all) {
+    drop(memory, one->second.allocation);
+    memory.mappings.erase(one);
+  }
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemSetAccess(CUdeviceptr at, std::size_t bytes,
+                                          const CUmemAccessDesc* access, std::size_t count) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (access == nullptr || count != 1 || access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      access->location.id != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const auto all = filling(driver().memory, at, bytes);
+  if (all.empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (mprotect(pointer(at), bytes, protection(access->flags)) != 0)
+    return CUDA_ERROR_OPERATING_SYSTEM;
+  for (const auto& one : all) one->second.access = access->flags;
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemExportToShareableHandle(void* out,
+                                                        CUmemGenericAllocationHandle handle,
+                                                        CUmemAllocationHandleType type,
+                                                        unsigned long long flags) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  const auto found = driver().memory.allocations.find(handle);
+  if (out == nullptr || flags != 0 || found == driver().memory.allocations.end() ||
+      type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const int fd = fcntl(found->second.fd, F_DUPFD_CLOEXEC, 3);
+  if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  *static_cast<int*>(out) = fd;
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* out,
+                                                          void* handle,
+                                                          CUmemAllocationHandleType type) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (out == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto given = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
+  struct stat status {};
+  if (fstat(given, &status) != 0 || status.st_size <= 0 ||
+      static_cast<std::uint64_t>(status.st_size) % kGranularity != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const int fd = fcntl(given, F_DUPFD_CLOEXEC, 3);
+  if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  Memory& memory = driver().memory;
+  *out = memory.next_handle++;
+  memory.allocations[*out] = {fd, static_cast<std::uint64_t>(status.st_size), 1, false};
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return copy_in(to, from, bytes);
+}
+HONE_EMULATED_API CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy_out(to, from, bytes);
+}
+HONE_EMULATED_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
+                                                CUstream) {
+  return copy_in(to, from, bytes);
+}
+HONE_EMULATED_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
+                                                CUstream) {
+  return copy_out(to, from, bytes);
+}
+
+HONE_EMULATED_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                                CUstream) {
+  const std::lock_guard lock(driver().mutex);
+  CUresult result = ready_for(to, bytes, true);
+  if (result == CUDA_SUCCESS) result = ready_for(from, bytes, false);
+  if (result == CUDA_SUCCESS) std::memmove(pointer(to), pointer(from), bytes);
+  return result;
+}
+
+HONE_EMULATED_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* what, CUstream) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (what == nullptr || !known(what->srcMemoryType) || !known(what->dstMemoryType))
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t width = what->WidthInBytes;
+  if (width == 0 || what->Height == 0) return CUDA_SUCCESS;
+  const Side from = side(what->srcMemoryType, what->srcHost, what->srcDevice, what->srcPitch,
+                         what->srcXInBytes, what->srcY);
+  const Side to = side(what->dstMemoryType, what->dstHost, what->dstDevice, what->dstPitch,
+                       what->dstXInBytes, what->dstY);
+  if (!from.valid(width, what->Height, false) || !to.valid(width, what->Height, true))
+    return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t row = 0; row < what->Height; ++row)
+    std::memmove(to.base + row * to.pitch, from.base + row * from.pitch, width);
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, std::size_t bytes,
+                                           CUstream) {
+  const std::lock_guard lock(driver().mutex);
+  const CUresult result = ready_for(at, bytes, true);
+  if (result == CUDA_SUCCESS) std::memset(pointer(at), value, bytes);
+  return result;
+}
+
+HONE_EMULATED_API CUresult cuMemAllocHost_v2(void** out, std::size_t bytes) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  driver().memory.host[memory] = bytes;
+  *out = memory;
+  return CUDA_SUCCESS;
+}
+
+HONE_EMULATED_API CUresult cuMemFreeHost(void* memory) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(true); result != CUDA_SUCCESS) return result;
+  const auto found = driver().memory.host.find(memory);
+  if (found == driver().memory.host.end()) return CUDA_ERROR_INVALID_VALUE;
+  munmap(memory, found->second);
+  driver().memory.host.erase(found);
+  return CUDA_SUCCESS;
+}
+// NOLINTEND(readability-identifier-naming)
