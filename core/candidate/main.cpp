@@ -3,11 +3,13 @@
 //
 // Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is
 // trusted; after the artifact is loaded it is the submission's, and nothing it says is believed.
+// Where artifacts are device code alone, its own code stays ours, and it can be told to load another.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -15,11 +17,13 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <new>
 
 #include "base/files.hpp"
 #include "channel/control.hpp"
+#include "channel/launch.hpp"
 #include "plugin/backend.hpp"
 #include "sandbox/seal.hpp"
 
@@ -36,7 +40,9 @@ struct Candidate {
   const hone_backend_factory* backend = nullptr;
   hone_device* device = nullptr;
   hone_buffer* arena = nullptr;
-  hone_kernel* kernels[2] = {nullptr, nullptr};
+  bool device_code = false;  ///< the arena is the device's: what is loaded runs there alone
+  hone_artifact* artifact = nullptr;
+  hone_kernel* kernels[kKernelsMax] = {};
   const Orders* orders = nullptr;
   Answers* answers = nullptr;
   Guard guards[kGuardsMax] = {};  ///< inaccessible now
@@ -99,27 +105,44 @@ void limit_memory(std::uint64_t extra) {
 #endif
 }
 
-Status prepare(Candidate& self, const Backend& backend, const std::array<UniqueFd, kFdCount>& fds) {
+Status open(Candidate& self, const Backend& backend, std::uint32_t index) {
   hone_error error = fresh_error();
   self.backend = backend.factory();
+  return check(self.backend->open_device(backend.host(), index, &self.device, &error), error,
+               "open device");
+}
+
+Status map_controls(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
   HONE_ASSIGN(void* orders, map_region(fds[0].get(), kOrdersBytes, false));
   HONE_ASSIGN(void* answers, map_region(fds[1].get(), kAnswersBytes, true));
   self.orders = static_cast<const Orders*>(orders);
   self.answers = static_cast<Answers*>(answers);
+  return {};
+}
+
+Status import_arena(Candidate& self, int fd) {
+  hone_error error = fresh_error();
+  self.backend->release_buffer(self.arena);
+  self.arena = nullptr;
+  HONE_TRY(check(
+      self.backend->import_buffer(self.device, fd, self.setup.arena_bytes, &self.arena, &error),
+      error, "import arena"));
+  char* base = static_cast<char*>(self.backend->map_buffer(self.arena));
+  self.device_code = base == nullptr;
+  if (base != nullptr && self.setup.populate != 0) populate(base, self.setup.arena_bytes);
+  return {};
+}
+
+Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
+  hone_error error = fresh_error();
+  HONE_TRY(map_controls(self, fds));
+  HONE_TRY(import_arena(self, fds[2].get()));
   const Setup& setup = self.setup;
-  HONE_TRY(check(self.backend->open_device(backend.host(), setup.device, &self.device, &error),
-                 error, "open device"));
-  HONE_TRY(check(self.backend->import_buffer(self.device, fds[2].get(), setup.arena_bytes,
-                                             &self.arena, &error),
-                 error, "import arena"));
-  if (char* base = static_cast<char*>(self.backend->map_buffer(self.arena));
-      base != nullptr && setup.populate != 0) {
-    populate(base, setup.arena_bytes);
-  }
   HONE_TRY(check(self.backend->prepare_load(self.device, setup.threads, &error), error, "prepare"));
-  limit_memory(setup.memory_bytes);
+  limit_memory(self.device_code ? 0 : setup.memory_bytes);
   SealOptions seal;
   seal.threads = setup.threads > 1;
+  seal.device = self.device_code;
 #if defined(HONE_TEST_BUILD)
   seal.seccomp = (setup.weaken & 1u) == 0;
   seal.landlock = (setup.weaken & 2u) == 0;
@@ -129,16 +152,17 @@ Status prepare(Candidate& self, const Backend& backend, const std::array<UniqueF
 
 Status load(Candidate& self, int artifact_fd) {
   hone_error error = fresh_error();
-  hone_artifact* artifact = nullptr;
   const Setup& setup = self.setup;
-  HONE_TRY(check(self.backend->load(self.device, artifact_fd, &artifact, &error), error, "load"));
-  HONE_TRY(check(self.backend->get_kernel(artifact, setup.entry, setup.argument_kinds,
-                                          setup.argument_count, &self.kernels[0], &error),
-                 error, "entry"));
-  if (setup.second_entry[0] == '\0') return {};
-  return check(self.backend->get_kernel(artifact, setup.second_entry, setup.argument_kinds,
-                                        setup.argument_count, &self.kernels[1], &error),
-               error, "second entry");
+  HONE_TRY(
+      check(self.backend->load(self.device, artifact_fd, &self.artifact, &error), error, "load"));
+  if (setup.kernel_count > kKernelsMax) return internal_error("setup: too many kernels");
+  for (std::uint32_t i = 0; i < setup.kernel_count; ++i) {
+    const KernelName& kernel = setup.kernels[i];
+    HONE_TRY(check(self.backend->get_kernel(self.artifact, kernel.name, kernel.argument_kinds,
+                                            kernel.argument_count, &self.kernels[i], &error),
+                   error, "entry"));
+  }
+  return {};
 }
 
 void say(Report report, const Status& status) {
@@ -153,17 +177,43 @@ void say(Report report, const Status& status) {
   if (write(kSocket, &loaded, sizeof loaded) != static_cast<ssize_t>(sizeof loaded)) std::_Exit(70);
 }
 
-Answer run(Candidate& self, hone_kernel* kernel, std::uint32_t calls) {
-  hone_error error = fresh_error();
-  hone_launch launch{};
-  launch.struct_size = sizeof launch;
-  launch.count = self.setup.argument_count;
-  for (std::uint32_t i = 0; i < calls; ++i) {
-    launch.values = self.orders->values[i];
-    if (self.backend->launch(kernel, self.arena, &launch, &error) != HONE_OK)
+/// What a backend said of a launch or of the work that ran.
+Answer answer_of(Candidate& self, int32_t code, const hone_error& error) {
+  if (code == HONE_OK) return Answer::kFine;
+  std::snprintf(self.answers->message, sizeof self.answers->message, "%.255s", error.message);
+  switch (code) {
+    case HONE_RESOURCE_EXHAUSTED:
+      return Answer::kOutOfMemory;
+    case HONE_FAILED_PRECONDITION:
+      return Answer::kException;
+    case HONE_INVALID_ARGUMENT:
       return Answer::kFailed;
+    default:
+      return Answer::kFault;
   }
-  return self.backend->wait(self.device, &error) == HONE_OK ? Answer::kFine : Answer::kFailed;
+}
+
+Answer run(Candidate& self, std::uint32_t calls) {
+  hone_error error = fresh_error();
+  const std::uint32_t launches = self.orders->launch_count;
+  if (calls > kCallsMax || launches > kLaunchesMax) return Answer::kFailed;
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    for (std::uint32_t l = 0; l < launches; ++l) {
+      const Launch& launch = self.orders->launches[l];
+      if (launch.kernel >= kKernelsMax) return Answer::kFailed;
+      const int32_t code = launch_call(*self.backend, self.kernels[launch.kernel], self.arena,
+                                       launch, self.orders->values[i], &error);
+      if (code != HONE_OK) return answer_of(self, code, error);
+    }
+  }
+  return answer_of(self, self.backend->wait(self.device, &error), error);
+}
+
+/// Makes the device belong to this process, and everything before be done.
+Answer run_nothing(Candidate& self) {
+  if (!self.device_code) return Answer::kFine;
+  hone_error error = fresh_error();
+  return answer_of(self, self.backend->wait(self.device, &error), error);
 }
 
 bool set_guards(Candidate& self, bool on) {
@@ -193,11 +243,10 @@ Answer obey(Candidate& self) {
   if (!change_guards(self)) return Answer::kFailed;
   switch (self.orders->order) {
     case Order::kRun:
-      return run(self, self.kernels[0], self.orders->calls);
-    case Order::kRunSecond:
-      return run(self, self.kernels[1], self.orders->calls);
+      return run(self, self.orders->calls);
     case Order::kNothing:
-      return Answer::kFine;
+    case Order::kReload:
+      return run_nothing(self);
     case Order::kEnd:
       break;
   }
@@ -219,6 +268,20 @@ Answer obey_guarded(Candidate& self) {
   return Answer::kException;
 }
 
+/// Another artifact in the place of the one that is loaded, and another arena where the judge says so.
+Status reload(Candidate& self) {
+  self.backend->unload(self.artifact);
+  self.artifact = nullptr;
+  std::fill(std::begin(self.kernels), std::end(self.kernels), nullptr);
+  HONE_ASSIGN(const auto fds, receive_setup(self.setup));
+  const Status ready = import_arena(self, fds[2].get());
+  say(Report::kSealed, ready);
+  HONE_TRY(ready);
+  const Status loaded = load(self, fds[3].get());
+  say(Report::kLoaded, loaded);
+  return loaded;
+}
+
 [[noreturn]] void serve(Candidate& self) {
   for (std::uint32_t last = 0;;) {
     std::uint32_t round = self.orders->go.load(std::memory_order_acquire);
@@ -234,27 +297,29 @@ Answer obey_guarded(Candidate& self) {
     self.answers->done.store(round, std::memory_order_release);
     if (self.orders->wake != 0) futex_wake(self.answers->done);
     last = round;
+    if (self.device_code && self.orders->order == Order::kReload && !reload(self)) std::_Exit(1);
   }
 }
 
 }  // namespace
 
 int candidate_main(int argc, char** argv) {
-  if (argc != 2) return 64;
+  if (argc != 3) return 64;
   prctl(PR_SET_NAME, "hone-candidate");
   // Never unloaded, never destroyed: the process ends with _Exit or a signal.
   static Candidate self;
+  const auto fail = [](const Error& error) {
+    std::fprintf(stderr, "candidate: %s\n", error.message.c_str());
+    return 70;
+  };
   auto backend = Backend::load(argv[1]);
-  if (!backend) {
-    std::fprintf(stderr, "candidate: %s\n", backend.error().message.c_str());
-    return 70;
-  }
+  if (!backend) return fail(backend.error());
+  const Status opened = open(self, **backend, static_cast<std::uint32_t>(std::atoi(argv[2])));
+  say(Report::kOpened, opened);
+  if (!opened) return fail(opened.error());
   auto fds = receive_setup(self.setup);
-  if (!fds) {
-    std::fprintf(stderr, "candidate: %s\n", fds.error().message.c_str());
-    return 70;
-  }
-  const Status ready = prepare(self, **backend, *fds);
+  if (!fds) return fail(fds.error());
+  const Status ready = prepare(self, *fds);
   say(Report::kSealed, ready);
   if (!ready) return 70;
   const Status loaded = load(self, (*fds)[3].get());

@@ -6,10 +6,12 @@
 //   answers  written by the candidate: how far it is. Nothing in it is believed: a lie there can
 //   only hurt its author,
 //            because the verdict comes from the outputs and the clock from the freeze.
-// 1. The judge sends one Setup with the descriptors {orders, answers, arena, artifact}.
+// 1. The candidate opens its device and reports. The judge sends one Setup with the descriptors {orders, answers, arena, artifact}.
 // 2. The candidate maps them, seals itself, reports; loads the artifact, and reports again.
 // 3. From then on the judge puts an order into `orders`, raises `go`, and the candidate raises
 // `done` to the same number.
+// 4. Where an artifact is device code alone, the candidate is our own code still: told to reload,
+// it unloads the artifact, and the judge sends another Setup.
 #pragma once
 
 #include <atomic>
@@ -22,29 +24,36 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 2;
+inline constexpr std::uint32_t kChannelVersion = 3;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
+inline constexpr std::size_t kKernelsMax = 16;   ///< of one artifact
+inline constexpr std::size_t kLaunchesMax = 16;  ///< of one call
 
-/// Judge to candidate, once, with four descriptors: orders, answers, arena, artifact.
+/// One kernel to look up.
+struct KernelName {
+  char name[kNameMax];
+  std::uint32_t argument_count;
+  std::uint32_t argument_kinds[HONE_ARGUMENTS_MAX];
+};
+
+/// Judge to candidate, with four descriptors: orders, answers, arena, artifact. In a Setup that
+/// follows a reload, orders and answers stay those of the first.
 struct Setup {
   std::uint32_t version;
-  std::uint32_t device;
   std::uint64_t arena_bytes;
   std::uint64_t memory_bytes;  ///< address space the submission may add; 0: no limit
   std::uint32_t threads;       ///< cores granted
   std::uint32_t weaken;        ///< 1: no seccomp, 2: no Landlock; obeyed in test builds only
   std::uint32_t populate;      ///< 1: all of the arena will be used
-  std::uint32_t argument_count;
-  std::uint32_t argument_kinds[HONE_ARGUMENTS_MAX];
-  char entry[kNameMax];
-  char second_entry[kNameMax];  ///< a reference's other form ("exact"); empty without
+  std::uint32_t kernel_count;
+  KernelName kernels[kKernelsMax];
 };
 
-/// Candidate to judge, twice: when it is sealed (until then a failure is ours; nothing foreign has
-/// run) and when it has loaded the artifact (from then on, what it says can only hurt it).
-enum class Report : std::uint32_t { kSealed = 1, kLoaded = 2 };
+/// Candidate to judge, three times: when it has opened its device, when it is sealed (until then a
+/// failure is ours; nothing foreign has run), and when it has loaded the artifact (from then on, what it says can only hurt it).
+enum class Report : std::uint32_t { kOpened = 1, kSealed = 2, kLoaded = 3 };
 struct Loaded {
   std::uint32_t version;
   Report report;
@@ -52,7 +61,28 @@ struct Loaded {
   char message[256];
 };
 
-enum class Order : std::uint32_t { kRun = 1, kRunSecond = 2, kNothing = 3, kEnd = 4 };
+enum class Order : std::uint32_t {
+  kRun = 1,      ///< each launch of `launches`, for each call
+  kNothing = 2,  ///< wait for the device, and answer
+  kReload = 3,   ///< unload the artifact and expect a Setup
+  kEnd = 4
+};
+
+/// An argument of a launch: the call's value number `slot`, or `value` where slot is kLiteral.
+inline constexpr std::uint32_t kLiteral = 0xffffffff;
+struct LaunchArgument {
+  std::uint64_t value;
+  std::uint32_t slot;
+};
+
+/// One launch of a call, as hone_launch.
+struct Launch {
+  std::uint32_t kernel;  ///< of the Setup's
+  std::uint32_t grid[3], block[3], cluster[3];
+  std::uint32_t shared_bytes, flags;
+  std::uint32_t argument_count;
+  LaunchArgument arguments[HONE_ARGUMENTS_MAX];
+};
 
 struct Guard {
   std::uint64_t at, bytes;  ///< whole pages of the arena
@@ -65,12 +95,20 @@ struct Orders {
   std::uint32_t calls;
   std::uint32_t wake;         ///< 1: `done` is waited for with a futex, so wake it
   std::uint32_t guard_count;  ///< of `guards`, which are to be inaccessible in this round
+  std::uint32_t launch_count;
   std::uint64_t values[kCallsMax][HONE_ARGUMENTS_MAX];
   Guard guards[kGuardsMax];
+  Launch launches[kLaunchesMax];
 };
 
 /// How a round ended, in the candidate's words.
-enum class Answer : std::uint32_t { kFine = 0, kOutOfMemory = 1, kException = 2, kFailed = 3 };
+enum class Answer : std::uint32_t {
+  kFine = 0,
+  kOutOfMemory = 1,
+  kException = 2,  ///< of a function on the processor, or a fault of code on a device
+  kFailed = 3,     ///< the device refuses the launch
+  kFault = 4       ///< the device, or its driver, failed
+};
 
 /// One page that the candidate writes.
 struct Answers {

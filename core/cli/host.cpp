@@ -25,7 +25,9 @@ Error no_compiler(const std::string& language, const std::string& path) {
 }
 
 Result<Toolchain> find_toolchain(const std::string& language, const CompilerConfig& config) {
-  Toolchain toolchain{config.path, config.flags};
+  Toolchain toolchain;
+  toolchain.compiler = config.path;
+  toolchain.flags = config.flags;
   if (config.path == "auto") {
     const bool cxx = language == "c++";
     toolchain.compiler = cxx ? find_program({"g++", "clang++", "g++-12", "g++-13", "clang++-14"})
@@ -35,6 +37,44 @@ Result<Toolchain> find_toolchain(const std::string& language, const CompilerConf
     return no_compiler(language, config.path);
   }
   return toolchain;
+}
+
+Status use_cpu(const Config& config, EvaluatorOptions& options) {
+  HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
+  HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
+  options.readable = config.cpu.readable;
+  for (const DeviceConfig& device : config.cpu.devices) {
+    DeviceSpec spec{
+        static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};
+    for (const std::int64_t core : device.cores) spec.cores.push_back(static_cast<int>(core));
+    options.devices.push_back(std::move(spec));
+  }
+  if (options.devices.empty()) options.devices = default_devices(cpu_count());
+  return {};
+}
+
+/// The judge and the process that drives a device spin beside each other: a core for each where there
+/// are enough, the last ones of the machine, since builders use them all.
+void use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
+  options.device_code = true;
+  options.isolation = config.isolation;
+  options.runner_uses = static_cast<std::size_t>(config.uses);
+  options.backend_library = config.library;
+  Toolchain toolchain;
+  if (config.compiler != "auto") toolchain.compiler = config.compiler;
+  toolchain.flags = config.flags;
+  toolchain.architecture = config.architecture;
+  toolchain.include = config.include;
+  options.readable = config.include;
+  if (!toolchain.compiler.empty())
+    options.readable.push_back(std::filesystem::path(toolchain.compiler).parent_path().string());
+  options.toolchains[options.backend] = std::move(toolchain);
+  const int cpus = cpu_count();
+  for (const std::int64_t device : config.devices) {
+    const int first = 2 * static_cast<int>(options.devices.size());
+    const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
+    options.devices.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
+  }
 }
 
 IsolationLevel level_of(const std::string& name) {
@@ -127,19 +167,18 @@ Result<std::shared_ptr<const Catalog>> open_catalog(
 Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry) {
   EvaluatorOptions options;
   options.backend = config.backend;
-  HONE_ASSIGN(const PluginLibrary library, registry.library(PluginKind::kBackend, config.backend));
-  options.backend_library = std::filesystem::absolute(library.path());
   options.libexec = install_root() / "libexec";
-  HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
-  HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
-  options.readable = config.cpu.readable;
-  for (const DeviceConfig& device : config.cpu.devices) {
-    DeviceSpec spec{
-        static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};
-    for (const std::int64_t core : device.cores) spec.cores.push_back(static_cast<int>(core));
-    options.devices.push_back(std::move(spec));
+  if (config.backend == "cpu") {
+    HONE_TRY(use_cpu(config, options));
+  } else {
+    use_gpu(config.backend == "cuda" ? config.cuda : config.hip, options);
   }
-  if (options.devices.empty()) options.devices = default_devices(cpu_count());
+  if (options.backend_library.empty()) {
+    HONE_ASSIGN(const PluginLibrary library,
+                registry.library(PluginKind::kBackend, config.backend));
+    options.backend_library = library.path();
+  }
+  options.backend_library = std::filesystem::absolute(options.backend_library);
   const EvaluateConfig& c = config.evaluate;
   options.builders = static_cast<int>(c.builders);
   options.queue_max = static_cast<std::size_t>(c.queue_max);

@@ -91,6 +91,18 @@ struct CpuConfig {
   std::vector<DeviceConfig> devices;  ///< empty: from the cores that this machine has
 };
 
+/// A backend of GPUs.
+struct GpuConfig {
+  std::string compiler = "auto";     ///< the runtime compiler's library (or clang, for hip)
+  std::string architecture;          ///< "sm_90"; empty: the first device's
+  std::vector<std::string> flags;    ///< of the compiler
+  std::vector<std::string> include;  ///< folders of headers; empty: the toolkit's
+  std::vector<std::int64_t> devices{0};
+  std::string isolation = "client";  ///< whose submissions share a process: a client's, or nobody's
+  std::int64_t uses = 200;           ///< submissions before such a process is replaced
+  std::string library;               ///< another build of the backend; empty: what hone ships
+};
+
 struct MeasureConfig {
   double round_ms = 4;
   std::int64_t pairs_min = 7, pairs_max = 15;
@@ -146,6 +158,7 @@ struct Config {
   JournalConfig journal;
   RewardConfig reward;
   CpuConfig cpu;
+  GpuConfig cuda, hip;
   EvaluateConfig evaluate;
   IsolationConfig isolation;
   std::vector<std::string>

@@ -68,6 +68,18 @@ void walk_cpu(CpuConfig& c, SchemaVisitor& v) {
       "sets of cores that measure side by side; none given: chosen for this machine");
 }
 
+void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
+  v.text("compiler", c.compiler, "auto, or the path of the runtime compiler's library");
+  v.text("architecture", c.architecture, "what is built for; empty: what the device is");
+  v.texts("flags", c.flags, "of the compiler; the rest is hone's");
+  v.texts("include", c.include, "folders of the vendor's headers; none given: the toolkit's");
+  v.integers("devices", c.devices, {0, 1023}, "which devices evaluate");
+  v.choice("isolation", c.isolation, {"client", "fresh"},
+           "client: the submissions of one client share a process; fresh: each has its own");
+  v.integer("uses", c.uses, {1, 1'000'000}, "submissions before a shared process is replaced");
+  v.text("library", c.library, "another build of the backend's library; empty: hone's");
+}
+
 void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
   v.number("round_ms", c.round_ms, {0.1, 1000}, "a round is as many calls as take so long");
   v.integer("pairs_min", c.pairs_min, {3, 1000}, "fewest pairs of baseline and submission");
@@ -134,7 +146,7 @@ void walk_plugin_host(PluginHostConfig& c, SchemaVisitor& v) {
 }  // namespace
 
 void walk_config(Config& c, SchemaVisitor& v) {
-  v.choice("backend", c.backend, {"cpu"}, "the hardware that evaluates");
+  v.choice("backend", c.backend, {"cpu", "cuda", "hip"}, "the hardware that evaluates");
   v.group("server", [&c](SchemaVisitor& inner) { walk_server(c.server, inner); });
   v.group("environment", [&c](SchemaVisitor& inner) { walk_environment(c.environment, inner); });
   walk_datasets(c.datasets, v);
@@ -153,6 +165,8 @@ void walk_config(Config& c, SchemaVisitor& v) {
     inner.open_map("config", c.reward.config, "the plugin's own: hone plugins NAME lists it");
   });
   v.group("cpu", [&c](SchemaVisitor& inner) { walk_cpu(c.cpu, inner); });
+  v.group("cuda", [&c](SchemaVisitor& inner) { walk_gpu(c.cuda, inner); });
+  v.group("hip", [&c](SchemaVisitor& inner) { walk_gpu(c.hip, inner); });
   v.group("evaluate", [&c](SchemaVisitor& inner) { walk_evaluate(c.evaluate, inner); });
   v.group("isolation", [&c](SchemaVisitor& inner) { walk_isolation(c.isolation, inner); });
   v.group("plugins", [&c](SchemaVisitor& inner) {

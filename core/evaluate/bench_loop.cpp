@@ -25,14 +25,14 @@ Result<std::unique_ptr<PlainLoop>> PlainLoop::create(const EvaluatorOptions& opt
   const BackendSources& sources = loop->task_->backends.at(options.backend);
   HONE_ASSIGN(const std::string reference,
               loop->compile(sources.reference.name, sources.reference.text, "exact"));
-  HONE_ASSIGN(loop->reference_, loop->load(reference, "reference", "exact", true));
+  HONE_ASSIGN(loop->reference_, loop->load(reference, "reference", true));
   HONE_ASSIGN(const std::string baseline,
               loop->compile(sources.baseline.name, sources.baseline.text, loop->task_->entry));
-  HONE_ASSIGN(loop->baseline_, loop->load(baseline, loop->task_->entry, "", false));
+  HONE_ASSIGN(loop->baseline_, loop->load(baseline, loop->task_->entry, false));
   loop->trusted_reference_.runner = loop->reference_.get();
   loop->trusted_baseline_.runner = loop->baseline_.get();
-  const Judgement calibrated =
-      calibrate(*loop->task_, 1, loop->trusted_reference_, loop->trusted_baseline_);
+  const Judgement calibrated = calibrate(*loop->task_, 1, loop->trusted_reference_,
+                                         loop->trusted_baseline_, *loop->workbench_);
   if (!passed(calibrated)) return internal_error("calibration: " + calibrated.message);
   return loop;
 }
@@ -66,11 +66,13 @@ Result<std::string> PlainLoop::compile(const std::string& name, const std::strin
 }
 
 Result<std::unique_ptr<LocalRunner>> PlainLoop::load(const std::string& artifact,
-                                                     const std::string& entry,
-                                                     const std::string& second, bool exact) {
+                                                     const std::string& entry, bool exact) {
+  std::optional<Plan> second;
+  if (exact) second = host_plan(*task_, "exact");
+  HONE_ASSIGN(Plans plans, Plans::make(*task_, host_plan(*task_, entry), std::move(second), {}));
   HONE_ASSIGN(const std::uint64_t bytes,
-              arena_bytes(*task_, options_.measure, exact, trusted_baseline_.call_seconds));
-  return LocalRunner::create(*backend_, device_, *task_, artifact, entry, second, bytes);
+              arena_bytes(*task_, options_.measure, exact, trusted_baseline_.call_seconds, plans));
+  return LocalRunner::create(*backend_, device_, std::move(plans), artifact, bytes);
 }
 
 Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_t seed) {
@@ -78,9 +80,9 @@ Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_
   const double start = monotonic_s();
   HONE_ASSIGN(const std::string artifact, compile("submission.cpp", source, task_->entry));
   const double built = monotonic_s();
-  HONE_ASSIGN(const auto submission, load(artifact, task_->entry, "", false));
+  HONE_ASSIGN(const auto submission, load(artifact, task_->entry, false));
   Session session(*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
-                  *submission);
+                  *submission, *workbench_);
   double measuring = built;
   const Judgement judged = session.judge([&](const char* stage) {
     if (std::string_view(stage) == "measuring") measuring = monotonic_s();

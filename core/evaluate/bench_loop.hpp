@@ -35,7 +35,7 @@ class PlainLoop {
   Result<std::string> compile(const std::string& name, const std::string& text,
                               const std::string& entry);
   Result<std::unique_ptr<LocalRunner>> load(const std::string& artifact, const std::string& entry,
-                                            const std::string& second, bool exact);
+                                            bool exact);
 
   const EvaluatorOptions& options_;
   const std::shared_ptr<const Task> task_;
@@ -43,6 +43,7 @@ class PlainLoop {
   std::unique_ptr<Backend> backend_;
   hone_device* device_ = nullptr;
   std::unique_ptr<LocalRunner> reference_, baseline_;
+  std::unique_ptr<Workbench> workbench_ = make_host_workbench();
   Trusted trusted_reference_, trusted_baseline_;
 };
 

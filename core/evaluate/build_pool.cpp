@@ -35,6 +35,14 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
+/// A two-line program.
+std::string probe_text(const std::string& language) {
+  if (language == "c") return "int probe(int x) { return x + 1; }\n";
+  if (language == "c++")
+    return "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
+  return "extern \"C\" __global__ void probe(int* x) { x[threadIdx.x] += 1; }\n";
+}
+
 }  // namespace
 
 BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options)
@@ -118,6 +126,8 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
                                bool version) const {
   Value flags = Value::array();
   for (const std::string& flag : toolchain.flags) flags.push(flag);
+  Value include = Value::array();
+  for (const std::string& folder : toolchain.include) include.push(folder);
   Value entries = Value::array();
   for (const std::string& entry : request.entries) entries.push(entry);
   return Value::map(
@@ -126,6 +136,8 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
        {"entries", std::move(entries)},
        {"options", Value::map({{"compiler", toolchain.compiler},
                                {"flags", std::move(flags)},
+                               {"architecture", toolchain.architecture},
+                               {"include", std::move(include)},
                                {"threads", request.threads},
                                {"seconds", options_.build_seconds},
                                {"version", version}})}});
@@ -190,9 +202,7 @@ Result<std::string> BuildPool::self_test() {
     request.language = language;
     request.name = "self_test";
     request.entries = {"probe"};
-    request.text = language == "c"
-                       ? "int probe(int x) { return x + 1; }\n"
-                       : "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
+    request.text = probe_text(language);
     auto answer = ask_builder(request_value(request, toolchain, true));
     if (!answer) return answer.error().in(language + " compiler " + toolchain.compiler);
     auto built = built_from_value(*answer);

@@ -1,11 +1,14 @@
 // The conversation with one judge.
 #include "evaluate/device.hpp"
 
+#include <poll.h>
+
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
+#include "judge/workbench.hpp"
 
 namespace hone {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
 constexpr double kExitSeconds = 5;
+constexpr double kOpenSeconds = 20;  // for a device's context
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64}
                                              << 30;  // the task's own limit is the judge's to keep
 
@@ -33,6 +37,11 @@ Result<Judgement> judgement_of(const Value& answer) {
     return internal_error("judge: found an answer '" + kind_of(answer) + "', expected 'judged'");
   }
   return judgement_from_value(*judgement);
+}
+
+void wait_readable(int fd, double seconds) {
+  pollfd polled{fd, POLLIN, 0};
+  static_cast<void>(poll(&polled, 1, static_cast<int>(seconds * 1e3)));
 }
 
 /// The task without its sources, which judges have no use for.
@@ -68,7 +77,47 @@ Status Device::ensure_judge() {
   spawn.fds = {ends.second.get()};
   HONE_ASSIGN(judge_, launcher_.spawn(spawn));
   judge_socket_ = std::move(ends.first);
+  if (Status equipped = equip(); !equipped) {
+    // A judge that could not open its device has said why on its way out.
+    const auto exit = judge_->wait(kExitSeconds);
+    const std::string words = exit ? exit->output : "";
+    stop_judge();
+    return unavailable("device " + std::to_string(spec_.index) + ": " +
+                       (words.empty() ? equipped.error().message : words));
+  }
   return {};
+}
+
+/// The judge hears what it needs besides its device, and says what the device is.
+Status Device::equip() {
+  std::vector<int> fds;
+  UniqueFd harness;
+  if (options_.device_code) {
+    BuildRequest build;
+    build.language = options_.toolchains.begin()->first;
+    build.name = "harness.cu";
+    build.text = std::string(harness_source());
+    build.entries = harness_kernels();
+    HONE_ASSIGN(const auto built, builds_.build(build));
+    if (!built->ok) return internal_error("the harness does not build: " + built->diagnostics);
+    HONE_ASSIGN(harness, memory_file("hone-harness", built->artifact));
+    fds = {harness.get()};
+  }
+  HONE_ASSIGN(const Value answer, ask(Value::map({{"verb", "equip"}}), fds, {}));
+  if (const Value* facts = answer.find("facts")) {
+    facts_ = *facts;
+    return {};
+  }
+  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
+  return unavailable(judgement.message);
+}
+
+double Device::bytes_per_second_max(const Task& task) const {
+  const Value* most = facts_.find("bytes_per_second_max");
+  const Value* units = facts_.find("multiprocessors");
+  if (most == nullptr || !most->is_number() || most->as_double() <= 0) return 1e300;
+  if (options_.device_code || units == nullptr || !units->is_int()) return most->as_double();
+  return most->as_double() / static_cast<double>(units->as_int()) * task.threads;
 }
 
 void Device::stop_judge() {
@@ -81,6 +130,8 @@ void Device::stop_judge() {
   judge_.reset();
   installed_.clear();
   ages_.clear();
+  kept_.clear();
+  kept_ages_.clear();
 }
 
 Result<Device::Runner> Device::start_candidate() {
@@ -89,7 +140,8 @@ Result<Device::Runner> Device::start_candidate() {
   spawn.jail = Jail::kCandidate;
   spawn.label = "candidate";
   spawn.program = options_.libexec / "hone-candidate";
-  spawn.arguments = {options_.backend_library.string()};
+  spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
+  spawn.device = options_.device_code;
   spawn.fds = {ends.second.get()};
   spawn.cpus = {spec_.cores.front()};
   spawn.limits.memory_bytes = kCandidateMemoryMax;
@@ -111,13 +163,25 @@ void Device::refill() {
   auto fresh = start_candidate();
   if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
   standby_ = std::move(fresh).value();
+  // Rationale: making a context disturbs what is measured on the device, so it has ended before the
+  // next measurement begins.
+  if (options_.device_code) wait_readable(standby_->socket.get(), kOpenSeconds);
+}
+
+Result<Value> Device::ask(const Value& request, const std::vector<int>& fds,
+                          const std::function<void(const char*)>& progress) {
+  HONE_TRY(send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds));
+  return receive(progress);
 }
 
 Status Device::send(const Value& request, const Runner* runner, const std::string* artifact) {
   std::vector<int> fds;
   UniqueFd memory;
-  if (runner != nullptr) {
+  if (artifact != nullptr) {
     HONE_ASSIGN(memory, memory_file("hone-artifact", *artifact));
+    fds = {memory.get()};
+  }
+  if (runner != nullptr) {
     fds = {runner->socket.get(), memory.get(), runner->process->pidfd()};
     if (runner->process->freeze_fd() >= 0) {
       fds.push_back(runner->process->freeze_fd());
@@ -151,16 +215,9 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
                                                  const std::string& role, const std::string& key) {
-  const BackendSources& sources = task->backends.at(options_.backend);
-  const Source& source = role == "reference" ? sources.reference : sources.baseline;
-  BuildRequest build;
-  build.language =
-      source.name.size() > 2 && source.name.substr(source.name.size() - 2) == ".c" ? "c" : "c++";
-  build.name = source.name;
-  build.text = source.text;
-  build.entries = {role == "reference" ? "exact" : task->entry};
-  build.threads = task->threads;
-  HONE_ASSIGN(const auto built, builds_.build(build));
+  HONE_ASSIGN(const PlannedSource source, role == "reference" ? planned_reference(*task, options_)
+                                                              : planned_baseline(*task, options_));
+  HONE_ASSIGN(const auto built, builds_.build(source.build));
   if (!built->ok) {
     const std::string message =
         "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
@@ -170,6 +227,8 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid());
+  ask.set("plan", plan_to_value(source.plan));
+  if (source.exact) ask.set("exact", plan_to_value(*source.exact));
   HONE_TRY(send(ask, &runner, &built->artifact));
   HONE_ASSIGN(const Value answer, receive({}));
   if (kind_of(answer) == "installed") return std::move(runner.process);
@@ -211,7 +270,21 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   return key;
 }
 
+/// Rationale: what a process that others' code has used before says against a submission counts once
+/// a fresh one says it too; and so do we not trust its praise: a new best is looked at again, in a
+/// fresh one (second_look.hpp).
 Result<DeviceResult> Device::run(const DeviceJob& job) {
+  bool used = false;
+  const bool fresh = job.swapped || options_.isolation == "fresh";
+  Result<DeviceResult> result = run_once(job, fresh, &used);
+  const bool bad = !result || result->judgement.ending != Ending::kDone;
+  if (used && bad && (!result || result->judgement.culprit == "submission")) {
+    return run_once(job, true, &used);
+  }
+  return result;
+}
+
+Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
   HONE_TRY(ensure_judge());
   const auto give_up = [&](const Error& error) {
     stop_judge();  // whatever state it is in, the next one starts afresh
@@ -219,23 +292,42 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   };
   auto key = ensure_installed(job.task);
   if (!key) return give_up(key.error());
-  HONE_ASSIGN(Runner runner, take_candidate());
+  Kept runner;
+  Runner made;
+  *used = false;
+  if (const auto found = kept_.find(job.client); options_.device_code && found != kept_.end()) {
+    if (fresh || found->second.uses >= options_.runner_uses) {
+      forget(job.client);
+    } else {
+      runner = std::move(found->second);
+      kept_ages_.remove(job.client);
+      kept_.erase(found);
+      *used = true;
+    }
+  }
+  if (!*used) {
+    HONE_ASSIGN(made, take_candidate());
+    runner.id = ++last_runner_;
+  }
+  Process& process = *used ? *runner.process : *made.process;
   MeasureSettings settings = options_.measure;
   settings.measure = job.measure;
   settings.swapped = job.swapped;
   Value ask = request("judge", *job.task, job.seed, settings);
   ask.set("reference", *key + "/reference").set("baseline", *key + "/baseline");
-  ask.set("pid", runner.process->pid());
+  ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan));
+  ask.set("runner", runner.id).set("kept", *used);
   {
     MutexLock lock(mutex_);
-    running_ = runner.process.get();
+    running_ = &process;
   }
-  Status sent = send(ask, &runner, &job.built->artifact);
+  Status sent = send(ask, *used ? nullptr : &made, &job.built->artifact);
   Result<Value> answer = sent ? receive(job.progress) : Result<Value>(sent.error());
   {
     MutexLock lock(mutex_);
     running_ = nullptr;
   }
+  if (!*used) runner.process = std::move(made.process);
   if (!answer) {
     runner.process->kill();
     return give_up(answer.error().in("judge"));
@@ -244,14 +336,39 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   if (!judgement) return give_up(judgement.error());
   DeviceResult result{std::move(*judgement), std::nullopt};
   const bool theirs = result.judgement.culprit == "submission";
-  if (result.judgement.ending != Ending::kDone && !theirs) drop(*key);
-  runner.process->kill();
-  if (result.judgement.ending != Ending::kDone && theirs) {
-    if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
+  const bool done = result.judgement.ending == Ending::kDone;
+  if (!done && !theirs) drop(*key);
+  ++runner.uses;
+  if (options_.device_code && done && !fresh) {
+    keep(job.client, std::move(runner));
+  } else {
+    if (options_.device_code && done) send_forget(runner.id);
+    runner.process->kill();
+    if (!done && theirs) {
+      if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
+    }
+    runner.process.reset();
   }
-  runner.process.reset();
   refill();
   return result;
+}
+
+void Device::send_forget(std::int64_t id) {
+  static_cast<void>(send(Value::map({{"verb", "forget"}, {"runner", id}}), nullptr, nullptr));
+}
+
+void Device::forget(const std::string& client) {
+  const auto found = kept_.find(client);
+  if (found == kept_.end()) return;
+  send_forget(found->second.id);
+  kept_ages_.remove(client);
+  kept_.erase(found);
+}
+
+void Device::keep(const std::string& client, Kept kept) {
+  while (kept_.size() >= options_.runners_max) forget(std::string(kept_ages_.back()));
+  kept_.insert_or_assign(client, std::move(kept));
+  kept_ages_.push_front(client);
 }
 
 void Device::cancel() {
@@ -260,10 +377,16 @@ void Device::cancel() {
 }
 
 Status Device::known_answer(const std::shared_ptr<const Task>& task) {
-  const Source& source = task->backends.at(options_.backend).baseline;
-  HONE_ASSIGN(const auto built,
-              builds_.build({"c++", source.name, source.text, {task->entry}, task->threads}));
-  HONE_ASSIGN(const DeviceResult result, run({task, built, random_u64() >> 1, false, false, {}}));
+  HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));
+  HONE_ASSIGN(const auto built, builds_.build(source.build));
+  DeviceJob job;
+  job.task = task;
+  job.built = built;
+  job.plan = source.plan;
+  job.seed = random_u64() >> 1;
+  job.measure = false;
+  job.swapped = true;  // in a fresh process
+  HONE_ASSIGN(const DeviceResult result, run(job));
   if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};
   return unavailable("the known answer was not judged correct: " + result.judgement.message +
                      result.judgement.verdict.reason);

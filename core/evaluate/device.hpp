@@ -15,6 +15,7 @@
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/sources.hpp"
 #include "judge/messages.hpp"
 #include "model/task.hpp"
 #include "sandbox/launcher.hpp"
@@ -25,6 +26,8 @@ namespace hone {
 struct DeviceJob {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Built> built;
+  Plan plan;
+  std::string client;  ///< whose it is
   std::uint64_t seed = 0;
   bool measure = true;
   bool swapped = false;  ///< the measurement in the other order
@@ -49,6 +52,10 @@ class Device {
   /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
   /// task's own code failed.
   Result<DeviceResult> run(const DeviceJob& job);
+  /// What the device says of itself, once started.
+  const Value& facts() const { return facts_; }
+  /// What it can load and store in a second for this task, caches included.
+  double bytes_per_second_max(const Task& task) const;
   /// Ends the submission that is being judged.
   void cancel();
   /// Runs the baseline as if it were submitted, in a fresh process: whether this device judges
@@ -62,6 +69,19 @@ class Device {
     std::unique_ptr<Process> process;
     UniqueFd socket;
   };
+  /// A process that runs device code, for one client after the other's artifact.
+  struct Kept {
+    std::unique_ptr<Process> process;
+    std::int64_t id = 0;
+    std::size_t uses = 0;
+  };
+  Status equip();
+  Result<Value> ask(const Value& request, const std::vector<int>& fds,
+                    const std::function<void(const char*)>& progress);
+  Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
+  void forget(const std::string& client);
+  void send_forget(std::int64_t id);
+  void keep(const std::string& client, Kept kept);
   struct Installed {
     std::unique_ptr<Process> reference, baseline;
     std::list<std::string>::iterator age;
@@ -87,6 +107,10 @@ class Device {
   const DeviceSpec spec_;
   std::unique_ptr<Process> judge_;
   UniqueFd judge_socket_;
+  Value facts_;                       ///< the opened device's
+  std::map<std::string, Kept> kept_;  ///< by client
+  std::list<std::string> kept_ages_;  ///< front: used last
+  std::int64_t last_runner_ = 0;
   std::optional<Runner> standby_;
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last

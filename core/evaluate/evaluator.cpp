@@ -40,13 +40,10 @@ struct Job {
   double submitted_s = 0, deadline_s = 0;
   double building_s = 0, built_s = 0, checking_s = 0, measuring_s = 0, second_look_s = 0;
   std::shared_ptr<const Built> built;
+  Plan plan;
   std::atomic<bool> over{false};
 };
 using JobPtr = std::shared_ptr<Job>;
-
-std::string source_name(const std::string& language) {
-  return language == "c" ? "submission.c" : "submission.cpp";
-}
 
 class LocalEvaluator : public Evaluator {
  public:
@@ -213,13 +210,19 @@ class LocalEvaluator : public Evaluator {
       job->building_s = monotonic_s();
       job->progress(Stage::kBuilding);
       const Submission& s = job->submission;
-      const Result<std::shared_ptr<const Built>> built = build(s);
+      auto source = planned_submission(*s.task, s.language, s.source, options_);
+      if (!source) {
+        finish(job, verdict_of_plan(source.error(), submission_name(s.language)));
+        continue;
+      }
+      job->plan = std::move(source->plan);
+      const Result<std::shared_ptr<const Built>> built = build(source->build);
       job->built_s = monotonic_s();
       if (!built) {
         finish(job, built.error().in("build"));
         continue;
       }
-      if (auto failed = verdict_of_build(**built, source_name(s.language), options_)) {
+      if (auto failed = verdict_of_build(**built, submission_name(s.language), options_)) {
         finish(job, std::move(*failed));
         continue;
       }
@@ -233,9 +236,7 @@ class LocalEvaluator : public Evaluator {
   /// Builds, and again when it may have been a fault of ours. A source that fails again and again in
   /// a way that does not say what is wrong with it, also just after a known program was built, did it
   /// itself.
-  Result<std::shared_ptr<const Built>> build(const Submission& s) {
-    const BuildRequest request{
-        s.language, source_name(s.language), s.source, {s.task->entry}, s.task->threads};
+  Result<std::shared_ptr<const Built>> build(const BuildRequest& request) {
     Result<std::shared_ptr<const Built>> built = unavailable("not built");
     for (int attempt = 0; attempt < kAttempts && (!built || (*built)->doubtful); ++attempt) {
       built = builds_.build(request);
@@ -273,7 +274,9 @@ class LocalEvaluator : public Evaluator {
     const Submission& s = job.submission;
     Result<Verdict> first = look(device, job, false);
     if (!first || !options_.measure.defences.holds(Defence::kSecondLook)) return first;
-    if (const std::string doubt = looks_.doubt(*s.task, *first); !doubt.empty()) {
+    if (const std::string doubt =
+            looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task));
+        !doubt.empty()) {
       job.second_look_s = monotonic_s();
       Result<Verdict> second = look(device, job, true);
       if (!second) return second.error().in("second look");
@@ -300,13 +303,22 @@ class LocalEvaluator : public Evaluator {
         if (measuring && !second) job.measuring_s = monotonic_s();
         if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
       };
-      auto result = device.run({job.submission.task, job.built, seed, true, second, hear});
+      DeviceJob look;
+      look.task = job.submission.task;
+      look.built = job.built;
+      look.plan = job.plan;
+      look.client = job.submission.client;
+      look.seed = seed;
+      look.swapped = second;
+      look.progress = hear;
+      auto result = device.run(look);
       if (job.over) return unavailable("ended early");
       verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
       if (verdict) return verdict;
       log_warning("evaluate",
                   "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
-      const bool provoked = result && result->judgement.culprit == "submission";
+      const bool provoked =
+          result && result->judgement.culprit == "submission" && !killed_from_outside(*result);
       if (attempt + 1 < kAttempts || !provoked) continue;
       if (Status known = device.known_answer(job.submission.task); known)
         return verdict_of_provocation(*result);

@@ -12,11 +12,13 @@ namespace hone {
 
 /// How one language is compiled.
 struct Toolchain {
-  std::string compiler;  ///< absolute path
+  std::string compiler;  ///< absolute path; of device code also empty: what the backend finds
   std::vector<std::string> flags;
+  std::string architecture;          ///< of device code: "sm_90"; empty: the first device's
+  std::vector<std::string> include;  ///< of device code: folders of headers
 };
 
-/// One device: the judge's own core, and the cores that submissions run on, the first for
+/// One device: its number (of device code), the judge's own core, and the cores that submissions run on, the first for
 /// single-threaded ones.
 struct DeviceSpec {
   int index = 0;
@@ -26,6 +28,12 @@ struct DeviceSpec {
 
 struct EvaluatorOptions {
   std::string backend = "cpu";
+  /// Submissions are code of a device with memory of its own: plans say how it is started, and
+  /// processes that run it are ours.
+  bool device_code = false;
+  std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
+  std::size_t runner_uses = 200;     ///< device code: submissions before a process is replaced
+  std::size_t runners_max = 16;      ///< device code: processes kept, of as many clients
   std::filesystem::path backend_library;  ///< absolute
   std::filesystem::path libexec;  ///< the folder of hone-judge, hone-builder, hone-candidate
   std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"

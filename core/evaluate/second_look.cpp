@@ -33,7 +33,8 @@ bool agree(const Speedup& x, const Speedup& y) {
 
 }  // namespace
 
-std::string SecondLook::doubt(const Task& task, const Verdict& verdict) const {
+std::string SecondLook::doubt(const Task& task, const Verdict& verdict,
+                              double bytes_per_second_max) const {
   if (!verdict.correct() || !verdict.speedup || verdict.speedup->value <= 1) return "";
   const double speedup = verdict.speedup->value;
   if (speedup_ > 0 && speedup >= speedup_) {
@@ -41,8 +42,8 @@ std::string SecondLook::doubt(const Task& task, const Verdict& verdict) const {
            " that is suspect";
   }
   if ((speedup_ > 0 || factor_ > 0) &&
-      beyond_physics(task, verdict.speedup->time_us * 1e-6 / kNearPhysics)) {
-    return "a speedup of " + number(speedup) + ", near what a core can load and store";
+      beyond_physics(task, verdict.speedup->time_us * 1e-6 / kNearPhysics, bytes_per_second_max)) {
+    return "a speedup of " + number(speedup) + ", near what the device can load and store";
   }
   if (factor_ <= 0) return "";
   MutexLock lock(mutex_);

@@ -22,7 +22,8 @@ class SecondLook {
       : speedup_(suspect_speedup), factor_(suspect_factor) {}
 
   /// Why, for the log; empty for what is believed.
-  std::string doubt(const Task& task, const Verdict& verdict) const;
+  /// `bytes_per_second_max`: of what the device grants the task, caches included.
+  std::string doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max) const;
   /// What was believed in the end may be the best of its task. Forgotten with the process.
   void remember(const Task& task, const Verdict& verdict);
 

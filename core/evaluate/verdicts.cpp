@@ -45,6 +45,15 @@ Verdict verdict_of_death(const Judgement& judgement, const ProcessExit& exit) {
 
 }  // namespace
 
+Verdict verdict_of_plan(const Error& error, const std::string& source_name) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kBuildFailed;
+  verdict.stage = "build";
+  verdict.reason = "its plan cannot be read";
+  verdict.diagnostics = source_name + ":" + error.message + "\n";
+  return verdict;
+}
+
 std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
                                         const EvaluatorOptions& options) {
   if (built.ok) return std::nullopt;
@@ -87,6 +96,12 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
         return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
     case Ending::kRefused: {
+      // A launch that cannot be started names its shape, which nobody may hear of a hidden one.
+      if (j.message.starts_with("launch of ") || j.message.starts_with("scratch ")) {
+        const bool hidden = j.where.find("hidden") != std::string::npos;
+        return ended(Outcome::kCrashed, j,
+                     hidden ? "a launch that the device cannot start" : j.message);
+      }
       Verdict verdict = ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
       if (j.message == kBrokenReport) verdict.caught = caught::kBrokenReport;
       return verdict;
@@ -95,10 +110,14 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       break;
   }
   if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
-  if (result.exit->signal == SIGKILL && !result.exit->out_of_memory) {
-    return unavailable("the submission's process was killed, by itself or by the machine");
+  if (killed_from_outside(result)) {
+    return unavailable("the submission's process was killed by the machine");
   }
   return verdict_of_death(j, *result.exit);
+}
+
+bool killed_from_outside(const DeviceResult& result) {
+  return result.exit && result.exit->signal == SIGKILL && !result.exit->out_of_memory;
 }
 
 Verdict verdict_of_provocation(const DeviceResult& result) {

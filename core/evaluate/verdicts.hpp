@@ -7,12 +7,19 @@
 
 namespace hone {
 
+/// A mistake in a submission's plan.
+Verdict verdict_of_plan(const Error& error, const std::string& source_name);
+
 /// A build that failed, or nothing when it is fine.
 std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
                                         const EvaluatorOptions& options);
 
 /// A judgement about the submission. An Error when it was no doing of the submission's.
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
+
+/// Whether the process was ended by SIGKILL, and not for its memory: no candidate can send that to
+/// itself, so it was the machine's doing, or a person's.
+bool killed_from_outside(const DeviceResult& result);
 
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`.
 Verdict verdict_of_provocation(const DeviceResult& result);

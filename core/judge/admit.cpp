@@ -41,30 +41,6 @@ Bytes make_tensor(DType dtype, std::uint64_t count, MakeValue value) {
   return bytes;
 }
 
-double element(const char* at, DType dtype, std::uint64_t i) {
-  const auto read = [&]<typename T>(T value) {
-    std::memcpy(&value, at + i * sizeof(T), sizeof(T));
-    return static_cast<double>(value);
-  };
-  switch (dtype) {
-    case DType::kF32:
-      return read(float{});
-    case DType::kF64:
-      return read(double{});
-    case DType::kI8:
-      return read(std::int8_t{});
-    case DType::kU8:
-      return read(std::uint8_t{});
-    case DType::kI32:
-      return read(std::int32_t{});
-    case DType::kU32:
-      return read(std::uint32_t{});
-    case DType::kI64:
-      return read(std::int64_t{});
-  }
-  return 0;
-}
-
 /// The nearest number with a significand of eight bits, ties to even.
 double rounded_to_bfloat16(double number) {
   const auto single = static_cast<float>(number);
@@ -96,8 +72,8 @@ std::string short_text(double number) {
 
 class Admission {
  public:
-  Admission(const Task& task, std::uint64_t seed, Runner& reference)
-      : task_(task), seed_(seed), reference_(reference) {}
+  Admission(const Task& task, std::uint64_t seed, Runner& reference, Workbench& workbench)
+      : task_(task), seed_(seed), reference_(reference), workbench_(workbench) {}
 
   Result<Value> run() {
     std::vector<Trial> trials = plan_trials(task_, seed_);
@@ -130,13 +106,13 @@ class Admission {
 
   /// The exact outputs of one input, by tensor.
   Result<std::map<std::size_t, Bytes>> exact_outputs(const InputSet& set) {
-    const Round round = set.run_exact(0, kReferenceSeconds);
+    const Round round = set.run_exact(kReferenceSeconds);
     if (round.ending != Ending::kDone) return failed("the reference", round);
     std::map<std::size_t, Bytes> outputs;
     for (std::size_t t = 0; t < task_.tensors.size(); ++t) {
       if (task_.tensors[t].role == Role::kIn) continue;
       const Region& r = set.exact_layout().calls[0][t];
-      outputs[t].assign(reference_.arena() + r.payload, reference_.arena() + r.payload + r.bytes);
+      HONE_ASSIGN(outputs[t], reference_.arena().read(r.payload, r.bytes));
     }
     return outputs;
   }
@@ -144,15 +120,16 @@ class Admission {
   Status try_one(const Trial& trial, std::size_t number) {
     HONE_ASSIGN(const InputSet yesterday,
                 InputSet::make(task_, trial.dims, trial.family, 1,
-                               derive_seed(seed_, "yesterday", number), reference_));
+                               derive_seed(seed_, "yesterday", number), reference_, workbench_));
     HONE_ASSIGN(const auto old_outputs, exact_outputs(yesterday));
     HONE_ASSIGN(const InputSet today,
                 InputSet::make(task_, trial.dims, trial.family, 1,
-                               derive_seed(seed_, "today", number), reference_));
+                               derive_seed(seed_, "today", number), reference_, workbench_));
     HONE_ASSIGN(const auto outputs, exact_outputs(today));
     std::map<std::string, bool> right;
     for (const auto& [t, expected] : outputs) {
-      for (const auto& [name, answer] : answers(today, t, expected, old_outputs.at(t))) {
+      HONE_ASSIGN(const auto lazy, answers(today, t, expected, old_outputs.at(t)));
+      for (const auto& [name, answer] : lazy) {
         const bool passes = outside(today, t, answer, expected) <= 1.0;
         const auto found = right.try_emplace(name, true).first;
         found->second = found->second && passes;
@@ -175,43 +152,44 @@ class Admission {
                        static_cast<std::uint64_t>(axes->back()), task_.tolerance);
   }
 
-  std::map<std::string, Bytes> answers(const InputSet& set, std::size_t t, const Bytes& expected,
-                                       const Bytes& old) const {
+  Result<std::map<std::string, Bytes>> answers(const InputSet& set, std::size_t t,
+                                               const Bytes& expected, const Bytes& old) const {
     const Tensor& tensor = task_.tensors[t];
     const std::uint64_t count = set.exact_layout().calls[0][t].elements;
     const DType form = form_dtype(tensor, true);
     double mean = 0;
     for (std::uint64_t i = 0; i < count; ++i)
-      mean += element(expected.data(), form, i) / static_cast<double>(count);
+      mean += element_at(expected.data(), form, i) / static_cast<double>(count);
     std::map<std::string, Bytes> made;
     made["zeros"] = make_tensor(tensor.dtype, count, [](std::uint64_t) { return 0.0; });
     made["ones"] = make_tensor(tensor.dtype, count, [](std::uint64_t) { return 1.0; });
     made["the mean"] = make_tensor(tensor.dtype, count, [&](std::uint64_t) { return mean; });
     made["yesterday's answer"] = make_tensor(
-        tensor.dtype, count, [&](std::uint64_t i) { return element(old.data(), form, i); });
+        tensor.dtype, count, [&](std::uint64_t i) { return element_at(old.data(), form, i); });
     if (dtype_is_float(tensor.dtype)) {
       made[kRounded] = make_tensor(tensor.dtype, count, [&](std::uint64_t i) {
-        return rounded_to_bfloat16(element(expected.data(), form, i));
+        return rounded_to_bfloat16(element_at(expected.data(), form, i));
       });
     }
     for (std::size_t s = 0; s < task_.tensors.size(); ++s) {
       const Tensor& input = task_.tensors[s];
       const Region& r = set.exact_layout().calls[0][s];
       if (input.role != Role::kIn || r.elements < count) continue;
-      const char* at = reference_.arena() + r.payload;
-      made["a copy of " + input.name] = make_tensor(
-          tensor.dtype, count, [&](std::uint64_t i) { return element(at, input.dtype, i); });
+      HONE_ASSIGN(const Bytes bytes, reference_.arena().read(r.payload, r.bytes));
+      made["a copy of " + input.name] = make_tensor(tensor.dtype, count, [&](std::uint64_t i) {
+        return element_at(bytes.data(), input.dtype, i);
+      });
     }
     return made;
   }
 
   Status measure_reference(const InputSet& set, const std::map<std::size_t, Bytes>& outputs) {
-    const Round round = set.run_plain(0, kReferenceSeconds);
+    const Round round = set.run_plain(kReferenceSeconds);
     if (round.ending != Ending::kDone) return failed("the reference's plain form", round);
     for (const auto& [t, expected] : outputs) {
       const Region& r = set.exact_layout().calls[0][t];
-      const char* at = reference_.arena() + r.payload;
-      const Bytes plain(at, at + r.elements * dtype_size(task_.tensors[t].dtype));
+      const std::uint64_t bytes = r.elements * dtype_size(task_.tensors[t].dtype);
+      HONE_ASSIGN(const Bytes plain, reference_.arena().read(r.payload, bytes));
       reference_error_ = std::max(reference_error_, outside(set, t, plain, expected));
     }
     return {};
@@ -220,14 +198,16 @@ class Admission {
   const Task& task_;
   std::uint64_t seed_;
   Runner& reference_;
+  Workbench& workbench_;
   std::map<std::string, bool> passing_;
   double reference_error_ = 0;
 };
 
 }  // namespace
 
-Result<Value> admit_task(const Task& task, std::uint64_t seed, Runner& reference) {
-  auto report = Admission(task, seed, reference).run();
+Result<Value> admit_task(const Task& task, std::uint64_t seed, Runner& reference,
+                         Workbench& workbench) {
+  auto report = Admission(task, seed, reference, workbench).run();
   if (report || report.error().code != Code::kFailedPrecondition) return report;
   return report_of(0, Value::array(), 0, Value::array({report.error().message}));
 }

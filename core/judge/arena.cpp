@@ -26,6 +26,16 @@ Result<std::unique_ptr<Arena>> Arena::create(const Backend& backend, hone_device
   return arena;
 }
 
+Result<std::vector<char>> Arena::read(std::uint64_t at, std::uint64_t bytes) const {
+  if (base_ != nullptr) return std::vector<char>(base_ + at, base_ + at + bytes);
+  std::vector<char> copy(bytes);
+  hone_error error{};
+  error.struct_size = sizeof error;
+  if (backend_.factory()->read_buffer(buffer_, at, copy.data(), bytes, &error) != HONE_OK)
+    return Error{static_cast<Code>(error.code), std::string("read arena: ") + error.message};
+  return copy;
+}
+
 Arena::~Arena() { backend_.factory()->release_buffer(buffer_); }
 
 }  // namespace hone

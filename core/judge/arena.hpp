@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -21,7 +22,10 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  char* base() const { return base_; }  ///< as this process sees it
+  char* base() const { return base_; }  ///< as this process sees it; null on a device
+  hone_buffer* buffer() const { return buffer_; }
+  /// A copy of [at, at + bytes).
+  Result<std::vector<char>> read(std::uint64_t at, std::uint64_t bytes) const;
   std::uint64_t bytes() const { return bytes_; }
   int fd() const { return fd_.get(); }  ///< for the candidate, which can map but not resize it
   bool populated() const { return populated_; }

@@ -18,6 +18,14 @@ Judgement frozen_badly(const Error& error, const char* culprit, const std::strin
   return {ending, culprit, where, error.message, {}};
 }
 
+Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
+               const char* culprit, const std::string& where) {
+  const Status loaded = set.load_into(runner, layout, secret);
+  if (loaded) return correct_so_far();
+  if (loaded.error().code != Code::kInvalidArgument) return fault(loaded.error());
+  return {Ending::kRefused, culprit, where, loaded.error().message, {}};
+}
+
 Judgement cheated(std::string reason) {
   Judgement judged = wrong(std::move(reason));
   judged.verdict.outcome = Outcome::kCheated;

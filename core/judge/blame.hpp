@@ -17,6 +17,9 @@ Judgement fault(const Error& error);
 Judgement blame(const Round& round, const char* culprit, const std::string& where);
 /// A freeze that was not confirmed: the process has ended, or ours.
 Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where);
+/// Loads a round's inputs. A plan that the device cannot start is `culprit`'s doing.
+Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
+               const char* culprit, const std::string& where);
 /// The outcome `cheated`: a measurement that nothing else explains.
 Judgement cheated(std::string reason);
 /// The outcome `wrong`, stage "check".

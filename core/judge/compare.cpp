@@ -137,7 +137,34 @@ double share_of_floats(const T* got, const double* expected, std::uint64_t count
   return share;
 }
 
+template <typename T>
+double read_at(const void* tensor, std::uint64_t i) {
+  T value{};
+  std::memcpy(&value, static_cast<const char*>(tensor) + i * sizeof(T), sizeof(T));
+  return static_cast<double>(value);
+}
+
 }  // namespace
+
+double element_at(const void* tensor, DType dtype, std::uint64_t i) {
+  switch (dtype) {
+    case DType::kF32:
+      return read_at<float>(tensor, i);
+    case DType::kF64:
+      return read_at<double>(tensor, i);
+    case DType::kI8:
+      return read_at<std::int8_t>(tensor, i);
+    case DType::kU8:
+      return read_at<std::uint8_t>(tensor, i);
+    case DType::kI32:
+      return read_at<std::int32_t>(tensor, i);
+    case DType::kU32:
+      return read_at<std::uint32_t>(tensor, i);
+    case DType::kI64:
+      return read_at<std::int64_t>(tensor, i);
+  }
+  return 0;
+}
 
 double error_share(const void* got, const void* expected, DType dtype, std::uint64_t count,
                    std::uint64_t row, const Tolerance& tolerance) {

@@ -17,6 +17,9 @@ std::optional<Mismatch> compare_output(const void* got, const void* expected, DT
                                        std::uint64_t count, std::uint64_t row,
                                        const Tolerance& tolerance);
 
+/// Element `i` of a tensor.
+double element_at(const void* tensor, DType dtype, std::uint64_t i);
+
 /// The largest |got − expected| as a share of what the tolerance allows there; infinite when
 /// something is not finite that should be. Integers: 0 when equal, else infinite.
 double error_share(const void* got, const void* expected, DType dtype, std::uint64_t count,

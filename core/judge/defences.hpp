@@ -29,6 +29,8 @@ enum class Defence : unsigned {
   kMemoryLimit,      ///< a candidate's memory is limited
   kPhysics,          ///< a figure that no core could reach is refused
   kSecondLook,       ///< what looks too good is judged again, with other secrets
+  // Of devices with memory of their own:
+  kWitness,  ///< the clock stops at outputs that stay as they were seen
 };
 
 /// All of them stand, unless a test build says otherwise.

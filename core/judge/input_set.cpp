@@ -6,7 +6,6 @@
 #include <numeric>
 #include <random>
 
-#include "judge/compare.hpp"
 #include "judge/fill.hpp"
 #include "model/caught.hpp"
 
@@ -54,32 +53,26 @@ std::vector<std::int64_t> unflatten(std::int64_t flat, const std::vector<std::in
 
 std::uint64_t canary_seed(std::uint64_t secret) { return derive_seed(secret, "canary"); }
 
-/// The two canary stretches of a region.
-template <typename Visit>
-void canaries(const Region& r, Visit visit) {
-  visit(r.begin, r.payload);
-  visit(r.payload + r.bytes, r.end);
-}
-
 }  // namespace
 
 Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t family,
                                 std::size_t calls, std::uint64_t seed, Runner& reference,
-                                const Defences& defences) {
-  InputSet set(task, reference);
+                                Workbench& workbench, const Defences& defences) {
+  InputSet set(task, reference, workbench);
   set.dims_ = dims;
   set.defences_ = defences;
   HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true));
-  if (set.exact_.total > reference.arena_bytes())
+  if (set.exact_.total > reference.arena().bytes())
     return internal_error("the reference's arena is too small");
+  std::vector<FillOrder> orders;
   for (std::size_t call = 0; call < calls; ++call) {
     for (std::size_t t = 0; t < task.tensors.size(); ++t) {
       const Tensor& tensor = task.tensors[t];
       if (tensor.role == Role::kOut) continue;
       const Region& r = set.exact_.calls[call][t];
-      fill_tensor(reference.arena() + r.payload, tensor.dtype, r.elements,
-                  generator_for(task.families[family], tensor.name),
-                  derive_seed(seed, tensor.name, call));
+      orders.push_back({r.payload, tensor.dtype, r.elements,
+                        generator_for(task.families[family], tensor.name),
+                        derive_seed(seed, tensor.name, call)});
     }
     std::vector<std::uint64_t> scalars;
     for (const Scalar& scalar : task.scalars) {
@@ -88,6 +81,7 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
     }
     set.scalars_.push_back(std::move(scalars));
   }
+  HONE_TRY(workbench.fill(reference.arena(), orders));
   return set;
 }
 
@@ -104,82 +98,92 @@ void InputSet::point(Runner& runner, std::size_t slot, const std::vector<Region>
   }
 }
 
-void InputSet::load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const {
-  char* arena = runner.arena();
-  const char* masters = reference_->arena();
-  const std::uint64_t canary = canary_seed(secret);
+Status InputSet::load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const {
   std::vector<std::size_t> order(calls());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (defences_.holds(Defence::kShuffle))
     std::shuffle(order.begin(), order.end(), std::mt19937_64(derive_seed(secret, "order")));
+  std::vector<LoadOrder> loads;
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
-      const Region& r = layout.calls[call][t];
-      canaries(
-          r, [&](std::uint64_t from, std::uint64_t to) { write_pattern(arena, from, to, canary); });
+      LoadOrder load;
+      load.region = layout.calls[call][t];
+      load.master = exact_.calls[call][t].payload;
       if (task_->tensors[t].role == Role::kOut) {
-        if (!defences_.holds(Defence::kPoison)) continue;
-        write_pattern(arena, r.payload, r.payload + r.bytes,
-                      derive_seed(secret, "poison", call, t));
-      } else {
-        std::memcpy(arena + r.payload, masters + exact_.calls[call][t].payload, r.bytes);
+        load.kind =
+            defences_.holds(Defence::kPoison) ? LoadOrder::Kind::kPoison : LoadOrder::Kind::kLeave;
+        load.poison = derive_seed(secret, "poison", call, t);
       }
+      loads.push_back(load);
     }
   }
+  HONE_TRY(workbench_->load(runner.arena(), reference_->arena(), loads, canary_seed(secret)));
+  HONE_TRY(runner.prepare(Form::kEntry, dims_, layout.total));
+  runner.aim(layout, derive_seed(secret, "aim"));
   for (std::size_t slot = 0; slot < calls(); ++slot)
     point(runner, slot, layout.calls[order[slot]], order[slot]);
+  return {};
 }
 
-Round InputSet::run_exact(std::size_t call, double timeout_s) const {
-  point(*reference_, 0, exact_.calls[call], call);
-  return reference_->plain_round(Order::kRunSecond, 1, timeout_s);
+Round InputSet::run_reference(Form form, double timeout_s) const {
+  if (Status ready = reference_->prepare(form, dims_, exact_.total); !ready)
+    return {Ending::kRefused, 0, ready.error().message};
+  for (std::size_t call = 0; call < calls(); ++call)
+    point(*reference_, call, exact_.calls[call], call);
+  return reference_->plain_round(Order::kRun, calls(), timeout_s);
 }
 
-Round InputSet::run_plain(std::size_t call, double timeout_s) const {
-  point(*reference_, 0, exact_.calls[call], call);
-  return reference_->plain_round(Order::kRun, 1, timeout_s);
-}
+Round InputSet::run_exact(double timeout_s) const { return run_reference(Form::kExact, timeout_s); }
 
-std::optional<Mismatch> InputSet::compare(const Runner& runner, const Layout& layout,
-                                          std::size_t call) const {
-  for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
-    const Tensor& tensor = task_->tensors[t];
-    if (tensor.role == Role::kIn) continue;
-    const auto axes = extents(tensor, dims_);
-    const Region& r = layout.calls[call][t];
-    auto mismatch = compare_output(
-        runner.arena() + r.payload, reference_->arena() + exact_.calls[call][t].payload,
-        tensor.dtype, r.elements, static_cast<std::uint64_t>(axes->back()), task_->tolerance);
-    if (!mismatch) continue;
-    mismatch->tensor = tensor.name;
-    mismatch->index = unflatten(mismatch->index[0], *axes);
-    if (mismatch->total < kShowExpectedFrom) mismatch->expected.reset();
-    return mismatch;
-  }
-  return std::nullopt;
-}
+Round InputSet::run_plain(double timeout_s) const { return run_reference(Form::kEntry, timeout_s); }
 
-Damage InputSet::damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const {
-  const char* arena = runner.arena();
-  const char* masters = reference_->arena();
-  const std::uint64_t canary = canary_seed(secret);
+Result<std::optional<Mismatch>> InputSet::compare(const Runner& runner,
+                                                  const Layout& layout) const {
+  std::vector<CompareOrder> orders;
+  std::vector<std::size_t> tensors;
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
-      const Region& r = layout.calls[call][t];
       const Tensor& tensor = task_->tensors[t];
-      bool stands = true;
-      canaries(r, [&](std::uint64_t from, std::uint64_t to) {
-        stands = stands && pattern_stands(arena, from, to, canary);
-      });
-      if (!stands && defences_.holds(Defence::kCanaries))
-        return {"wrote outside of tensor " + tensor.name, caught::kWroteOutside};
-      if (tensor.role != Role::kIn || !defences_.holds(Defence::kInputsUnchanged)) continue;
-      if (std::memcmp(arena + r.payload, masters + exact_.calls[call][t].payload, r.bytes) != 0) {
-        return {"changed the input tensor " + tensor.name, caught::kChangedInputs};
-      }
+      if (tensor.role == Role::kIn) continue;
+      const auto axes = extents(tensor, dims_);
+      const Region& r = layout.calls[call][t];
+      orders.push_back({r.payload, exact_.calls[call][t].payload, tensor.dtype, r.elements,
+                        static_cast<std::uint64_t>(axes->back())});
+      tensors.push_back(t);
     }
   }
-  return {};
+  HONE_ASSIGN(auto found,
+              workbench_->compare(runner.arena(), reference_->arena(), orders, task_->tolerance));
+  if (!found) return std::optional<Mismatch>();
+  Mismatch mismatch = std::move(found->mismatch);
+  const Tensor& tensor = task_->tensors[tensors[found->order]];
+  mismatch.tensor = tensor.name;
+  mismatch.index = unflatten(mismatch.index[0], *extents(tensor, dims_));
+  if (mismatch.total < kShowExpectedFrom) mismatch.expected.reset();
+  return std::optional<Mismatch>(std::move(mismatch));
+}
+
+Result<Damage> InputSet::damage(const Runner& runner, const Layout& layout,
+                                std::uint64_t secret) const {
+  std::vector<InspectOrder> orders;
+  for (std::size_t call = 0; call < calls(); ++call) {
+    for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
+      const bool kept =
+          task_->tensors[t].role == Role::kIn && defences_.holds(Defence::kInputsUnchanged);
+      orders.push_back({layout.calls[call][t], exact_.calls[call][t].payload, kept});
+    }
+  }
+  HONE_ASSIGN(
+      const std::vector<Inspected> found,
+      workbench_->inspect(runner.arena(), reference_->arena(), orders, canary_seed(secret)));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string& name = task_->tensors[i % task_->tensors.size()].name;
+    if (!found[i].canaries_stand && defences_.holds(Defence::kCanaries))
+      return Damage{"wrote outside of tensor " + name, caught::kWroteOutside};
+    if (!found[i].unchanged)
+      return Damage{"changed the input tensor " + name, caught::kChangedInputs};
+  }
+  return Damage{};
 }
 
 }  // namespace hone

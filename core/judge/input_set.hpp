@@ -10,6 +10,7 @@
 #include "judge/defences.hpp"
 #include "judge/layout.hpp"
 #include "judge/runner.hpp"
+#include "judge/workbench.hpp"
 #include "model/task.hpp"
 #include "model/verdict.hpp"
 
@@ -27,35 +28,36 @@ class InputSet {
   /// Fills the masters in the reference's arena; the reference must be idle.
   static Result<InputSet> make(const Task& task, const Dims& dims, std::size_t family,
                                std::size_t calls, std::uint64_t seed, Runner& reference,
-                               const Defences& defences = {});
+                               Workbench& workbench, const Defences& defences = {});
 
   /// Copies the inputs into a runner's arena, poisons its outputs, writes canaries, and points the
   /// round's arguments at them, the calls in a secret order. The runner must not be running
-  /// anything.
-  void load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  /// anything. invalid_argument: its plan asks for what the device cannot start.
+  Status load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const;
 
-  /// Runs the reference's exact form on call `call`.
-  Round run_exact(std::size_t call, double timeout_s) const;
-  /// Runs the reference's plain form (the entry's own types) on call `call`, over the exact form's
-  /// outputs.
-  Round run_plain(std::size_t call, double timeout_s) const;
-  /// The first output of `runner` outside the tolerance, after run_exact(call).
-  std::optional<Mismatch> compare(const Runner& runner, const Layout& layout,
-                                  std::size_t call) const;
+  /// Runs the reference's exact form on every call.
+  Round run_exact(double timeout_s) const;
+  /// Runs the reference's plain form (the entry's own types), over the exact form's outputs.
+  Round run_plain(double timeout_s) const;
+  /// The first output of `runner` outside the tolerance, after run_exact().
+  Result<std::optional<Mismatch>> compare(const Runner& runner, const Layout& layout) const;
   /// What else must hold after a round: canaries stand and inputs are as they were.
-  Damage damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  Result<Damage> damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
 
   std::size_t calls() const { return exact_.calls.size(); }
   const Layout& exact_layout() const { return exact_; }
   const Dims& dims() const { return dims_; }
 
  private:
-  InputSet(const Task& task, Runner& reference) : task_(&task), reference_(&reference) {}
+  InputSet(const Task& task, Runner& reference, Workbench& workbench)
+      : task_(&task), reference_(&reference), workbench_(&workbench) {}
+  Round run_reference(Form form, double timeout_s) const;
   void point(Runner& runner, std::size_t slot, const std::vector<Region>& regions,
              std::size_t call) const;
 
   const Task* task_;
   Runner* reference_;
+  Workbench* workbench_;
   Dims dims_;
   Layout exact_;
   Defences defences_;

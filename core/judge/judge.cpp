@@ -2,7 +2,9 @@
 #include "judge/judge.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/assert.hpp"
 #include "judge/admit.hpp"
 #include "judge/blame.hpp"
 #include "judge/messages.hpp"
@@ -36,6 +38,33 @@ std::string text_of(const Value& request, std::string_view key) {
   return text != nullptr && text->is_string() ? text->as_string() : "";
 }
 
+std::int64_t integer_of(const Value& request, std::string_view key) {
+  const Value* number = request.find(key);
+  return number != nullptr && number->is_int() ? number->as_int() : -1;
+}
+
+/// What a device says that it can start; a limit of 0 is none that it knows of.
+PlanLimits limits_of(const Value& facts) {
+  PlanLimits limits;
+  const Value* said = facts.find("limits");
+  if (said == nullptr || !said->is_map()) return limits;
+  const auto take = [](const Value* from, std::int64_t& to) {
+    if (from != nullptr && from->is_int() && from->as_int() > 0) to = from->as_int();
+  };
+  for (const char* key : {"grid", "block"}) {
+    const Value* list = said->find(key);
+    if (list == nullptr || !list->is_array()) continue;
+    std::int64_t* to = std::string_view(key) == "grid" ? limits.grid : limits.block;
+    for (std::size_t i = 0; i < 3 && i < list->as_array().size(); ++i)
+      take(&list->as_array()[i], to[i]);
+  }
+  take(said->find("block_threads"), limits.block_threads);
+  take(said->find("shared_bytes"), limits.shared_bytes);
+  if (const Value* cluster = said->find("cluster"); cluster != nullptr && cluster->is_int())
+    limits.cluster = cluster->as_int();
+  return limits;
+}
+
 }  // namespace
 
 Judge::Judge(int socket, const Backend& backend, hone_device* device, int cpu,
@@ -64,13 +93,19 @@ void Judge::answer(StreamMessage message) {
   const std::string verb = text_of(*request, "verb");
   if (verb == "drop") {
     installed_.erase(text_of(*request, "key"));
+  } else if (verb == "forget") {
+    kept_.erase(integer_of(*request, "runner"));
+  } else if (verb == "equip") {
+    auto facts = equip(std::move(message.fds));
+    if (!facts) return say_judged(fault(facts.error()));
+    say(Value::map({{"kind", "equipped"}, {"facts", std::move(facts).value()}}));
   } else if (verb == "install") {
     const Judgement done = install(*request, std::move(message.fds));
     if (!passed(done)) return say_judged(done);
     say(Value::map({{"kind", "installed"}}));
   } else if (verb == "judge") {
     say_judged(judge(*request, std::move(message.fds)));
-    if (spare_bytes_ == 0) return;
+    if (spare_bytes_ == 0 || device_code_) return;
     if (auto spare = Arena::create(backend_, device_, spare_bytes_, true)) {
       spare_ = std::move(spare).value();
     }
@@ -98,15 +133,47 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
     handles.frozen_events = std::move(fds[4]);
   }
   handles.pid = static_cast<pid_t>(pid->as_int());
+  const RunnerOptions options = options_for(task, settings, limited);
+  HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles), options));
+  if (device_code_) {
+    HONE_ASSIGN(auto witness, Witness::create(backend_, device_));
+    runner->set_witness(std::move(witness));
+  }
+  return runner;
+}
+
+RunnerOptions Judge::options_for(const Task& task, const MeasureSettings& settings,
+                                 bool limited) const {
   RunnerOptions options;
+  options.device_code = device_code_;
   const auto granted_end =
       cores_.begin() +
       static_cast<std::ptrdiff_t>(std::min(cores_.size(), static_cast<std::size_t>(task.threads)));
   options.spin = std::find(cores_.begin(), granted_end, cpu_) == granted_end;
-  options.memory_bytes_max = limited ? task.memory_mb << 20 : 0;
+  options.memory_bytes_max = limited && !device_code_ ? task.memory_mb << 20 : 0;
   options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
-  return ProcessRunner::create(std::move(arena), std::move(handles), options);
+  return options;
+}
+
+Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
+  HONE_ASSIGN(Value facts, backend_.facts(device_));
+  limits_ = limits_of(facts);
+  if (fds.empty()) return facts;
+  device_code_ = true;
+  HONE_ASSIGN(workbench_, make_device_workbench(backend_, device_, fds[0].get(), facts));
+  return facts;
+}
+
+Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
+  const Value* plan = request.find("plan");
+  if (plan == nullptr) return internal_error("request: no plan");
+  HONE_ASSIGN(Plan entry, plan_from_value(*plan));
+  std::optional<Plan> exact;
+  if (const Value* other = request.find("exact")) {
+    HONE_ASSIGN(exact, plan_from_value(*other));
+  }
+  return Plans::make(task, std::move(entry), std::move(exact), limits_);
 }
 
 Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {
@@ -123,7 +190,9 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   auto settings = settings_of(request);
   if (!settings) return fault(settings.error());
   const bool is_reference = text_of(request, "role") == "reference";
-  const auto bytes = arena_bytes(*task, *settings, is_reference, 0);
+  auto plans = plans_of(request, *task);
+  if (!plans) return fault(plans.error());
+  const auto bytes = arena_bytes(*task, *settings, is_reference, 0, *plans);
   if (!bytes) return fault(bytes.error());
   auto arena = Arena::create(backend_, device_, *bytes, false);
   if (!arena) return fault(arena.error());
@@ -133,9 +202,7 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   // Trusted code has no business with the memory limit of submissions.
   Task unlimited = *task;
   unlimited.memory_mb = 0;
-  const Round ready = is_reference
-                          ? (*runner)->set_up(unlimited, "reference", "exact", cores_, kLoadSeconds)
-                          : (*runner)->set_up(unlimited, task->entry, "", cores_, kLoadSeconds);
+  const Round ready = (*runner)->set_up(unlimited, std::move(*plans), cores_, kLoadSeconds);
   const char* culprit = is_reference ? "reference" : "baseline";
   if (ready.ending != Ending::kDone) return blame(ready, culprit, "loading");
   Installed entry{std::move(*task), std::move(*runner), {}};
@@ -143,7 +210,8 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   if (!is_reference) {
     auto reference = installed(request, "reference");
     if (!reference) return fault(reference.error());
-    Judgement calibrated = calibrate(entry.task, seed_of(request), *reference, entry.trusted);
+    Judgement calibrated =
+        calibrate(entry.task, seed_of(request), *reference, entry.trusted, *workbench_);
     if (!passed(calibrated)) return calibrated;
   }
   installed_.insert_or_assign(text_of(request, "key"), std::move(entry));
@@ -166,25 +234,63 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   auto baseline = installed(request, "baseline");
   if (!baseline) return fault(baseline.error());
   if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
-  const auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds);
+  auto plans = plans_of(request, *task);
+  if (!plans) return fault(plans.error());
+  const auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds, *plans);
   if (!bytes) return fault(bytes.error());
+  const Value* kept = request.find("kept");
+  if (kept != nullptr && kept->is_bool() && kept->as_bool() && fds.size() == 1)
+    return judge_kept(request, std::move(fds[0]), *task, *settings, std::move(*plans), *bytes);
   auto arena = take_arena(*bytes);
   if (!arena) return fault(arena.error());
   auto runner =
       make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), true);
   if (!runner) return fault(runner.error());
-  const Round ready = (*runner)->set_up(*task, task->entry, "", cores_, task->run_seconds);
+  const Round ready = (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
+  Judgement judged = judge_with(**runner, ready, request, *task, *settings);
+  if (device_code_ && judged.ending == Ending::kDone)
+    kept_.insert_or_assign(integer_of(request, "runner"), std::move(*runner));
+  return judged;
+}
+
+Judgement Judge::judge_with(ProcessRunner& runner, const Round& ready, const Value& request,
+                            const Task& task, const MeasureSettings& settings) {
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
-  Session session(*task, seed_of(request), *settings, *reference, *baseline, **runner);
+  const auto reference = installed(request, "reference");
+  const auto baseline = installed(request, "baseline");
+  HONE_ASSERT(reference && baseline);
+  Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_);
   return session.judge([this](const char* stage) {
     say(Value::map({{"kind", "stage"}, {"stage", stage}}));
   });
 }
 
+Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task& task,
+                            const MeasureSettings& settings, Plans plans, std::uint64_t bytes) {
+  const auto found = kept_.find(integer_of(request, "runner"));
+  if (found == kept_.end()) return fault(internal_error("no runner of that id is kept"));
+  std::unique_ptr<ProcessRunner> runner = std::move(found->second);
+  kept_.erase(found);
+  std::unique_ptr<Arena> larger;
+  if (runner->arena().bytes() < bytes) {
+    auto arena = Arena::create(backend_, device_, bytes, false);
+    if (!arena) return fault(arena.error());
+    larger = std::move(*arena);
+  } else if (Status scrubbed = workbench_->scrub(runner->arena()); !scrubbed) {
+    return fault(scrubbed.error());
+  }
+  const Round ready = runner->reload(task, std::move(plans), std::move(artifact), std::move(larger),
+                                     options_for(task, settings, true), task.run_seconds);
+  Judgement judged = judge_with(*runner, ready, request, task, settings);
+  if (judged.ending == Ending::kDone)
+    kept_.insert_or_assign(integer_of(request, "runner"), std::move(runner));
+  return judged;
+}
+
 Result<Value> Judge::admit(const Value& request) {
   HONE_ASSIGN(const Task task, task_of(request));
   HONE_ASSIGN(const Trusted reference, installed(request, "reference"));
-  return admit_task(task, seed_of(request), *reference.runner);
+  return admit_task(task, seed_of(request), *reference.runner, *workbench_);
 }
 
 }  // namespace hone

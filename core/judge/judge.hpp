@@ -15,10 +15,13 @@
 namespace hone {
 
 /// Requests (maps) and what travels with them:
-///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid}
-///            + process → {kind: "installed"}
-///   judge    {task, settings, seed, reference: key, baseline: key, pid}
-///            + process → {kind: "stage", stage}… {kind: "judged"}
+///   equip    {} + harness, where the device's memory is its own → {kind: "equipped", facts}
+///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
+///            exact: plan} + process → {kind: "installed"}
+///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
+///            bool} + process → {kind: "stage", stage}… {kind: "judged"}. With `kept`, the runner of
+///            that id is used again, and what travels is the artifact alone
+///   forget   {runner: id} → nothing
 ///   admit    {task, seed, reference: key} → {kind: "admitted", report}
 ///   drop     {key} → nothing
 /// A process travels as its descriptors: socket, artifact, pidfd and, with cgroups, freeze and
@@ -37,6 +40,9 @@ class Judge {
     std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
   };
+  Result<Value> equip(std::vector<UniqueFd> fds);
+  Result<Plans> plans_of(const Value& request, const Task& task) const;
+  RunnerOptions options_for(const Task& task, const MeasureSettings& settings, bool limited) const;
   void answer(StreamMessage message);
   void say(const Value& value) const;
   void say_judged(const Judgement& judgement) const;
@@ -45,6 +51,10 @@ class Judge {
                                                      const MeasureSettings& settings,
                                                      std::unique_ptr<Arena> arena,
                                                      bool limited) const;
+  Judgement judge_with(ProcessRunner& runner, const Round& ready, const Value& request,
+                       const Task& task, const MeasureSettings& settings);
+  Judgement judge_kept(const Value& request, UniqueFd artifact, const Task& task,
+                       const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
@@ -56,7 +66,11 @@ class Judge {
   hone_device* device_;
   int cpu_;
   std::vector<int> cores_;
+  bool device_code_ = false;  ///< artifacts are: the device's memory is not this process'
+  PlanLimits limits_;
+  std::unique_ptr<Workbench> workbench_ = make_host_workbench();
   std::map<std::string, Installed> installed_;
+  std::map<std::int64_t, std::unique_ptr<ProcessRunner>> kept_;  ///< device code: by the host's id
   /// The next submission's, made between two requests: the kernel takes milliseconds to clear it.
   std::unique_ptr<Arena> spare_;
   std::uint64_t spare_bytes_ = 0;  ///< what the last submission needed

@@ -1,4 +1,5 @@
-// Places tensors one after another, each in pages of its own.
+// Places tensors one after another, each in pages of its own: first those that calls only read, then
+// those that they write.
 #include "judge/layout.hpp"
 
 #include <algorithm>
@@ -7,10 +8,46 @@ namespace hone {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kCanary = 64;  // at least so many canary bytes before and behind a payload
+// At least so many canary bytes before and behind a payload; what device memory is aligned to.
+constexpr std::uint64_t kCanary = 256;
 constexpr std::uint64_t kArenaMax = std::uint64_t{64} << 30;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+/// One tensor after what is placed already.
+void place_region(Region& r, std::uint64_t alignment, Placement placement, Layout& layout) {
+  r.begin = layout.total;
+  if (placement == Placement::kCanaries) {
+    r.payload = r.begin + kCanary;
+    r.end = up(r.payload + r.bytes + kCanary, kPage);
+    layout.total = r.end;
+  } else {
+    r.end = up(r.begin + kCanary + up(r.bytes, alignment), kPage);
+    r.payload = r.end - up(r.bytes, alignment);
+    layout.guards.push_back({r.end, kPage});
+    layout.total = r.end + kPage;
+  }
+}
+
+/// All calls' tensors that are written, or all that are not.
+Status place(const Task& task, const Dims& dims, Placement placement, bool exact, bool written,
+             Layout& layout) {
+  for (std::vector<Region>& regions : layout.calls) {
+    for (std::size_t t = 0; t < task.tensors.size(); ++t) {
+      const Tensor& tensor = task.tensors[t];
+      if ((tensor.role != Role::kIn) != written) continue;
+      HONE_ASSIGN(const std::int64_t elements, element_count(tensor, dims));
+      const std::size_t element = dtype_size(form_dtype(tensor, exact));
+      Region& r = regions[t];
+      r.elements = static_cast<std::uint64_t>(elements);
+      r.bytes = r.elements * element;
+      place_region(r, std::max<std::uint64_t>(static_cast<std::uint64_t>(task.alignment), element),
+                   placement, layout);
+      if (layout.total > kArenaMax) return invalid_argument("tensors need more than 64 GiB");
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -22,32 +59,11 @@ DType form_dtype(const Tensor& tensor, bool exact) {
 Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,
                        bool exact) {
   Layout layout;
-  for (std::size_t call = 0; call < calls; ++call) {
-    std::vector<Region> regions;
-    for (const Tensor& tensor : task.tensors) {
-      HONE_ASSIGN(const std::int64_t elements, element_count(tensor, dims));
-      const std::size_t element = dtype_size(form_dtype(tensor, exact));
-      Region r;
-      r.elements = static_cast<std::uint64_t>(elements);
-      r.bytes = r.elements * element;
-      r.begin = layout.total;
-      if (placement == Placement::kCanaries) {
-        r.payload = r.begin + kCanary;
-        r.end = up(r.payload + r.bytes + kCanary, kPage);
-        layout.total = r.end;
-      } else {
-        const std::uint64_t grain =
-            std::max<std::uint64_t>(static_cast<std::uint64_t>(task.alignment), element);
-        r.end = up(r.begin + kCanary + up(r.bytes, grain), kPage);
-        r.payload = r.end - up(r.bytes, grain);
-        layout.guards.push_back({r.end, kPage});
-        layout.total = r.end + kPage;
-      }
-      if (layout.total > kArenaMax) return invalid_argument("tensors need more than 64 GiB");
-      regions.push_back(r);
-    }
-    layout.calls.push_back(std::move(regions));
-  }
+  layout.calls.assign(calls, std::vector<Region>(task.tensors.size()));
+  HONE_TRY(place(task, dims, placement, exact, false, layout));
+  layout.outputs_begin = layout.total;
+  HONE_TRY(place(task, dims, placement, exact, true, layout));
+  layout.outputs_end = layout.total;
   return layout;
 }
 

@@ -25,7 +25,8 @@ struct Region {
 struct Layout {
   std::vector<std::vector<Region>> calls;  ///< [call][tensor, in the task's order]
   std::vector<Guard> guards;
-  std::uint64_t total = 0;  ///< bytes of arena used, whole pages
+  std::uint64_t outputs_begin = 0, outputs_end = 0;  ///< all that calls write, with its canaries
+  std::uint64_t total = 0;                           ///< bytes of arena used, whole pages
 };
 
 /// `exact`: float outputs are doubles, as the reference's second form writes them.

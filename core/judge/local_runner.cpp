@@ -1,10 +1,9 @@
 // Rounds as plain calls between two readings of the clock.
 #include "judge/local_runner.hpp"
 
-#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
-#include "judge/process_runner.hpp"
+#include "channel/launch.hpp"
 
 namespace hone {
 namespace {
@@ -16,49 +15,49 @@ Status check(std::int32_t code, const hone_error& error) {
 
 }  // namespace
 
-Result<std::unique_ptr<LocalRunner>> LocalRunner::create(
-    const Backend& backend, hone_device* device, const Task& task, std::string_view artifact,
-    const std::string& entry, const std::string& second_entry, std::uint64_t arena_bytes) {
+Result<std::unique_ptr<LocalRunner>> LocalRunner::create(const Backend& backend,
+                                                         hone_device* device, Plans plans,
+                                                         std::string_view artifact,
+                                                         std::uint64_t arena_bytes) {
   std::unique_ptr<LocalRunner> runner(new LocalRunner());
   runner->backend_ = backend.factory();
   runner->device_ = device;
-  runner->bytes_ = page_round(arena_bytes);
-  runner->argument_count_ = static_cast<std::uint32_t>(task.arguments.size());
+  runner->plans_ = std::move(plans);
+  HONE_ASSIGN(runner->arena_, Arena::create(backend, device, arena_bytes, false));
+  HONE_ASSIGN(const UniqueFd fd, memory_file("hone-artifact", artifact));
   hone_error error{};
   error.struct_size = sizeof error;
-  HONE_TRY(check(runner->backend_->create_buffer(device, runner->bytes_, &runner->buffer_, &error),
-                 error));
-  runner->base_ = static_cast<char*>(runner->backend_->map_buffer(runner->buffer_));
-  HONE_ASSIGN(const UniqueFd fd, memory_file("hone-artifact", artifact));
   hone_artifact* loaded = nullptr;
   HONE_TRY(check(runner->backend_->load(device, fd.get(), &loaded, &error), error));
-  const std::vector<std::uint32_t> kinds = argument_kinds(task);
-  const std::string* entries[2] = {&entry, &second_entry};
-  for (int i = 0; i < 2; ++i) {
-    if (entries[i]->empty()) continue;
-    HONE_TRY(
-        check(runner->backend_->get_kernel(loaded, entries[i]->c_str(), kinds.data(),
-                                           runner->argument_count_, &runner->kernels_[i], &error),
-              error));
+  const auto setup = std::make_unique<Setup>();
+  runner->plans_.list_kernels(*setup);
+  for (std::uint32_t i = 0; i < setup->kernel_count; ++i) {
+    const KernelName& name = setup->kernels[i];
+    hone_kernel* kernel = nullptr;
+    HONE_TRY(check(runner->backend_->get_kernel(loaded, name.name, name.argument_kinds,
+                                                name.argument_count, &kernel, &error),
+                   error));
+    runner->kernels_.push_back(kernel);
   }
   return runner;
 }
 
-LocalRunner::~LocalRunner() { backend_->release_buffer(buffer_); }
+Status LocalRunner::prepare(Form form, const Dims& dims, std::uint64_t scratch_at) {
+  return plans_.order(form, dims, scratch_at, launches_, &launch_count_);
+}
 
 Round LocalRunner::timed_round(Order order, std::size_t calls, double) {
-  hone_kernel* kernel = kernels_[order == Order::kRunSecond ? 1 : 0];
   hone_error error{};
   error.struct_size = sizeof error;
-  hone_launch launch{};
-  launch.struct_size = sizeof launch;
-  launch.count = argument_count_;
   Round round;
   const std::int64_t start = monotonic_ns();
-  for (std::size_t i = 0; order != Order::kNothing && i < calls; ++i) {
-    launch.values = values_[i].data();
-    if (backend_->launch(kernel, buffer_, &launch, &error) != HONE_OK)
-      return {Ending::kFault, 0, error.message};
+  for (std::size_t i = 0; order == Order::kRun && i < calls; ++i) {
+    for (std::uint32_t l = 0; l < launch_count_; ++l) {
+      const Launch& launch = launches_[l];
+      if (launch_call(*backend_, kernels_[launch.kernel], arena_->buffer(), launch,
+                      values_[i].data(), &error) != HONE_OK)
+        return {Ending::kFault, 0, error.message};
+    }
   }
   if (backend_->wait(device_, &error) != HONE_OK) return {Ending::kFault, 0, error.message};
   round.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;

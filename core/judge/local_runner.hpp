@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/unique_fd.hpp"
+#include "judge/plans.hpp"
 #include "judge/runner.hpp"
 #include "model/task.hpp"
 #include "plugin/backend.hpp"
@@ -17,14 +18,11 @@ namespace hone {
 class LocalRunner : public Runner {
  public:
   static Result<std::unique_ptr<LocalRunner>> create(const Backend& backend, hone_device* device,
-                                                     const Task& task, std::string_view artifact,
-                                                     const std::string& entry,
-                                                     const std::string& second_entry,
+                                                     Plans plans, std::string_view artifact,
                                                      std::uint64_t arena_bytes);
-  ~LocalRunner() override;
 
-  char* arena() const override { return base_; }
-  std::uint64_t arena_bytes() const override { return bytes_; }
+  const Arena& arena() const override { return *arena_; }
+  Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) override;
   Status freeze() override { return {}; }
   Status thaw() override { return {}; }
   RoundValues& values(std::size_t call) override { return values_[call]; }
@@ -37,11 +35,11 @@ class LocalRunner : public Runner {
 
   const hone_backend_factory* backend_ = nullptr;
   hone_device* device_ = nullptr;
-  hone_buffer* buffer_ = nullptr;
-  char* base_ = nullptr;
-  std::uint64_t bytes_ = 0;
-  std::uint32_t argument_count_ = 0;
-  hone_kernel* kernels_[2] = {nullptr, nullptr};
+  std::unique_ptr<Arena> arena_;
+  Plans plans_;
+  std::vector<hone_kernel*> kernels_;
+  Launch launches_[kLaunchesMax] = {};
+  std::uint32_t launch_count_ = 0;
   RoundValues values_[kCallsMax] = {};
 };
 

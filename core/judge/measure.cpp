@@ -15,7 +15,6 @@
 
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
-#include "judge/evict.hpp"
 #include "judge/fill.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
@@ -27,10 +26,8 @@ namespace {
 constexpr double kSinglesDisagree =
     0.80;  // rounds of one call may show so much less of the speedup before they count
 constexpr double kNoisyWidth = 0.15;  // of the interval, relative
-constexpr double kCoreBytesPerSecond =
-    128 * 6e9;                   // no load and store unit is faster, caches or not
-constexpr int kPairsLeast = 3;   // even for a submission that is far slower than its baseline,
-constexpr double kPatience = 4;  // after so many times the time that a measurement should take
+constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
+constexpr double kPatience = 4;       // after so many times the time that a measurement should take
 constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 
@@ -56,9 +53,14 @@ std::size_t round_calls(const Task& task, const MeasureSettings& settings, doubl
 }
 
 Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact,
-                                  double call_seconds) {
+                                  double call_seconds, const Plans& plans) {
   HONE_ASSIGN(const std::uint64_t one, call_bytes(task, exact));
-  std::uint64_t bytes = one * round_calls(task, settings, call_seconds);
+  // Rationale: a plan that cannot be at a shape is found when the shape is run, and is its author's.
+  const auto scratch = [&](const Dims& dims) {
+    const auto needed = plans.scratch_bytes(dims);
+    return needed ? *needed : std::uint64_t{0};
+  };
+  std::uint64_t bytes = one * round_calls(task, settings, call_seconds) + scratch(task.timed);
   std::vector<Dims> shapes = task.shown;
   for (const HiddenShape& hidden : task.hidden) {
     Dims largest;
@@ -68,23 +70,24 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
   for (const Dims& dims : shapes) {
     for (const Placement placement : {Placement::kCanaries, Placement::kGuards}) {
       HONE_ASSIGN(const Layout layout, lay_out(task, dims, 1, placement, exact));
-      bytes = std::max(bytes, layout.total);
+      bytes = std::max(bytes, layout.total + scratch(dims));
     }
   }
   return bytes;
 }
 
-bool beyond_physics(const Task& task, double call_seconds) {
+bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {
   double bytes = 0;
   for (const Tensor& tensor : task.tensors) {
     const auto count = element_count(tensor, task.timed);
     if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
   }
-  return bytes / call_seconds > kCoreBytesPerSecond * task.threads;
+  return bytes / call_seconds > bytes_per_second_max;
 }
 
-Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline) {
-  auto set = InputSet::make(task, task.timed, 0, 1, seed, *reference.runner);
+Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
+                    Workbench& workbench) {
+  auto set = InputSet::make(task, task.timed, 0, 1, seed, *reference.runner, workbench);
   if (!set) return fault(set.error());
   auto layout = lay_out(task, task.timed, 1, Placement::kCanaries, false);
   if (!layout) return fault(layout.error());
@@ -98,8 +101,10 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
   }
   baseline.floor_seconds = median(floors);
   for (int i = 0; i < kCalibrationCalls; ++i) {
-    set->load_into(*baseline.runner, *layout,
-                   derive_seed(seed, "calibrate", static_cast<std::uint64_t>(i)));
+    const std::uint64_t secret = derive_seed(seed, "calibrate", static_cast<std::uint64_t>(i));
+    if (Judgement loaded = load(*set, *baseline.runner, *layout, secret, "baseline", "calibration");
+        !passed(loaded))
+      return loaded;
     const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
     if (round.ending != Ending::kDone) return blame(round, "baseline", "calibration");
     calls.push_back(per_call(round.seconds, baseline.floor_seconds, 1));
@@ -108,18 +113,18 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
   return correct_so_far();
 }
 
-/// Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and
-/// more.
-void Session::make_cold(const Layout& layout) const {
-  if (task_.cache_warm) return;
-  evict(baseline_.runner->arena(), layout.total);
-  evict(submission_.arena(), layout.total);
-}
-
 Judgement Session::round(const Side& side, const InputSet& set, const Layout& layout,
                          double* seconds) {
-  set.load_into(side.runner, layout, side.secret);
-  make_cold(layout);
+  if (Judgement loaded = load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
+      !passed(loaded))
+    return loaded;
+  // Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and
+  // more.
+  if (!task_.cache_warm) {
+    const Status cold =
+        workbench_.make_cold(baseline_.runner->arena(), submission_.arena(), layout.total);
+    if (!cold) return fault(cold.error());
+  }
   const Round round = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
   *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
   return round.ending == Ending::kDone ? correct_so_far()
@@ -130,8 +135,8 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
                         double* b) {
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "pair", fresh ? number : 0);
-  auto set =
-      InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, settings_.defences);
+  auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, workbench_,
+                            settings_.defences);
   if (!set) return fault(set.error());
   auto layout = lay_out(task_, task_.timed, calls, Placement::kCanaries, false);
   if (!layout) return fault(layout.error());
@@ -189,8 +194,9 @@ Judgement Session::measure() {
     singles_a.push_back(pair_a);
     singles_b.push_back(pair_b);
   }
-  if (settings_.defences.holds(Defence::kPhysics) && beyond_physics(task_, median(b))) {
-    return cheated("a call would have moved its tensors faster than a core can load and store");
+  if (settings_.defences.holds(Defence::kPhysics) &&
+      beyond_physics(task_, median(b), workbench_.bytes_per_second_max(task_))) {
+    return cheated("a call would have moved its tensors faster than the device can load and store");
   }
   const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));
   Speedup speedup;

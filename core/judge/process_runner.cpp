@@ -23,16 +23,12 @@ namespace {
 constexpr double kFreezeTimeout = 2.0;
 constexpr double kSetupTimeout = 10.0;
 
-Setup make_setup(const Task& task, const std::string& entry, const std::string& second_entry) {
+Setup make_setup(const Task& task, const Plans& plans) {
   Setup setup{};
   setup.version = kChannelVersion;
   setup.memory_bytes = static_cast<std::uint64_t>(task.memory_mb) * 4 << 20;
   setup.threads = static_cast<std::uint32_t>(task.threads);
-  const std::vector<std::uint32_t> kinds = argument_kinds(task);
-  setup.argument_count = static_cast<std::uint32_t>(kinds.size());
-  std::copy(kinds.begin(), kinds.end(), setup.argument_kinds);
-  std::snprintf(setup.entry, sizeof setup.entry, "%s", entry.c_str());
-  std::snprintf(setup.second_entry, sizeof setup.second_entry, "%s", second_entry.c_str());
+  plans.list_kernels(setup);
   return setup;
 }
 
@@ -99,7 +95,7 @@ ProcessRunner::~ProcessRunner() {
 }
 
 Round ProcessRunner::receive_report(Report expected, double timeout_s) {
-  const Ending blame = expected == Report::kSealed ? Ending::kFault : Ending::kDied;
+  const Ending blame = expected == Report::kLoaded ? Ending::kDied : Ending::kFault;
   const double deadline_s = monotonic_s() + timeout_s;
   Loaded loaded{};
   for (;;) {
@@ -127,8 +123,40 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
   }
 }
 
-Round ProcessRunner::set_up(const Task& task, const std::string& entry,
-                            const std::string& second_entry, const std::vector<int>& cores,
+Status ProcessRunner::send(const Task& task, int artifact) {
+  Setup setup = make_setup(task, plans_);
+  setup.arena_bytes = arena_->bytes();
+  setup.populate = arena_->populated() ? 1 : 0;
+  setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
+                 (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
+  return send_setup(handles_.socket.get(), setup,
+                    {orders_fd_.get(), answers_fd_.get(), arena_->fd(), artifact});
+}
+
+/// Rationale: a process that runs device code alone seals itself once, before its first artifact.
+Round ProcessRunner::send_and_load(const Task& task, int artifact, double timeout_s) {
+  if (Status sent = send(task, artifact); !sent) return {Ending::kFault, 0, sent.error().message};
+  if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
+    return sealed;
+  return receive_report(Report::kLoaded, left_of(timeout_s));
+}
+
+Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
+                            std::unique_ptr<Arena> arena, RunnerOptions options, double timeout_s) {
+  HONE_ASSERT(options_.device_code);
+  if (Round ready = plain_round(Order::kReload, 0, kSetupTimeout); ready.ending != Ending::kDone)
+    return {Ending::kFault, 0, "the process did not answer: " + ready.message};
+  options_ = options;
+  spent_s_ = 0;
+  plans_ = std::move(plans);
+  if (arena != nullptr) {
+    if (witness_ != nullptr) witness_->forget();
+    arena_ = std::move(arena);
+  }
+  return send_and_load(task, artifact.get(), timeout_s);
+}
+
+Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int>& cores,
                             double timeout_s) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -139,17 +167,12 @@ Round ProcessRunner::set_up(const Task& task, const std::string& entry,
   // Where we may: what is measured goes before all else on its cores. Baseline and submission get
   // the same.
   set_priority(handles_.pid, kMeasurePriority);
-  Setup setup = make_setup(task, entry, second_entry);
-  setup.arena_bytes = arena_->bytes();
-  setup.populate = arena_->populated() ? 1 : 0;
-  setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
-                 (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
-  if (Status sent =
-          send_setup(handles_.socket.get(), setup,
-                     {orders_fd_.get(), answers_fd_.get(), arena_->fd(), handles_.artifact.get()});
-      !sent) {
+  plans_ = std::move(plans);
+  if (Round opened = receive_report(Report::kOpened, kSetupTimeout); opened.ending != Ending::kDone)
+    return opened;
+  if (options_.device_code) return send_and_load(task, handles_.artifact.get(), timeout_s);
+  if (Status sent = send(task, handles_.artifact.get()); !sent)
     return {Ending::kFault, 0, sent.error().message};
-  }
   if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
     return sealed;
   auto freezer = handles_.freeze
@@ -175,7 +198,7 @@ double ProcessRunner::left_of(double timeout_s) const {
 }
 
 Status ProcessRunner::freeze() {
-  if (frozen_) return {};
+  if (frozen_ || options_.device_code) return {};
   if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->freeze(kFreezeTimeout));
   frozen_ = true;
   return {};
@@ -201,6 +224,7 @@ std::uint32_t ProcessRunner::give(Order order, std::size_t calls, bool spin) {
   orders_->wake = spin ? 0 : 1;
   const std::uint32_t round = orders_->go.load(std::memory_order_relaxed) + 1;
   orders_->go.store(round, std::memory_order_release);
+  if (options_.device_code) futex_wake(orders_->go);
   return round;
 }
 
@@ -232,14 +256,18 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
         char text[sizeof answers_->message];
         std::memcpy(text, answers_->message, sizeof text);
         text[sizeof text - 1] = '\0';
-        if (answer == Answer::kOutOfMemory) return {Ending::kOutOfMemory, 0, "std::bad_alloc"};
+        if (answer == Answer::kOutOfMemory) {
+          return {Ending::kOutOfMemory, 0, text[0] != '\0' ? printable(text) : "std::bad_alloc"};
+        }
+        if (answer == Answer::kFault && options_.device_code)
+          return {Ending::kFault, 0, printable(text)};
         if (answer == Answer::kException) return {Ending::kException, 0, printable(text)};
-        return {Ending::kRefused, 0, "the launch failed"};
+        return {Ending::kRefused, 0, text[0] != '\0' ? printable(text) : "the launch failed"};
       }
       if (!spin) break;
       __builtin_ia32_pause();
     }
-    freezer_->service();
+    if (freezer_ != nullptr) freezer_->service();
     const double now = monotonic_s();
     if (!spin) {
       const std::uint32_t seen = answers_->done.load(std::memory_order_acquire);
@@ -255,7 +283,36 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
   }
 }
 
+/// The device must already belong to the candidate's context when the clock starts: the judge's own
+/// kernels, which made the inputs, have left it in the judge's.
+Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout_s) {
+  Round here =
+      wait_done(give(Order::kNothing, 0, options_.spin), left_of(timeout_s), options_.spin);
+  if (here.ending != Ending::kDone) return here;
+  const std::int64_t start = monotonic_ns();
+  Round result = wait_done(give(order, calls, options_.spin), left_of(timeout_s), options_.spin);
+  const Status seen = witness_ != nullptr ? witness_->look() : Status();
+  const std::int64_t stop = monotonic_ns();
+  result.seconds = static_cast<double>(stop - start) * 1e-9;
+  spent_s_ += result.seconds;
+  if (result.ending == Ending::kDone && !seen) return {Ending::kFault, 0, seen.error().message};
+  return result;
+}
+
+Status ProcessRunner::prepare(Form form, const Dims& dims, std::uint64_t scratch_at) {
+  return plans_.order(form, dims, scratch_at, orders_->launches, &orders_->launch_count);
+}
+
+void ProcessRunner::aim(const Layout& layout, std::uint64_t secret) {
+  if (witness_ != nullptr) witness_->aim(*arena_, layout, secret);
+}
+
+Result<bool> ProcessRunner::outputs_settled() {
+  return witness_ != nullptr ? witness_->settled() : true;
+}
+
 Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_s) {
+  if (options_.device_code) return device_round(order, calls, timeout_s);
   HONE_ASSERT(frozen_);
   const std::uint32_t round = give(order, calls, options_.spin);
   const std::int64_t start = monotonic_ns();

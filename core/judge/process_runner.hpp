@@ -11,7 +11,9 @@
 #include "channel/control.hpp"
 #include "judge/arena.hpp"
 #include "judge/defences.hpp"
+#include "judge/plans.hpp"
 #include "judge/runner.hpp"
+#include "judge/witness.hpp"
 #include "model/task.hpp"
 #include "sandbox/freezer.hpp"
 
@@ -25,7 +27,8 @@ struct RunnerHandles {
 };
 
 struct RunnerOptions {
-  bool spin = true;  ///< wait by spinning, on a core of the judge's own; else asleep
+  bool device_code = false;  ///< the artifact is: the process is ours, and rounds end by a look
+  bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
@@ -37,15 +40,22 @@ class ProcessRunner : public Runner {
   static Result<std::unique_ptr<ProcessRunner>> create(std::unique_ptr<Arena> arena,
                                                        RunnerHandles handles,
                                                        RunnerOptions options);
+  /// The clock's look at the outputs; without one, rounds end frozen.
+  void set_witness(std::unique_ptr<Witness> witness) { witness_ = std::move(witness); }
   ~ProcessRunner() override;
 
   /// Sends the setup; returns once the artifact is loaded. kFault until it is sealed, the
   /// candidate's doing after.
-  Round set_up(const Task& task, const std::string& entry, const std::string& second_entry,
-               const std::vector<int>& cores, double timeout_s);
+  Round set_up(const Task& task, Plans plans, const std::vector<int>& cores, double timeout_s);
+  /// Device code only: another artifact takes the place of the one that is loaded. `arena`: a
+  /// larger one, or null to keep the one there is, which the caller has scrubbed.
+  Round reload(const Task& task, Plans plans, UniqueFd artifact, std::unique_ptr<Arena> arena,
+               RunnerOptions options, double timeout_s);
 
-  char* arena() const override { return arena_->base(); }
-  std::uint64_t arena_bytes() const override { return arena_->bytes(); }
+  const Arena& arena() const override { return *arena_; }
+  Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) override;
+  void aim(const Layout& layout, std::uint64_t secret) override;
+  Result<bool> outputs_settled() override;
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;
@@ -56,6 +66,9 @@ class ProcessRunner : public Runner {
  private:
   ProcessRunner() = default;
   std::uint32_t give(Order order, std::size_t calls, bool spin);
+  Status send(const Task& task, int artifact);
+  Round send_and_load(const Task& task, int artifact, double timeout_s);
+  Round device_round(Order order, std::size_t calls, double timeout_s);
   Round wait_done(std::uint32_t round, double timeout_s, bool spin);
   Round receive_report(Report expected, double timeout_s);
   double left_of(double timeout_s) const;
@@ -68,6 +81,8 @@ class ProcessRunner : public Runner {
   Orders* orders_ = nullptr;
   const Answers* answers_ = nullptr;
   std::unique_ptr<Freezer> freezer_;
+  std::unique_ptr<Witness> witness_;
+  Plans plans_;
   RunnerOptions options_;
   bool frozen_ = false;
   double spent_s_ = 0;  ///< by the process, of options_.seconds_max

@@ -8,6 +8,9 @@
 
 #include "base/result.hpp"
 #include "channel/control.hpp"
+#include "judge/arena.hpp"
+#include "judge/layout.hpp"
+#include "model/task.hpp"
 
 namespace hone {
 
@@ -27,6 +30,12 @@ struct Round {
 /// a busy machine.
 inline constexpr int kMeasurePriority = -15;
 
+/// Which plan of an artifact a round runs.
+enum class Form {
+  kEntry,  ///< a submission's or a baseline's only one; a reference's plain one
+  kExact   ///< a reference's: float outputs are doubles
+};
+
 /// The arguments of one call: offsets into the arena, and scalars' bits.
 using RoundValues = std::array<std::uint64_t, HONE_ARGUMENTS_MAX>;
 
@@ -37,13 +46,19 @@ class Runner {
  public:
   virtual ~Runner() = default;
 
-  /// The arena as this process sees it.
-  virtual char* arena() const = 0;
-  virtual std::uint64_t arena_bytes() const = 0;
+  virtual const Arena& arena() const = 0;
 
   virtual Status freeze() = 0;
   virtual Status thaw() = 0;
 
+  /// What the rounds that follow run, and at which shape. Scratch memory lies from `scratch_at` on.
+  /// invalid_argument: the plan asks for what the device cannot start.
+  virtual Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) = 0;
+  /// Where the outputs lie that the clock is to wait for, and a secret to choose places in them.
+  /// Does nothing where rounds end frozen.
+  virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}
+  /// Whether what the clock stopped at is still there: false when outputs were written after it.
+  virtual Result<bool> outputs_settled() { return true; }
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

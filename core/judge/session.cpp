@@ -25,13 +25,14 @@ void hide(Mismatch& mismatch) {
 }  // namespace
 
 Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings,
-                 Trusted reference, Trusted baseline, Runner& submission)
+                 Trusted reference, Trusted baseline, Runner& submission, Workbench& workbench)
     : task_(task),
       seed_(seed),
       settings_(settings),
       reference_(reference),
       baseline_(baseline),
-      submission_(submission) {}
+      submission_(submission),
+      workbench_(workbench) {}
 
 Judgement Session::judge(const std::function<void(const char*)>& progress) {
   progress("checking");
@@ -51,17 +52,20 @@ Judgement Session::check(const Trial& trial, std::size_t number) {
       "a check of " + std::string(trial.hidden ? "" : "shape ") + shape_text(trial);
   const std::uint64_t secret = derive_seed(seed_, "check", number);
   auto set = InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
-                            settings_.defences);
+                            workbench_, settings_.defences);
   if (!set) return fault(set.error());
-  const Placement placement =
-      settings_.defences.holds(Defence::kGuards) ? trial.placement : Placement::kCanaries;
+  const Placement placement = settings_.defences.holds(Defence::kGuards) && workbench_.can_guard()
+                                  ? trial.placement
+                                  : Placement::kCanaries;
   auto layout = lay_out(task_, trial.dims, 1, placement, false);
   if (!layout) return fault(layout.error());
 
   if (Status frozen = submission_.freeze(); !frozen)
     return frozen_badly(frozen.error(), "submission", where);
   submission_.set_guards(layout->guards);
-  set->load_into(submission_, *layout, secret);
+  if (Judgement loaded = load(*set, submission_, *layout, secret, "submission", where);
+      !passed(loaded))
+    return loaded;
   const Round round = submission_.timed_round(Order::kRun, 1, task_.run_seconds);
   if (round.ending != Ending::kDone) return blame(round, "submission", where);
   return check_answers(*set, *layout, trial, secret);
@@ -69,25 +73,32 @@ Judgement Session::check(const Trial& trial, std::size_t number) {
 
 Judgement Session::check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
                                  std::uint64_t secret) {
-  if (const Damage damage = set.damage(submission_, layout, secret); !damage.words.empty()) {
-    Judgement judged = wrong(damage.words + " (" + shape_text(trial) + ")");
-    judged.verdict.caught = damage.caught;
+  const auto settled = submission_.outputs_settled();
+  if (!settled) return fault(settled.error());
+  if (!*settled && settings_.defences.holds(Defence::kWitness)) {
+    Judgement judged = cheated("outputs were written after the clock had stopped");
+    judged.verdict.caught = caught::kLateOutputs;
     return judged;
   }
-  for (std::size_t call = 0; call < set.calls(); ++call) {
-    const Round exact = set.run_exact(call, kReferenceSeconds);
-    if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(trial));
-    auto mismatch = set.compare(submission_, layout, call);
-    if (!mismatch) continue;
-    mismatch->shape = trial.hidden ? "hidden" : shape_text(trial);
-    mismatch->family = task_.families[trial.family].name;
-    if (trial.hidden) hide(*mismatch);
-    Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(trial));
-    judged.verdict.mismatch = std::move(mismatch);
-    if (trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
+  const auto damage = set.damage(submission_, layout, secret);
+  if (!damage) return fault(damage.error());
+  if (!damage->words.empty()) {
+    Judgement judged = wrong(damage->words + " (" + shape_text(trial) + ")");
+    judged.verdict.caught = damage->caught;
     return judged;
   }
-  return correct_so_far();
+  const Round exact = set.run_exact(kReferenceSeconds);
+  if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(trial));
+  auto mismatch = set.compare(submission_, layout);
+  if (!mismatch) return fault(mismatch.error());
+  if (!*mismatch) return correct_so_far();
+  (*mismatch)->shape = trial.hidden ? "hidden" : shape_text(trial);
+  (*mismatch)->family = task_.families[trial.family].name;
+  if (trial.hidden) hide(**mismatch);
+  Judgement judged = wrong("output " + (*mismatch)->tensor + " is wrong for " + shape_text(trial));
+  judged.verdict.mismatch = std::move(*mismatch);
+  if (trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
+  return judged;
 }
 
 }  // namespace hone

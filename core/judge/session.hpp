@@ -8,6 +8,7 @@
 
 #include "judge/input_set.hpp"
 #include "judge/layout.hpp"
+#include "judge/plans.hpp"
 #include "judge/runner.hpp"
 #include "judge/settings.hpp"
 #include "model/task.hpp"
@@ -48,20 +49,20 @@ struct Trusted {
 /// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
 /// the baseline, 0 while unknown (then enough for the longest round there may be).
 Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact,
-                                  double call_seconds);
+                                  double call_seconds, const Plans& plans);
 /// Calls of a round, from what one call takes.
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
-/// Whether a call of so many seconds would have moved its tensors' bytes faster than any core can:
-/// 128 bytes a cycle at 6 GHz, caches included.
-bool beyond_physics(const Task& task, double call_seconds);
+/// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
+bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
 /// Fills in call_seconds and floor_seconds of a new baseline.
-Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline);
+Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
+                    Workbench& workbench);
 
 /// One thread, one submission.
 class Session {
  public:
   Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings, Trusted reference,
-          Trusted baseline, Runner& submission);
+          Trusted baseline, Runner& submission, Workbench& workbench);
 
   /// Checks, then measures. `progress` hears "checking" and "measuring".
   Judgement judge(const std::function<void(const char*)>& progress);
@@ -72,7 +73,6 @@ class Session {
                           std::uint64_t secret);
   Judgement measure();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
-  void make_cold(const Layout& layout) const;
   /// What differs between the two sides of a pair.
   struct Side {
     Runner& runner;
@@ -87,6 +87,7 @@ class Session {
   MeasureSettings settings_;
   Trusted reference_, baseline_;
   Runner& submission_;
+  Workbench& workbench_;
 };
 
 }  // namespace hone

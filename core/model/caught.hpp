@@ -12,6 +12,7 @@ inline constexpr char kWrongWhenHidden[] = "wrong_when_hidden";
 inline constexpr char kWrongWhenTimed[] = "wrong_when_timed";
 inline constexpr char kSingleRounds[] = "single_rounds";
 inline constexpr char kBeyondPhysics[] = "beyond_physics";
+inline constexpr char kLateOutputs[] = "late_outputs";
 inline constexpr char kForbiddenCall[] = "forbidden_call";
 inline constexpr char kEarlyExit[] = "early_exit";
 inline constexpr char kBrokenReport[] = "broken_report";
@@ -20,7 +21,7 @@ inline constexpr char kSecondLook[] = "second_look";
 
 inline constexpr std::string_view kAll[] = {kWroteOutside,   kChangedInputs, kWrongWhenHidden,
                                             kWrongWhenTimed, kSingleRounds,  kBeyondPhysics,
-                                            kForbiddenCall,  kEarlyExit,     kBrokenReport,
-                                            kProvokedFault,  kSecondLook};
+                                            kLateOutputs,    kForbiddenCall, kEarlyExit,
+                                            kBrokenReport,   kProvokedFault, kSecondLook};
 
 }  // namespace hone::caught

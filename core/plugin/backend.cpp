@@ -29,6 +29,22 @@ Status check_description(const Value& written) {
   return f.finish_loosely();
 }
 
+Status check_facts(const Value& written) {
+  constexpr std::int64_t kAny = std::int64_t{1} << 62;
+  Fields f(written, "output");
+  f.integer("index", 0, 1 << 16);
+  f.text("name");
+  f.text("architecture");
+  f.text("driver");
+  for (const char* key : {"memory_bytes", "cache_bytes", "multiprocessors"})
+    f.integer(key, 0, kAny);
+  for (const char* key : {"bytes_per_second_max", "dram_bytes_per_second"}) f.number(key, 0, 1e300);
+  f.flag("host_memory_reachable");
+  f.map("limits");
+  f.array("throttled");
+  return f.finish_loosely();
+}
+
 Status check_build(const Value& written) {
   Fields f(written, "output");
   f.flag("ok");
@@ -99,6 +115,22 @@ Result<Value> Backend::describe(const Value& config) const {
     return internal_error(who + ": " + checked.error().message);
   }
   return written;
+}
+
+Result<Value> Backend::facts(hone_device* device) const {
+  const std::string who = name_ + ": facts";
+  HONE_ASSIGN(Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
+                return factory_.facts(device, out, error);
+              }));
+  if (const Status checked = check_facts(written); !checked)
+    return internal_error(who + ": " + checked.error().message);
+  return written;
+}
+
+Result<Value> Backend::probe() const {
+  return call_for_value(name_ + ": probe", [&](hone_sink* out, hone_error* error) {
+    return factory_.probe(host(), out, error);
+  });
 }
 
 Result<Value> Backend::build(const Value& request) const {

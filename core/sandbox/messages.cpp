@@ -94,7 +94,7 @@ void put(PacketWriter& to, const SpawnRequest& request) {
   put_ints(to, request.cpus);
   const ProcessLimits& limits = request.limits;
   to.number(limits.memory_bytes).real(limits.cpu_seconds).number(limits.file_bytes);
-  to.number(limits.processes).texts(request.readable);
+  to.number(limits.processes).texts(request.readable).number(request.device ? 1 : 0);
 }
 
 SpawnRequest get_request(PacketReader& from) {
@@ -109,6 +109,7 @@ SpawnRequest get_request(PacketReader& from) {
   request.limits.file_bytes = from.number();
   request.limits.processes = get_int(from);
   request.readable = from.texts();
+  request.device = get_bool(from);
   return request;
 }
 

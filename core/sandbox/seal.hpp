@@ -10,6 +10,7 @@ namespace hone {
 
 struct SealOptions {
   bool threads = false;  ///< may make threads (never processes)
+  bool device = false;   ///< code of ours that drives a device, which runs what is foreign
   bool landlock = true;
   bool seccomp = true;
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -43,6 +44,10 @@ class Filter {
   }
   void deny(std::uint32_t action, std::initializer_list<int> calls) {
     for (const int call : calls) add(action, call);
+  }
+  /// Binds the threads that the process has already, too.
+  void all_threads() {
+    if (error_ == 0) error_ = seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);
   }
   Status load() {
     // A foreign architecture's calls (32-bit, x32) kill: no compiler of ours makes them.
@@ -168,8 +173,9 @@ void allow_own_process(Filter& filter) {
                 SCMP_SYS(uname),        SCMP_SYS(getrlimit)});
   for (const int call : kClockCalls) filter.add(SCMP_ACT_ALLOW, call, {own_clock(0)});
   const pid_t self = ::getpid();
-  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self)});
-  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self)});
+  // Not SIGKILL: who ends by it was ended by the machine.
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self), differs(1, SIGKILL)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self), differs(2, SIGKILL)});
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});  // reading
   for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS}) {
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, what)});
@@ -255,6 +261,42 @@ Status filter_candidate(bool threads) {
 #ifdef HONE_SANITIZED
   allow_sanitizers(filter);
 #endif
+  return filter.load();
+}
+
+Status filter_device() {
+  Filter filter(kRefuse);
+  filter.deny(SCMP_ACT_KILL_PROCESS, kEscapes);
+  allow_memory_and_threads(filter, true);
+  allow_files(filter);
+  allow_own_process(filter);
+  // Drivers: requests to the device, its memory in this process, what it is told by descriptor, and
+  // events. The messages that say which artifact comes next are received here too.
+  filter.allow({SCMP_SYS(ioctl),
+                SCMP_SYS(mmap),
+                SCMP_SYS(madvise),
+                SCMP_SYS(mlock),
+                SCMP_SYS(munlock),
+                SCMP_SYS(recvmsg),
+                SCMP_SYS(eventfd2),
+                SCMP_SYS(pipe2),
+                SCMP_SYS(memfd_create),
+                SCMP_SYS(ftruncate),
+                SCMP_SYS(sched_setaffinity),
+                SCMP_SYS(sched_getaffinity),
+                SCMP_SYS(readlink),
+                SCMP_SYS(getdents64),
+                SCMP_SYS(access),
+                SCMP_SYS(sysinfo),
+                SCMP_SYS(statfs),
+                SCMP_SYS(get_mempolicy),
+                SCMP_SYS(set_mempolicy),
+                SCMP_SYS(mbind),
+                SCMP_SYS(timerfd_create)});
+#ifdef HONE_SANITIZED
+  allow_sanitizers(filter);
+#endif
+  filter.all_threads();
   return filter.load();
 }
 

@@ -8,6 +8,9 @@ namespace hone {
 /// Allow-list for a candidate; see seal.hpp. For good, for the calling process and its later
 /// threads.
 Status filter_candidate(bool threads);
+/// For a candidate whose own code is ours and drives a device: its driver may talk to the device and
+/// map its memory; beyond that, nothing that a candidate may not. Binds all threads that there are.
+Status filter_device();
 /// Deny-list for compilers, sockets by an allow-list (none).
 Status filter_builder();
 

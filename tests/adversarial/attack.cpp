@@ -162,7 +162,7 @@ std::vector<Attack> to_be_asked_again() {
       {"spin_forever", "add_relu", is(kTimedOut)},
       // The freezer that uses ptrace lets it go on at once, without an answer.
       {"stop_itself", "add_relu", {{kTimedOut, kWrong}}},
-      {"kill_itself", "add_relu", is(kCrashed, "SIGKILL")},
+      {"kill_itself", "add_relu", is(kWrong)},
       {"end_its_thread", "add_relu", is(kCrashed, "exited with code 0")},
       {"bad_answers", "add_relu", is(kCrashed, "reported a failure")},
       {"stall_the_judge", "add_relu", is(kTimedOut)},

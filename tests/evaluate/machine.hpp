@@ -27,8 +27,8 @@ inline EvaluatorOptions evaluator_options() {
   EvaluatorOptions options;
   options.backend_library = build_dir() / "plugins/backends/cpu.so";
   options.libexec = build_dir() / "libexec";
-  options.toolchains["c++"] = {"/usr/bin/g++", {"-O3", "-march=native", "-std=c++20"}};
-  options.toolchains["c"] = {"/usr/bin/gcc", {"-O3", "-march=native", "-std=c17"}};
+  options.toolchains["c++"] = {"/usr/bin/g++", {"-O3", "-march=native", "-std=c++20"}, {}, {}};
+  options.toolchains["c"] = {"/usr/bin/gcc", {"-O3", "-march=native", "-std=c17"}, {}, {}};
   options.devices = default_devices(static_cast<int>(std::thread::hardware_concurrency()));
   return options;
 }

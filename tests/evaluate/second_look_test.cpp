@@ -8,6 +8,9 @@
 namespace hone {
 namespace {
 
+/// Of one core.
+constexpr double kCore = 128 * 6e9;
+
 constexpr double kSlow = 1e6;  // µs: far from physics
 
 Verdict winner(double speedup, double time_us = kSlow, double width = 0.02) {
@@ -34,33 +37,35 @@ Task task(const std::string& id = "t") {
 
 TEST(SecondLook, DoubtsWhatIsAboveTheConfiguredSpeedup) {
   const SecondLook looks(10, 0);
-  EXPECT_EQ(looks.doubt(task(), winner(9.9)), "");
-  EXPECT_EQ(looks.doubt(task(), winner(12)), "a speedup of 12, at least the 10 that is suspect");
+  EXPECT_EQ(looks.doubt(task(), winner(9.9), kCore), "");
+  EXPECT_EQ(looks.doubt(task(), winner(12), kCore),
+            "a speedup of 12, at least the 10 that is suspect");
   Verdict wrong = winner(12);
   wrong.outcome = Outcome::kWrong;
-  EXPECT_EQ(looks.doubt(task(), wrong), "");
+  EXPECT_EQ(looks.doubt(task(), wrong, kCore), "");
   Verdict unmeasured = winner(12);
   unmeasured.speedup.reset();
-  EXPECT_EQ(looks.doubt(task(), unmeasured), "");
+  EXPECT_EQ(looks.doubt(task(), unmeasured, kCore), "");
 }
 
 TEST(SecondLook, DoubtsWhatIsFarAboveTheBestOfItsTask) {
   SecondLook looks(0, 2);
-  EXPECT_EQ(looks.doubt(task(), winner(1.9)), "");
-  EXPECT_EQ(looks.doubt(task(), winner(2.5)), "a speedup of 2.5, where the best so far was 1");
+  EXPECT_EQ(looks.doubt(task(), winner(1.9), kCore), "");
+  EXPECT_EQ(looks.doubt(task(), winner(2.5), kCore),
+            "a speedup of 2.5, where the best so far was 1");
   looks.remember(task(), winner(2.5));
   looks.remember(task(), winner(1.1));  // is not the best
-  EXPECT_EQ(looks.doubt(task(), winner(4.9)), "");
-  EXPECT_NE(looks.doubt(task(), winner(5.1)), "");
-  EXPECT_NE(looks.doubt(task("another"), winner(2.5)), "");
+  EXPECT_EQ(looks.doubt(task(), winner(4.9), kCore), "");
+  EXPECT_NE(looks.doubt(task(), winner(5.1), kCore), "");
+  EXPECT_NE(looks.doubt(task("another"), winner(2.5), kCore), "");
 }
 
 TEST(SecondLook, DoubtsWhatIsNearPhysics) {
   // 4 MiB in 5 µs are 840 GB/s; the most there can be is 768 GB/s, a quarter of it 192.
-  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 20)),
+  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 20), kCore),
             "a speedup of 1.5, near what a core can load and store");
-  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 40)), "");
-  EXPECT_EQ(SecondLook(0, 0).doubt(task(), winner(1.5, 20)), "");
+  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 40), kCore), "");
+  EXPECT_EQ(SecondLook(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
 }
 
 TEST(Settle, TheFirstCountsWhereBothAgree) {

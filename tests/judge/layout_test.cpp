@@ -27,8 +27,12 @@ TEST(Layout, CanariesStandOnBothSides) {
   auto layout = lay_out(sample(), {{"n", 1001}}, 3, Placement::kCanaries, false);
   ASSERT_TRUE(layout);
   std::uint64_t last = 0;
-  for (const auto& call : layout->calls) {
-    for (const Region& r : call) {
+  for (const std::size_t tensor : {0u, 1u}) {  // what is read lies before what is written
+    if (tensor == 1) {
+      EXPECT_EQ(layout->outputs_begin, last);
+    }
+    for (const auto& call : layout->calls) {
+      const Region& r = call[tensor];
       EXPECT_EQ(r.begin, last);
       EXPECT_EQ(r.payload % 64, 0u);
       EXPECT_GE(r.payload - r.begin, 64u);
@@ -36,6 +40,7 @@ TEST(Layout, CanariesStandOnBothSides) {
       last = r.end;
     }
   }
+  EXPECT_EQ(layout->outputs_end, last);
   EXPECT_EQ(layout->total, last);
   EXPECT_TRUE(layout->guards.empty());
 }
@@ -100,9 +105,9 @@ TEST(RoundCalls, FillARoundButNotTheMemory) {
 
 TEST(Physics, NoCoreMovesATerabyteInASecond) {
   const Task task = sample();  // 8000 bytes a call
-  EXPECT_FALSE(beyond_physics(task, 1e-6));
-  EXPECT_FALSE(beyond_physics(task, 2e-8));
-  EXPECT_TRUE(beyond_physics(task, 1e-9));
+  EXPECT_FALSE(beyond_physics(task, 1e-6, 128 * 6e9));
+  EXPECT_FALSE(beyond_physics(task, 2e-8, 128 * 6e9));
+  EXPECT_TRUE(beyond_physics(task, 1e-9, 128 * 6e9));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace inside {
 
 struct Orders {
   std::atomic<uint32_t> go;
-  uint32_t order, calls, wake, guard_count;
+  uint32_t order, calls, wake, guard_count, launch_count;
   uint64_t values[64][16];
 };
 struct Answers {

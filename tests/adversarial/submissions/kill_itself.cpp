@@ -1,5 +1,5 @@
-// Tries: to look like a victim of the machine, by a SIGKILL of its own. Stopped by: a signal is a
-// crash; only the limit itself makes an end out of memory.
+// Tries: to look like a victim of the machine, by a SIGKILL of its own. Stopped by: nobody
+// can send himself that signal, so that whoever ends by it was ended by the machine.
 #include <signal.h>
 #include <stdint.h>
 #include <unistd.h>

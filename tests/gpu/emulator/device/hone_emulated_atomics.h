@@ -8,27 +8,27 @@ struct hone_emulated_same {
 };
 
 /* name(T*, T) returns the old value; the forms for a block or the system are the same here. */
-#define HONE_EMULATED_ATOMIC(name, result)                                                        \
-  template <class T>                                                                              \
-  static inline T name(T* at, typename hone_emulated_same<T>::type value) {                       \
-    const T old = *at;                                                                            \
-    *at = static_cast<T>(result);                                                                 \
-    return old;                                                                                   \
-  }                                                                                               \
-  template <class T>                                                                              \
-  static inline T name##_block(T* at, typename hone_emulated_same<T>::type value) {               \
-    return name(at, value);                                                                       \
-  }                                                                                               \
-  template <class T>                                                                              \
-  static inline T name##_system(T* at, typename hone_emulated_same<T>::type value) {              \
-    return name(at, value);                                                                       \
+#define HONE_EMULATED_ATOMIC(name, result)                                           \
+  template <class T>                                                                 \
+  static inline T name(T* at, typename hone_emulated_same<T>::type value) {          \
+    const T old = *at;                                                               \
+    *at = static_cast<T>(result);                                                    \
+    return old;                                                                      \
+  }                                                                                  \
+  template <class T>                                                                 \
+  static inline T name##_block(T* at, typename hone_emulated_same<T>::type value) {  \
+    return name(at, value);                                                          \
+  }                                                                                  \
+  template <class T>                                                                 \
+  static inline T name##_system(T* at, typename hone_emulated_same<T>::type value) { \
+    return name(at, value);                                                          \
   }
 
 HONE_EMULATED_ATOMIC(atomicAdd, old + value)
 HONE_EMULATED_ATOMIC(atomicSub, old - value)
 HONE_EMULATED_ATOMIC(atomicMin, value < old ? value : old)
 HONE_EMULATED_ATOMIC(atomicMax, old < value ? value : old)
-HONE_EMULATED_ATOMIC(atomicAnd, old & value)
+HONE_EMULATED_ATOMIC(atomicAnd, old& value)
 HONE_EMULATED_ATOMIC(atomicOr, old | value)
 HONE_EMULATED_ATOMIC(atomicXor, old ^ value)
 HONE_EMULATED_ATOMIC(atomicExch, value)

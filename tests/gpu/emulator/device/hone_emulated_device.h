@@ -85,13 +85,15 @@ struct hone_emulated_call<kernel> {
   static void call(void** a) { call_with(a, typename make<count>::type()); }
 };
 
+#include "hone_emulated_atomics.h"
 #include "hone_emulated_math.h"
 #include "hone_emulated_threads.h"
-#include "hone_emulated_atomics.h"
 
 /* Memory, words and faults. */
 extern "C" {
-__attribute__((visibility("hidden"))) void* malloc(size_t bytes) { return hone_emulated->allocate(bytes); }
+__attribute__((visibility("hidden"))) void* malloc(size_t bytes) {
+  return hone_emulated->allocate(bytes);
+}
 __attribute__((visibility("hidden"))) void free(void* memory) { hone_emulated->release(memory); }
 __attribute__((visibility("hidden"), format(printf, 1, 2))) int printf(const char* format, ...) {
   __builtin_va_list arguments;
@@ -108,20 +110,26 @@ int memcmp(const void*, const void*, size_t);
 __attribute__((visibility("hidden"))) void* operator new(size_t bytes) { return malloc(bytes); }
 __attribute__((visibility("hidden"))) void* operator new[](size_t bytes) { return malloc(bytes); }
 __attribute__((visibility("hidden"))) void operator delete(void* memory) noexcept { free(memory); }
-__attribute__((visibility("hidden"))) void operator delete[](void* memory) noexcept { free(memory); }
-__attribute__((visibility("hidden"))) void operator delete(void* memory, size_t) noexcept { free(memory); }
-__attribute__((visibility("hidden"))) void operator delete[](void* memory, size_t) noexcept { free(memory); }
+__attribute__((visibility("hidden"))) void operator delete[](void* memory) noexcept {
+  free(memory);
+}
+__attribute__((visibility("hidden"))) void operator delete(void* memory, size_t) noexcept {
+  free(memory);
+}
+__attribute__((visibility("hidden"))) void operator delete[](void* memory, size_t) noexcept {
+  free(memory);
+}
 
 [[noreturn]] static inline void hone_emulated_fault(int error) {
   hone_emulated->fault(error);
   __builtin_unreachable();
 }
 [[noreturn]] static inline void __trap() { hone_emulated_fault(719); }
-#define assert(condition)                                                                              \
-  ((condition) ? (void)0                                                                               \
-               : (printf("%s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",      \
-                         __FILE__, __LINE__, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,          \
-                         threadIdx.y, threadIdx.z, #condition),                                        \
+#define assert(condition)                                                                         \
+  ((condition) ? (void)0                                                                          \
+               : (printf("%s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", \
+                         __FILE__, __LINE__, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,     \
+                         threadIdx.y, threadIdx.z, #condition),                                   \
                   hone_emulated_fault(710)))
 
 /* Inline PTX: asm("text" : outputs : inputs) becomes hone_emulated_ptx("text", outputs..., inputs...). */
@@ -142,7 +150,8 @@ static inline void hone_emulated_ptx(const char* text) {
   if (hone_emulated_starts(text, "trap")) __trap();
   if (hone_emulated_starts(text, "bar.sync") || hone_emulated_starts(text, "barrier.sync")) {
     __syncthreads();
-  } else if (!hone_emulated_starts(text, "membar") && !hone_emulated_starts(text, "fence") && *text != 0) {
+  } else if (!hone_emulated_starts(text, "membar") && !hone_emulated_starts(text, "fence") &&
+             *text != 0) {
     hone_emulated_fault(218);
   }
 }

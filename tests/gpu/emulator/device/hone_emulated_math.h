@@ -3,51 +3,54 @@
 #define HONE_EMULATED_MATH_H
 
 /* name(double) and namef(float) are the C library's; CUDA has name(float) too. */
-#define HONE_EMULATED_ONE(name)                                   \
-  extern "C" double name(double);                                 \
-  extern "C" float name##f(float);                                \
+#define HONE_EMULATED_ONE(name)    \
+  extern "C" double name(double);  \
+  extern "C" float name##f(float); \
   static inline float name(float x) { return name##f(x); }
-#define HONE_EMULATED_TWO(name)                                            \
-  extern "C" double name(double, double);                                  \
-  extern "C" float name##f(float, float);                                  \
+#define HONE_EMULATED_TWO(name)           \
+  extern "C" double name(double, double); \
+  extern "C" float name##f(float, float); \
   static inline float name(float x, float y) { return name##f(x, y); }
 
-HONE_EMULATED_ONE(acos) HONE_EMULATED_ONE(acosh) HONE_EMULATED_ONE(asin)
-HONE_EMULATED_ONE(asinh) HONE_EMULATED_ONE(atan) HONE_EMULATED_ONE(atanh)
-HONE_EMULATED_ONE(cbrt) HONE_EMULATED_ONE(ceil) HONE_EMULATED_ONE(cos) HONE_EMULATED_ONE(cosh)
-HONE_EMULATED_ONE(erf) HONE_EMULATED_ONE(erfc) HONE_EMULATED_ONE(exp) HONE_EMULATED_ONE(exp2)
-HONE_EMULATED_ONE(exp10) HONE_EMULATED_ONE(expm1) HONE_EMULATED_ONE(fabs)
-HONE_EMULATED_ONE(floor) HONE_EMULATED_ONE(lgamma) HONE_EMULATED_ONE(log)
-HONE_EMULATED_ONE(log10) HONE_EMULATED_ONE(log1p) HONE_EMULATED_ONE(log2)
-HONE_EMULATED_ONE(nearbyint) HONE_EMULATED_ONE(rint) HONE_EMULATED_ONE(round)
-HONE_EMULATED_ONE(sin) HONE_EMULATED_ONE(sinh) HONE_EMULATED_ONE(sqrt) HONE_EMULATED_ONE(tan)
-HONE_EMULATED_ONE(tanh) HONE_EMULATED_ONE(tgamma) HONE_EMULATED_ONE(trunc)
-HONE_EMULATED_TWO(atan2) HONE_EMULATED_TWO(copysign) HONE_EMULATED_TWO(fdim)
-HONE_EMULATED_TWO(fmax) HONE_EMULATED_TWO(fmin) HONE_EMULATED_TWO(fmod)
-HONE_EMULATED_TWO(hypot) HONE_EMULATED_TWO(nextafter) HONE_EMULATED_TWO(pow)
-HONE_EMULATED_TWO(remainder)
-
+HONE_EMULATED_ONE(acos)
+HONE_EMULATED_ONE(acosh) HONE_EMULATED_ONE(asin) HONE_EMULATED_ONE(asinh) HONE_EMULATED_ONE(atan)
+    HONE_EMULATED_ONE(atanh) HONE_EMULATED_ONE(cbrt) HONE_EMULATED_ONE(ceil) HONE_EMULATED_ONE(cos)
+        HONE_EMULATED_ONE(cosh) HONE_EMULATED_ONE(erf) HONE_EMULATED_ONE(erfc) HONE_EMULATED_ONE(
+            exp) HONE_EMULATED_ONE(exp2) HONE_EMULATED_ONE(exp10) HONE_EMULATED_ONE(expm1)
+            HONE_EMULATED_ONE(fabs) HONE_EMULATED_ONE(floor) HONE_EMULATED_ONE(lgamma)
+                HONE_EMULATED_ONE(log) HONE_EMULATED_ONE(log10) HONE_EMULATED_ONE(log1p)
+                    HONE_EMULATED_ONE(log2) HONE_EMULATED_ONE(nearbyint) HONE_EMULATED_ONE(rint)
+                        HONE_EMULATED_ONE(round) HONE_EMULATED_ONE(sin) HONE_EMULATED_ONE(sinh)
+                            HONE_EMULATED_ONE(sqrt) HONE_EMULATED_ONE(tan) HONE_EMULATED_ONE(tanh)
+                                HONE_EMULATED_ONE(tgamma) HONE_EMULATED_ONE(trunc)
+                                    HONE_EMULATED_TWO(atan2) HONE_EMULATED_TWO(copysign)
+                                        HONE_EMULATED_TWO(fdim) HONE_EMULATED_TWO(fmax)
+                                            HONE_EMULATED_TWO(fmin) HONE_EMULATED_TWO(fmod)
+                                                HONE_EMULATED_TWO(hypot)
+                                                    HONE_EMULATED_TWO(nextafter)
+                                                        HONE_EMULATED_TWO(pow)
+                                                            HONE_EMULATED_TWO(remainder)
 #undef HONE_EMULATED_ONE
 #undef HONE_EMULATED_TWO
 
-extern "C" {
-double fma(double, double, double);
-float fmaf(float, float, float);
-double ldexp(double, int);
-float ldexpf(float, int);
-double frexp(double, int*);
-float frexpf(float, int*);
-double modf(double, double*);
-float modff(float, float*);
-void sincos(double, double*, double*);
-void sincosf(float, float*, float*);
-long lrint(double);
-long lrintf(float);
-long lround(double);
-long lroundf(float);
-int abs(int);
-long labs(long);
-long long llabs(long long);
+                                                                extern "C" {
+  double fma(double, double, double);
+  float fmaf(float, float, float);
+  double ldexp(double, int);
+  float ldexpf(float, int);
+  double frexp(double, int*);
+  float frexpf(float, int*);
+  double modf(double, double*);
+  float modff(float, float*);
+  void sincos(double, double*, double*);
+  void sincosf(float, float*, float*);
+  long lrint(double);
+  long lrintf(float);
+  long lround(double);
+  long lroundf(float);
+  int abs(int);
+  long labs(long);
+  long long llabs(long long);
 }
 static inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
 static inline float ldexp(float x, int e) { return ldexpf(x, e); }
@@ -98,8 +101,8 @@ static inline bool signbit(float x) { return __builtin_signbit(x); }
 static inline bool signbit(double x) { return __builtin_signbit(x); }
 
 /* min and max of every pair of arithmetic types, NaN-averse for floating point. */
-#define HONE_EMULATED_LEAST(T)                                              \
-  static inline constexpr T min(T x, T y) { return y < x ? y : x; }         \
+#define HONE_EMULATED_LEAST(T)                                      \
+  static inline constexpr T min(T x, T y) { return y < x ? y : x; } \
   static inline constexpr T max(T x, T y) { return x < y ? y : x; }
 HONE_EMULATED_LEAST(int)
 HONE_EMULATED_LEAST(unsigned)
@@ -151,7 +154,9 @@ static inline float __double2float_rn(double x) { return (float)x; }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
-static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
+static inline int __clzll(long long x) {
+  return x == 0 ? 64 : __builtin_clzll((unsigned long long)x);
+}
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 static inline int __mul24(int x, int y) { return x * y; }

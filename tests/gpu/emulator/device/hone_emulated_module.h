@@ -9,7 +9,12 @@ struct hone_emulated_index {
   unsigned x, y, z;
 };
 
-enum hone_emulated_barrier { HONE_BARRIER_PLAIN, HONE_BARRIER_COUNT, HONE_BARRIER_AND, HONE_BARRIER_OR };
+enum hone_emulated_barrier {
+  HONE_BARRIER_PLAIN,
+  HONE_BARRIER_COUNT,
+  HONE_BARRIER_AND,
+  HONE_BARRIER_OR
+};
 enum hone_emulated_meeting { HONE_WARP_SYNC, HONE_WARP_MOVE, HONE_WARP_BALLOT, HONE_WARP_ACTIVE };
 
 /* The driver's services to device code. */
@@ -30,8 +35,9 @@ struct hone_emulated_runtime {
 struct hone_emulated_kernel {
   const char* lowered; /* the name to find it by */
   void (*call)(void** arguments);
-  unsigned count;                /* of arguments */
-  const unsigned long (*places)[2]; /* of each argument: where a packed buffer would have it, and its size */
+  unsigned count; /* of arguments */
+  const unsigned long (
+      *places)[2]; /* of each argument: where a packed buffer would have it, and its size */
 };
 
 struct hone_emulated_module {

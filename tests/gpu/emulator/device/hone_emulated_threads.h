@@ -7,11 +7,19 @@ static inline unsigned hone_emulated_lane() {
 }
 
 static inline void __syncthreads() { hone_emulated->barrier(0, HONE_BARRIER_PLAIN); }
-static inline int __syncthreads_count(int yes) { return hone_emulated->barrier(yes, HONE_BARRIER_COUNT); }
-static inline int __syncthreads_and(int yes) { return hone_emulated->barrier(yes, HONE_BARRIER_AND); }
+static inline int __syncthreads_count(int yes) {
+  return hone_emulated->barrier(yes, HONE_BARRIER_COUNT);
+}
+static inline int __syncthreads_and(int yes) {
+  return hone_emulated->barrier(yes, HONE_BARRIER_AND);
+}
 static inline int __syncthreads_or(int yes) { return hone_emulated->barrier(yes, HONE_BARRIER_OR); }
-static inline void __syncwarp(unsigned mask = ~0u) { hone_emulated->meet(mask, 0, 0, HONE_WARP_SYNC); }
-static inline unsigned __activemask() { return (unsigned)hone_emulated->meet(0, 0, 0, HONE_WARP_ACTIVE); }
+static inline void __syncwarp(unsigned mask = ~0u) {
+  hone_emulated->meet(mask, 0, 0, HONE_WARP_SYNC);
+}
+static inline unsigned __activemask() {
+  return (unsigned)hone_emulated->meet(0, 0, 0, HONE_WARP_ACTIVE);
+}
 static inline unsigned __ballot_sync(unsigned mask, int yes) {
   return (unsigned)hone_emulated->meet(mask, yes != 0, 0, HONE_WARP_BALLOT);
 }
@@ -85,7 +93,8 @@ template <class T>
 static inline unsigned __match_any_sync(unsigned mask, T value) {
   unsigned same = 0;
   for (unsigned lane = 0; lane < HONE_EMULATED_WARP; ++lane) {
-    if ((mask >> lane & 1) != 0 && hone_emulated_move(mask, value, lane) == value) same |= 1u << lane;
+    if ((mask >> lane & 1) != 0 && hone_emulated_move(mask, value, lane) == value)
+      same |= 1u << lane;
   }
   return same;
 }

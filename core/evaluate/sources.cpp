@@ -1,0 +1,73 @@
+// Languages by file name, plans by the kind of the backend.
+#include "evaluate/sources.hpp"
+
+#include "model/task.hpp"
+
+namespace hone {
+namespace {
+
+std::string language_of(const Source& source, const EvaluatorOptions& options) {
+  if (options.device_code) return options.toolchains.begin()->first;
+  return source.name.ends_with(".c") ? "c" : "c++";
+}
+
+Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
+                              bool reference) {
+  PlannedSource source{std::move(build), {}, std::nullopt};
+  source.build.threads = task.threads;
+  const std::string entry = reference ? "reference" : task.entry;
+  if (!options.device_code) {
+    source.plan = host_plan(task, entry);
+    if (reference) source.exact = host_plan(task, "exact");
+    source.build.entries = {reference ? "exact" : entry};
+    return source;
+  }
+  HONE_ASSIGN(source.plan,
+              parse_plan(source.build.text, task, entry, reference ? "reference" : ""));
+  std::vector<const Plan*> plans{&source.plan};
+  if (reference) {
+    HONE_ASSIGN(source.exact, parse_plan(source.build.text, task, "exact", "exact", false));
+    plans.push_back(&*source.exact);
+  }
+  HONE_ASSIGN(const auto kernels, plan_kernels(task, plans));
+  for (const PlanKernel& kernel : kernels) source.build.entries.push_back(kernel.name);
+  return source;
+}
+
+Result<PlannedSource> planned_of_task(const Task& task, const Source& source,
+                                      const EvaluatorOptions& options, bool reference) {
+  BuildRequest build;
+  build.language = language_of(source, options);
+  build.name = source.name;
+  build.text = source.text;
+  auto made = planned(task, std::move(build), options, reference);
+  if (made) return made;
+  return failed_precondition("task " + task.id + ": " + source.name + ":" + made.error().message);
+}
+
+}  // namespace
+
+std::string submission_name(const std::string& language) {
+  if (language == "cuda") return "submission.cu";
+  if (language == "hip") return "submission.hip";
+  return language == "c" ? "submission.c" : "submission.cpp";
+}
+
+Result<PlannedSource> planned_submission(const Task& task, const std::string& language,
+                                         const std::string& text, const EvaluatorOptions& options) {
+  BuildRequest build;
+  build.language = language;
+  build.name = submission_name(language);
+  build.text = text;
+  return planned(task, std::move(build), options, false);
+}
+
+Result<PlannedSource> planned_reference(const Task& task, const EvaluatorOptions& options) {
+  return planned_of_task(task, task.backends.at(options.backend).reference, options, true);
+}
+
+Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions& options) {
+  return planned_of_task(task, task.backends.at(options.backend).baseline, options, false);
+}
+
+}  // namespace hone

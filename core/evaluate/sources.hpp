@@ -1,0 +1,32 @@
+// Sources: what is to be built of a task or a submission, and the plan that goes with it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "evaluate/build_pool.hpp"
+#include "evaluate/options.hpp"
+#include "model/plan.hpp"
+#include "model/task.hpp"
+
+namespace hone {
+
+/// One artifact to be: its build, and how it is started.
+struct PlannedSource {
+  BuildRequest build;
+  Plan plan;
+  std::optional<Plan> exact;  ///< a reference's other form
+};
+
+/// "submission.cpp", "submission.cu", …: what the compiler's messages call it.
+std::string submission_name(const std::string& language);
+
+/// invalid_argument: a mistake in the source's plan, "LINE:COLUMN: error: …".
+Result<PlannedSource> planned_submission(const Task& task, const std::string& language,
+                                         const std::string& text, const EvaluatorOptions& options);
+/// Of the task's own; a mistake is failed_precondition.
+Result<PlannedSource> planned_reference(const Task& task, const EvaluatorOptions& options);
+Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions& options);
+
+}  // namespace hone

@@ -1,0 +1,278 @@
+// The kernels of a device's workbench: they fill, load, inspect and compare tensors in the judge's own context, and do
+// what core/judge/fill.cpp and compare.cpp do on the processor, bit for bit where data is made.
+//
+// Theory of operation. Work comes as a table of items, each of kWords 64-bit words; block (x, y) works on item y, and
+// the blocks of one y share its elements. core/judge/device_workbench.cpp writes the tables and names the words.
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+// One rounding for each operation, so that every machine makes the same data.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__HIPCC__) || defined(__HIPCC_RTC__)
+__device__ inline float mul(float a, float b) { return __fmul_rn(a, b); }
+__device__ inline float add(float a, float b) { return __fadd_rn(a, b); }
+__device__ inline double mul(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline double add(double a, double b) { return __dadd_rn(a, b); }
+#else
+__device__ inline float mul(float a, float b) { return a * b; }
+__device__ inline float add(float a, float b) { return a + b; }
+__device__ inline double mul(double a, double b) { return a * b; }
+__device__ inline double add(double a, double b) { return a + b; }
+#endif
+
+enum { kWords = 12 };
+enum DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64, kF16, kBF16 };
+enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kSparse, kRamp };
+
+__device__ inline u64 first() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ inline u64 stride() { return (u64)gridDim.x * blockDim.x; }
+__device__ inline float float_of(u64 bits) {
+  union { u32 i; float f; } word;
+  word.i = (u32)bits;
+  return word.f;
+}
+__device__ inline double double_of(u64 bits) {
+  union { u64 i; double f; } word;
+  word.i = bits;
+  return word.f;
+}
+__device__ inline u32 bits_of(float value) {
+  union { u32 i; float f; } word;
+  word.f = value;
+  return word.i;
+}
+
+// ---- the counter-based generator ----
+__device__ inline u32 mixed(u64 seed, u64 i) {
+  const u32 low = (u32)seed ^ ((u32)(i >> 32) * 0x85EBCA6Bu), high = (u32)(seed >> 32);
+  u32 x = (u32)i * 0x9E3779B1u + low;
+  x ^= x >> 16;
+  x *= 0x7FEB352Du;
+  x ^= (x >> 15) + high;
+  x *= 0x846CA68Bu;
+  x ^= x >> 16;
+  return x;
+}
+__device__ inline float unit(u64 seed, u64 i) { return mul((float)(mixed(seed, i) >> 8), 5.9604644775390625e-08f); }
+__device__ inline float normal(u64 seed, u64 i) {
+  const u32 a = mixed(seed, 2 * i), b = mixed(seed, 2 * i + 1);
+  const int sum = (int)((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16)) - 131070;
+  return mul((float)sum, 1.0f / 37837.2f);
+}
+
+// ---- elements ----
+__device__ inline u32 half_bits(float value) {
+  const u32 bits = bits_of(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u) return sign | 0x7e00u;
+  if (rest >= 0x47800000u) return sign | 0x7c00u;
+  if (rest < 0x33000000u) return sign;
+  const int exponent = (int)(rest >> 23) - 127;
+  const u32 shift = exponent < -14 ? (u32)(-exponent - 1) : 13u;
+  const u32 whole = (rest & 0x7fffffu) | 0x800000u;
+  u32 kept = whole >> shift;
+  const u32 left = whole & ((1u << shift) - 1), middle = 1u << (shift - 1);
+  if (left > middle || (left == middle && (kept & 1))) ++kept;
+  return sign | (exponent < -14 ? kept : kept + ((u32)(exponent + 14) << 10));
+}
+__device__ inline u32 bfloat_bits(float value) {
+  const u32 bits = bits_of(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (bits >> 16) | 0x40u;
+  return (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+}
+__device__ inline double half_value(u32 bits) {
+  const u32 exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double sign = bits & 0x8000u ? -1.0 : 1.0;
+  if (exponent == 31) return fraction ? double_of(0x7ff8000000000000ull) : sign * double_of(0x7ff0000000000000ull);
+  if (exponent == 0) return sign * (double)fraction * 5.9604644775390625e-08;
+  const u64 wide = (u64)(exponent - 15 + 1023) << 52 | (u64)fraction << 42;
+  return sign * double_of(wide);
+}
+__device__ inline i64 nearest(double value, double low, double high) {
+  return value <= low ? (i64)low : value >= high ? (i64)high : (i64)rint(value);
+}
+__device__ inline void store(u64 address, u64 dtype, u64 i, double value) {
+  switch (dtype) {
+    case kF32: ((float*)address)[i] = (float)value; break;
+    case kF64: ((double*)address)[i] = value; break;
+    case kI8: ((signed char*)address)[i] = (signed char)nearest(value, -128, 127); break;
+    case kU8: ((u8*)address)[i] = (u8)nearest(value, 0, 255); break;
+    case kI32: ((int*)address)[i] = (int)nearest(value, -2147483648.0, 2147483647.0); break;
+    case kU32: ((u32*)address)[i] = (u32)nearest(value, 0, 4294967295.0); break;
+    case kI64:
+      ((i64*)address)[i] = value <= -9223372036854775808.0  ? (i64)(1ull << 63)
+                           : value >= 9223372036854775808.0 ? (i64)~(1ull << 63)
+                                                            : (i64)rint(value);
+      break;
+    case kF16: ((unsigned short*)address)[i] = (unsigned short)half_bits((float)value); break;
+    default: ((unsigned short*)address)[i] = (unsigned short)bfloat_bits((float)value); break;
+  }
+}
+__device__ inline void store_integer(u64 address, u64 dtype, u64 i, i64 value) {
+  switch (dtype) {
+    case kI8: case kU8: ((u8*)address)[i] = (u8)value; break;
+    case kI32: case kU32: ((u32*)address)[i] = (u32)value; break;
+    case kI64: ((i64*)address)[i] = value; break;
+    case kF32: ((float*)address)[i] = (float)value; break;
+    case kF64: ((double*)address)[i] = (double)value; break;
+    default: store(address, dtype, i, (double)(float)value); break;
+  }
+}
+__device__ inline double element(u64 address, u64 dtype, u64 i) {
+  switch (dtype) {
+    case kF32: return ((const float*)address)[i];
+    case kF64: return ((const double*)address)[i];
+    case kI8: return ((const signed char*)address)[i];
+    case kU8: return ((const u8*)address)[i];
+    case kI32: return ((const int*)address)[i];
+    case kU32: return ((const u32*)address)[i];
+    case kI64: return (double)((const i64*)address)[i];
+    case kF16: return half_value(((const unsigned short*)address)[i]);
+    default: return float_of((u64)((const unsigned short*)address)[i] << 16);
+  }
+}
+
+// Words: address, count, dtype, kind, a, b (doubles), seed, second seed, low, span (integers), scale and offset (floats).
+extern "C" __global__ void hone_fill(const u64* table) {
+  const u64* item = table + (u64)blockIdx.y * kWords;
+  const u64 address = item[0], dtype = item[2], seed = item[6], other = item[7], span = item[9];
+  const double a = double_of(item[4]), b = double_of(item[5]);
+  const float fa = (float)a, fb = (float)b;
+  for (u64 i = first(); i < item[1]; i += stride()) {
+    switch (item[3]) {
+      case kUniform: store(address, dtype, i, add(fa, mul(add(fb, -fa), unit(seed, i)))); break;
+      case kIntegers: {
+        const u64 wide = (u64)mixed(seed, 2 * i) << 32 | mixed(seed, 2 * i + 1);
+        const u64 at = span <= 1ull << 32 ? (u64)mixed(seed, i) * span >> 32 : wide % span;
+        store_integer(address, dtype, i, (i64)item[8] + (i64)at);
+        break;
+      }
+      case kConstant: store(address, dtype, i, fa); break;
+      case kCancel: {
+        const float value = mul(normal(seed, i & ~1ull), fb);
+        const float small = mul(normal(seed, i), mul(fb, 0.0009765625f));
+        store(address, dtype, i, i & 1 ? add(-value, small) : value);
+        break;
+      }
+      case kScaled:
+        store(address, dtype, i, add(mul(normal(seed, i), float_of(item[10])), float_of(item[11])));
+        break;
+      case kTies: store(address, dtype, i, mul(normal(other, mixed(seed, i) % span), fb)); break;
+      case kSparse: store(address, dtype, i, unit(other, i) < fa ? 0.0f : mul(normal(seed, i), fb)); break;
+      case kRamp: store(address, dtype, i, add(a, mul(b, (double)i))); break;
+      default: store(address, dtype, i, add(fa, mul(normal(seed, i), fb))); break;
+    }
+  }
+}
+
+// ---- patterns: poison and canaries ----
+__device__ inline u8 pattern(u64 seed, u64 at) { return (u8)(mixed(seed, at / 4) >> (8 * (at & 3))); }
+
+// Words: arena, begin, payload, bytes, end, source address, kind (0 copy, 1 poison, 2 leave), poison seed, canary seed.
+extern "C" __global__ void hone_load(const u64* table) {
+  const u64* item = table + (u64)blockIdx.y * kWords;
+  u8* const arena = (u8*)item[0];
+  const u64 begin = item[1], payload = item[2], bytes = item[3], end = item[4], words = bytes / 4;
+  for (u64 at = begin + first(); at < payload; at += stride()) arena[at] = pattern(item[8], at);
+  for (u64 at = payload + bytes + first(); at < end; at += stride()) arena[at] = pattern(item[8], at);
+  u32* const to = (u32*)(arena + payload);
+  const u32* const from = (const u32*)item[5];
+  if (item[6] == 2) return;
+  for (u64 i = first(); i < words; i += stride()) to[i] = item[6] == 0 ? from[i] : mixed(item[7], payload / 4 + i);
+  for (u64 at = payload + 4 * words + first(); at < payload + bytes; at += stride())
+    arena[at] = item[6] == 0 ? ((const u8*)from)[at - payload] : pattern(item[7], at);
+}
+
+// Words: arena, begin, payload, bytes, end, master address (0: not compared), -, -, canary seed. found[2y] becomes 1
+// when a canary fell, found[2y + 1] when the payload is not as the master.
+extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
+  const u64* item = table + (u64)blockIdx.y * kWords;
+  const u8* const arena = (const u8*)item[0];
+  const u64 payload = item[2], bytes = item[3], words = bytes / 4;
+  u32 fell = 0, changed = 0;
+  for (u64 at = item[1] + first(); at < payload; at += stride()) fell |= arena[at] != pattern(item[8], at);
+  for (u64 at = payload + bytes + first(); at < item[4]; at += stride()) fell |= arena[at] != pattern(item[8], at);
+  if (fell) found[2 * blockIdx.y] = 1;
+  if (item[5] == 0) return;
+  const u32 *now = (const u32*)(arena + payload), *master = (const u32*)item[5];
+  for (u64 i = first(); i < words; i += stride()) changed |= now[i] != master[i];
+  for (u64 at = 4 * words + first(); at < bytes; at += stride())
+    changed |= ((const u8*)now)[at] != ((const u8*)master)[at];
+  if (changed) found[2 * blockIdx.y + 1] = 1;
+}
+
+// ---- comparing ----
+// Words: got, expected (doubles, or integers of the dtype), dtype, count, elements of a stretch that shares one RMS,
+// atol, rtol, rms (doubles), place of its sums. A thread adds up pieces of a stretch.
+extern "C" __global__ void hone_rms(const u64* table, double* sums) {
+  const u64* item = table + (u64)blockIdx.y * kWords;
+  const u64 piece = 256, count = item[3], step = item[4], pieces = (step + piece - 1) / piece;
+  const double* expected = (const double*)item[1];
+  if (double_of(item[7]) <= 0 || (item[2] != kF32 && item[2] != kF64 && item[2] != kF16 && item[2] != kBF16)) return;
+  const u64 stretches = (count + step - 1) / step;
+  for (u64 i = first(); i < stretches * pieces; i += stride()) {
+    const u64 stretch = i / pieces, from = stretch * step + i % pieces * piece;
+    u64 to = from + piece, end = (stretch + 1) * step;
+    end = end < count ? end : count;
+    to = to < end ? to : end;
+    double sum = 0;
+    for (u64 at = from; at < to; ++at) {
+      const double x = expected[at];
+      if (fabs(x) <= 1e300) sum += x * x;
+    }
+    if (sum != 0) atomicAdd(sums + item[8] + stretch, sum);
+  }
+}
+
+__device__ inline bool acceptable(double got, double expected, double limit) {
+  if (expected != expected) return got != got;
+  if (fabs(expected) > 1.7976931348623157e308) return got == expected;
+  return fabs(got - expected) <= limit;
+}
+
+// results[3y]: elements outside; [3y + 1]: NaNs among them; [3y + 2]: the worst one, as badness above and the
+// complement of its index below, so that the greatest number is the first of the worst.
+extern "C" __global__ void hone_compare(const u64* table, const double* sums, u64* results) {
+  const u64* item = table + (u64)blockIdx.y * kWords;
+  const u64 dtype = item[2], count = item[3], step = item[4];
+  const double atol = double_of(item[5]), rtol = double_of(item[6]), rms = double_of(item[7]);
+  const bool floats = dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBF16;
+  u64 wrong = 0, nans = 0, worst = 0;
+  for (u64 i = first(); i < count; i += stride()) {
+    const double got = element(item[0], dtype, i), expected = element(item[1], floats ? (u64)kF64 : dtype, i);
+    double badness = fabs(got - expected);
+    if (floats) {
+      const u64 stretch = i / step, from = stretch * step, left = count - from;
+      const double share = (double)(left < step ? left : step);
+      const double base = rms > 0 ? atol + rms * sqrt(sums[item[8] + stretch] / share) : atol;
+      const double limit = base + rtol * fabs(expected);
+      if (acceptable(got, expected, limit)) continue;
+      nans += got != got && expected == expected;
+      badness = badness <= 1e300 ? badness / (limit > 1e-300 ? limit : 1e-300) : 1e300;
+    } else if (dtype == kI64 ? ((const i64*)item[0])[i] == ((const i64*)item[1])[i] : got == expected) {
+      continue;
+    }
+    ++wrong;
+    const u64 key = (u64)bits_of((float)(badness < 3e38 ? badness : 3e38)) << 32 | (0xffffffffu - (u32)i);
+    worst = key > worst ? key : worst;
+  }
+  if (wrong == 0) return;
+  atomicAdd(results + 3 * blockIdx.y, wrong);
+  atomicAdd(results + 3 * blockIdx.y + 1, nans);
+  atomicMax(results + 3 * blockIdx.y + 2, worst);
+}
+
+// Whether a context still computes right after a submission has used it: integers, floats, shared memory of the L2's
+// atomics, and the device heap, whose blocks must be whole. out[0] counts what is right, one for each thread.
+extern "C" __global__ void hone_known_answer(u64 seed, u64* out) {
+  u32* block = (u32*)malloc(64);
+  if (block == 0) return;
+  u32 sum = 0;
+  for (u32 i = 0; i < 16; ++i) block[i] = mixed(seed, first() * 16 + i);
+  for (u32 i = 0; i < 16; ++i) sum += block[i];
+  u32 expected = 0;
+  for (u32 i = 0; i < 16; ++i) expected += mixed(seed, first() * 16 + i);
+  const float third = add(mul((float)(expected >> 8), 0.25f), 0.5f);
+  free(block);
+  if (sum == expected && mul(add(third, -0.5f), 4.0f) == (float)(expected >> 8)) atomicAdd(out, 1ull);
+}

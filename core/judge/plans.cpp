@@ -1,0 +1,91 @@
+// From plans to the launches that a candidate reads.
+#include "judge/plans.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/assert.hpp"
+
+namespace hone {
+
+static_assert(kPlanKernelsMax <= kKernelsMax && kPlanLaunchesMax <= kLaunchesMax);
+
+Result<Plans> Plans::make(const Task& task, Plan entry, std::optional<Plan> exact,
+                          const PlanLimits& limits) {
+  Plans plans;
+  plans.task_ = task;
+  plans.task_.backends.clear();
+  plans.entry_ = std::move(entry);
+  plans.exact_ = std::move(exact);
+  plans.limits_ = limits;
+  std::vector<const Plan*> all{&plans.entry_};
+  if (plans.exact_) all.push_back(&*plans.exact_);
+  HONE_ASSIGN(plans.kernels_, plan_kernels(task, all));
+  for (const PlanKernel& kernel : plans.kernels_) {
+    if (kernel.name.size() >= kNameMax) {
+      return invalid_argument("a kernel's name of " + std::to_string(kernel.name.size()) +
+                              " characters, expected fewer than " + std::to_string(kNameMax));
+    }
+  }
+  return plans;
+}
+
+const Plan& Plans::plan(Form form) const {
+  HONE_ASSERT(form == Form::kEntry || exact_);
+  return form == Form::kExact ? *exact_ : entry_;
+}
+
+void Plans::list_kernels(Setup& setup) const {
+  setup.kernel_count = static_cast<std::uint32_t>(kernels_.size());
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    KernelName& name = setup.kernels[i];
+    std::snprintf(name.name, sizeof name.name, "%s", kernels_[i].name.c_str());
+    name.argument_count = static_cast<std::uint32_t>(kernels_[i].kinds.size());
+    std::copy(kernels_[i].kinds.begin(), kernels_[i].kinds.end(), name.argument_kinds);
+  }
+}
+
+Status Plans::order(Form form, const Dims& dims, std::uint64_t scratch_at, Launch* launches,
+                    std::uint32_t* count) const {
+  HONE_ASSIGN(const ReadyPlan ready, ready_plan(task_, plan(form), kernels_, dims, limits_));
+  std::vector<std::uint64_t> scratch;
+  for (const std::uint64_t bytes : ready.scratch_bytes) {
+    scratch.push_back(scratch_at);
+    scratch_at += bytes;
+  }
+  for (std::size_t i = 0; i < ready.launches.size(); ++i) {
+    const ReadyLaunch& from = ready.launches[i];
+    Launch& to = launches[i];
+    to.kernel = static_cast<std::uint32_t>(from.kernel);
+    std::copy_n(from.grid, 3, to.grid);
+    std::copy_n(from.block, 3, to.block);
+    std::copy_n(from.cluster, 3, to.cluster);
+    to.shared_bytes = from.shared_bytes;
+    to.flags = from.cooperative ? HONE_LAUNCH_COOPERATIVE : 0;
+    to.argument_count = static_cast<std::uint32_t>(from.arguments.size());
+    for (std::size_t a = 0; a < from.arguments.size(); ++a) {
+      const ReadyArgument& argument = from.arguments[a];
+      to.arguments[a].slot =
+          argument.slot >= 0 ? static_cast<std::uint32_t>(argument.slot) : kLiteral;
+      to.arguments[a].value = argument.scratch >= 0
+                                  ? scratch[static_cast<std::size_t>(argument.scratch)]
+                                  : argument.value;
+    }
+  }
+  *count = static_cast<std::uint32_t>(ready.launches.size());
+  return {};
+}
+
+Result<std::uint64_t> Plans::scratch_bytes(const Dims& dims) const {
+  std::uint64_t most = 0;
+  for (const Plan* one : {&entry_, exact_ ? &*exact_ : nullptr}) {
+    if (one == nullptr) continue;
+    HONE_ASSIGN(const ReadyPlan ready, ready_plan(task_, *one, kernels_, dims, limits_));
+    std::uint64_t bytes = 0;
+    for (const std::uint64_t part : ready.scratch_bytes) bytes += part;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+}  // namespace hone

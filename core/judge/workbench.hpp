@@ -1,0 +1,98 @@
+// Workbench: what a judge does with the bytes of arenas. On the processor by loops of its own, on a
+// device by kernels of ours in the judge's context.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "judge/arena.hpp"
+#include "judge/layout.hpp"
+#include "model/task.hpp"
+#include "model/value.hpp"
+#include "model/verdict.hpp"
+#include "plugin/backend.hpp"
+
+namespace hone {
+
+/// One tensor to fill.
+struct FillOrder {
+  std::uint64_t at = 0;
+  DType dtype = DType::kF32;
+  std::uint64_t count = 0;
+  Generator generator;
+  std::uint64_t seed = 0;
+};
+
+/// One tensor of a round to be put in place, canaries around it.
+struct LoadOrder {
+  Region region;
+  std::uint64_t master = 0;  ///< where in the masters' arena its bytes are; unused with `poison`
+  enum class Kind { kCopy, kPoison, kLeave } kind = Kind::kCopy;
+  std::uint64_t poison = 0;  ///< seed
+};
+
+/// One tensor to be looked at after a round, and what was found.
+struct InspectOrder {
+  Region region;
+  std::uint64_t master = 0;
+  bool unchanged = false;  ///< it must be as the master is
+};
+struct Inspected {
+  bool canaries_stand = true;
+  bool unchanged = true;
+};
+
+/// Two tensors to compare: `got` of its own dtype, `expected` of the exact form's.
+struct CompareOrder {
+  std::uint64_t got = 0, expected = 0;
+  DType dtype = DType::kF32;
+  std::uint64_t count = 0;
+  std::uint64_t row = 1;  ///< extent of the last axis
+};
+
+struct FoundMismatch {
+  std::size_t order = 0;
+  Mismatch mismatch;
+};
+
+/// One thread. Everything is done when a call returns.
+class Workbench {
+ public:
+  virtual ~Workbench() = default;
+
+  virtual Status fill(const Arena& arena, const std::vector<FillOrder>& orders) = 0;
+  virtual Status load(const Arena& to, const Arena& masters, const std::vector<LoadOrder>& orders,
+                      std::uint64_t canary_seed) = 0;
+  virtual Result<std::vector<Inspected>> inspect(const Arena& arena, const Arena& masters,
+                                                 const std::vector<InspectOrder>& orders,
+                                                 std::uint64_t canary_seed) = 0;
+  /// As compare_output (compare.hpp), of each order: the first that does not agree.
+  virtual Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
+                                                       const std::vector<CompareOrder>& orders,
+                                                       const Tolerance& tolerance) = 0;
+  /// What the units that a task grants can load and store in a second, caches included: no
+  /// submission is faster.
+  virtual double bytes_per_second_max(const Task& task) const = 0;
+  /// Leaves nothing of what is in an arena.
+  virtual Status scrub(const Arena& arena) = 0;
+  /// Whether pages around tensors can be made inaccessible.
+  virtual bool can_guard() const = 0;
+  /// Moves what lies in the first `bytes` of both arenas out of the caches.
+  virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
+};
+
+std::unique_ptr<Workbench> make_host_workbench();
+/// `harness`: a descriptor of harness_source() as the backend has built it. `facts`: the device's.
+Result<std::unique_ptr<Workbench>> make_device_workbench(const Backend& backend,
+                                                         hone_device* device, int harness,
+                                                         const Value& facts);
+/// The source of the kernels that a device's workbench uses, and their names.
+std::string_view harness_source();
+std::vector<std::string> harness_kernels();
+
+}  // namespace hone
