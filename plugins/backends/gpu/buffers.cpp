@@ -34,7 +34,7 @@ uint64_t rounded_up(const hone_device& device, uint64_t bytes) {
 /// driver answers changes nothing.
 void destroy(hone_buffer& buffer) {
   const Driver& gpu = buffer.device.gpu;
-  gpu.gpuCtxSetCurrent(buffer.device.context);
+  use_context(gpu, buffer.device.ordinal, buffer.device.context);
   if (buffer.address != 0) {
     gpu.gpuMemUnmap(to_address(buffer.address), buffer.mapped);
     gpu.gpuMemAddressFree(to_address(buffer.address), buffer.mapped);

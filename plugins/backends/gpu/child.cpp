@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "hone/plugin/failure.hpp"
@@ -58,6 +59,8 @@ Ran run_child(double seconds_max, std::size_t words_max, const std::function<int
   if (pid == 0) {
     setpgid(0, 0);
     close(ends[0]);
+    char here[4096];  // compilers leave their temporary files where this one may write
+    if (getcwd(here, sizeof here) != nullptr) setenv("TMPDIR", here, 1);
     _exit(body(ends[1]));
   }
   setpgid(pid, pid);  // whichever of the two comes first

@@ -16,22 +16,13 @@ constexpr std::size_t kPrintfBytes = std::size_t{1} << 20;
 /// What malloc() in device code has. Rationale: enough to be used, too little to hide an input in.
 constexpr std::size_t kHeapBytes = std::size_t{8} << 20;
 
-void set_limit(const hone_device& device, int limit, std::size_t bytes) {
-  const gpuResult result = device.gpu.gpuCtxSetLimit(limit, bytes);
-  // HIP has no such limit in some of its releases, and then a buffer of its own fixed size.
-  if (kHip && result != 0) return;
-  check(device.gpu, result, "limit device memory");
-}
-
 void open_context(hone_device& device) {
   const Driver& gpu = device.gpu;
   check(gpu, gpu.gpuDeviceGet(&device.ordinal, static_cast<int>(device.index)), "open device");
-  // Rationale: the thread that waits is the one that stops the clock; sleeping costs it 50 µs.
-  check(gpu, gpu.gpuDevicePrimaryCtxSetFlags(device.ordinal, kContextSpin), "set context flags");
-  check(gpu, gpu.gpuDevicePrimaryCtxRetain(&device.context, device.ordinal), "make a context");
+  check(gpu, make_context(gpu, device.ordinal, &device.context), "make a context");
   use(device);
-  set_limit(device, kLimitPrintf, kPrintfBytes);
-  set_limit(device, kLimitHeap, kHeapBytes);
+  check(gpu, limit_context(gpu, kLimitPrintf, kPrintfBytes), "limit what kernels print");
+  check(gpu, limit_context(gpu, kLimitHeap, kHeapBytes), "limit what kernels allocate");
   check(gpu, gpu.gpuStreamCreate(&device.stream, kStreamNonBlocking), "make a stream");
   const gpuAllocation allocation = allocation_of(device);
   check(gpu,
@@ -44,17 +35,16 @@ void open_context(hone_device& device) {
 void close_context(hone_device& device) {
   const Driver& gpu = device.gpu;
   if (device.context == nullptr) return;
-  gpu.gpuCtxSetCurrent(device.context);
+  use_context(gpu, device.ordinal, device.context);
   for (void* memory : device.pinned) gpu.gpuMemFreeHost(memory);
   if (device.stream != nullptr) gpu.gpuStreamDestroy(device.stream);
-  gpu.gpuCtxSetCurrent(nullptr);
-  gpu.gpuDevicePrimaryCtxRelease(device.ordinal);
+  drop_context(gpu, device.ordinal);
 }
 
 }  // namespace
 
 void use(const hone_device& device) {
-  check(device.gpu, device.gpu.gpuCtxSetCurrent(device.context), "use the context");
+  check(device.gpu, use_context(device.gpu, device.ordinal, device.context), "use the context");
 }
 
 int attribute(const hone_device& device, int which) {

@@ -7,6 +7,7 @@
 namespace hone_gpu {
 namespace {
 
+constexpr char kComgrSource[] = "/CompileSource:";
 constexpr char kNameMap[] = "__nv_name_map:";
 constexpr char kNameMapRepeats[] = "Error in parsing name expression";
 
@@ -25,6 +26,15 @@ std::string with_colons(std::string_view line) {
   return std::string(line);
 }
 
+/// hiprtc compiles a file of its own that holds the source, and clang one that includes it.
+std::string with_own_name(const std::string& line, std::string_view name) {
+  const std::size_t at = line.find(kComgrSource);
+  if (at != std::string::npos && line[0] == '/' && line.find(' ') > at) {
+    return std::string(name) + line.substr(at + sizeof kComgrSource - 2);
+  }
+  return line.rfind("./", 0) == 0 ? line.substr(2) : line;
+}
+
 }  // namespace
 
 std::string normalised(std::string_view words, std::string_view name) {
@@ -36,7 +46,7 @@ std::string normalised(std::string_view words, std::string_view name) {
     const std::size_t end = std::min(words.find('\n'), words.size());
     const std::string_view line = words.substr(0, end);
     words.remove_prefix(std::min(end + 1, words.size()));
-    std::string located = with_colons(line);
+    std::string located = with_own_name(with_colons(line), name);
     if (located.rfind(kNameMap, 0) == 0) {
       // The compiler's own text, in which it looked an entry up: there is no line to show.
       skipping = true;

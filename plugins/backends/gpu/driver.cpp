@@ -86,9 +86,8 @@ Driver load_driver() {
     fail(HONE_UNAVAILABLE, std::string("no ") + kVendor + " driver: " + library.tried);
   }
   Driver loaded;
-#define HONE_GPU_LOOK_UP(alias, symbol, arguments) \
-  look_up(library.handle, #symbol, loaded.alias, false);
-#define HONE_GPU_LOOK_UP_OPTIONAL(alias, symbol, arguments) \
+#define HONE_GPU_LOOK_UP(alias, symbol, type) look_up(library.handle, #symbol, loaded.alias, false);
+#define HONE_GPU_LOOK_UP_OPTIONAL(alias, symbol, type) \
   look_up(library.handle, #symbol, loaded.alias, true);
   HONE_GPU_DRIVER_FUNCTIONS(HONE_GPU_LOOK_UP)
   HONE_GPU_OWN_FUNCTIONS(HONE_GPU_LOOK_UP)
@@ -97,6 +96,11 @@ Driver load_driver() {
   check(loaded, loaded.gpuInit(0), "start the driver");
   check(loaded, loaded.gpuDriverGetVersion(&loaded.version), "driver version");
   check(loaded, loaded.gpuDeviceGetCount(&loaded.device_count), "count devices");
+  if (loaded.version < kDriverMin) {
+    fail(HONE_UNAVAILABLE, std::string(kVendor) + "'s driver is of version " +
+                               std::to_string(loaded.version) + ", expected at least " +
+                               std::to_string(kDriverMin));
+  }
   if (loaded.device_count < 1) fail(HONE_UNAVAILABLE, "the driver sees no device");
   return loaded;
 }

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "vendor.h"
 
 namespace hone_gpu {
 
-#define HONE_GPU_MEMBER(alias, symbol, arguments) gpuResult(*alias) arguments = nullptr;
+#define HONE_GPU_MEMBER(alias, symbol, type) std::add_pointer_t<type> alias = nullptr;
 
 /// The functions of the driver's library. Lives as long as the process, which never unloads it.
 ///

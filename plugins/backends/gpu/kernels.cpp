@@ -44,13 +44,13 @@ std::size_t size_of(std::uint32_t kind) {
 /// Compares the kernel's own arguments with those that it will be given, where the driver can tell.
 void check_arguments(const hone_kernel& kernel) {
   const Driver& gpu = kernel.device.gpu;
-  if (gpu.gpuFuncGetParamInfo == nullptr) return;
   const auto count = kernel.kinds.size();
   const std::string& whose = kernel.label;
   for (std::size_t i = 0; i <= count; ++i) {
-    std::size_t offset = 0;
     std::size_t size = 0;
-    const bool there = gpu.gpuFuncGetParamInfo(kernel.function, i, &offset, &size) == 0;
+    bool known = false;
+    const bool there = argument_size(gpu, kernel.function, i, &size, &known);
+    if (!known) return;
     if (!there && i < count) {
       fail(HONE_INVALID_ARGUMENT, whose + " takes " + std::to_string(i) +
                                       " arguments, its launch gives " + std::to_string(count));
@@ -133,7 +133,7 @@ int32_t load(hone_device* device, int32_t fd, hone_artifact** out, hone_error* e
 void unload(hone_artifact* artifact) {
   if (artifact == nullptr) return;
   const Driver& gpu = artifact->device.gpu;
-  gpu.gpuCtxSetCurrent(artifact->device.context);
+  use_context(gpu, artifact->device.ordinal, artifact->device.context);
   gpu.gpuModuleUnload(artifact->module);
   delete artifact;
 }

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "launch_shape.hpp"
+
 namespace hone_gpu {
 
 // ---- what this vendor is called ----------------------------------------------------------------
@@ -18,6 +20,7 @@ inline constexpr char kName[] = "cuda";
 inline constexpr char kVendor[] = "NVIDIA";
 inline constexpr char kCompilerName[] = "NVRTC";
 inline constexpr char kHeader[] = "cuda_fp16.h";  // what the folder of the vendor's headers has
+inline constexpr int kDriverMin = 11080;          // 11.8: launches in clusters
 inline constexpr bool kHip = false;
 
 #ifndef HONE_GPU_DRIVER_LIBRARY
@@ -132,87 +135,88 @@ inline constexpr int kDeviceMemoryMaps = 102;
 inline constexpr int kDeviceMemoryFds = 103;
 inline constexpr int kDeviceClusters = 120;
 
-// ---- functions: alias, symbol, arguments; sorted -------------------------------------------------
+// ---- functions: alias, symbol, type; sorted -------------------------------------------------
 
 // clang-format off
 #define HONE_GPU_DRIVER_FUNCTIONS(X)                                                              \
-  X(gpuCtxSetCurrent, cuCtxSetCurrent, (gpuContext))                                              \
-  X(gpuCtxSetLimit, cuCtxSetLimit, (int, std::size_t))                                            \
-  X(gpuDeviceGet, cuDeviceGet, (gpuDevice*, int))                                                 \
-  X(gpuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, gpuDevice))                          \
-  X(gpuDeviceGetCount, cuDeviceGetCount, (int*))                                                  \
-  X(gpuDeviceGetName, cuDeviceGetName, (char*, int, gpuDevice))                                   \
-  X(gpuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (gpuDevice))                        \
-  X(gpuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (gpuContext*, gpuDevice))                \
-  X(gpuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2, (gpuDevice, unsigned))            \
-  X(gpuDeviceTotalMem, cuDeviceTotalMem_v2, (std::size_t*, gpuDevice))                            \
-  X(gpuDriverGetVersion, cuDriverGetVersion, (int*))                                              \
-  X(gpuFuncGetAttribute, cuFuncGetAttribute, (int*, int, gpuFunction))                            \
-  X(gpuInit, cuInit, (unsigned))                                                                  \
-  X(gpuMemAddressFree, cuMemAddressFree, (gpuAddress, std::size_t))                               \
+  X(gpuDeviceGet, cuDeviceGet, gpuResult(gpuDevice*, int))                                        \
+  X(gpuDeviceGetAttribute, cuDeviceGetAttribute, gpuResult(int*, int, gpuDevice))                 \
+  X(gpuDeviceGetCount, cuDeviceGetCount, gpuResult(int*))                                         \
+  X(gpuDeviceGetName, cuDeviceGetName, gpuResult(char*, int, gpuDevice))                          \
+  X(gpuDeviceTotalMem, cuDeviceTotalMem_v2, gpuResult(std::size_t*, gpuDevice))                   \
+  X(gpuDriverGetVersion, cuDriverGetVersion, gpuResult(int*))                                     \
+  X(gpuFuncGetAttribute, cuFuncGetAttribute, gpuResult(int*, int, gpuFunction))                   \
+  X(gpuInit, cuInit, gpuResult(unsigned))                                                         \
+  X(gpuMemAddressFree, cuMemAddressFree, gpuResult(gpuAddress, std::size_t))                      \
   X(gpuMemAddressReserve, cuMemAddressReserve,                                                    \
-    (gpuAddress*, std::size_t, std::size_t, gpuAddress, unsigned long long))                      \
-  X(gpuMemAllocHost, cuMemAllocHost_v2, (void**, std::size_t))                                    \
+    gpuResult(gpuAddress*, std::size_t, std::size_t, gpuAddress, unsigned long long))             \
+  X(gpuMemAllocHost, cuMemAllocHost_v2, gpuResult(void**, std::size_t))                           \
   X(gpuMemCreate, cuMemCreate,                                                                    \
-    (gpuMemory*, std::size_t, const gpuAllocation*, unsigned long long))                          \
+    gpuResult(gpuMemory*, std::size_t, const gpuAllocation*, unsigned long long))                 \
   X(gpuMemExportToShareableHandle, cuMemExportToShareableHandle,                                  \
-    (void*, gpuMemory, int, unsigned long long))                                                  \
-  X(gpuMemFreeHost, cuMemFreeHost, (void*))                                                       \
+    gpuResult(void*, gpuMemory, int, unsigned long long))                                         \
+  X(gpuMemFreeHost, cuMemFreeHost, gpuResult(void*))                                              \
   X(gpuMemGetAllocationGranularity, cuMemGetAllocationGranularity,                                \
-    (std::size_t*, const gpuAllocation*, int))                                                    \
-  X(gpuMemImportFromShareableHandle, cuMemImportFromShareableHandle, (gpuMemory*, void*, int))    \
-  X(gpuMemMap, cuMemMap, (gpuAddress, std::size_t, std::size_t, gpuMemory, unsigned long long))   \
-  X(gpuMemRelease, cuMemRelease, (gpuMemory))                                                     \
-  X(gpuMemSetAccess, cuMemSetAccess, (gpuAddress, std::size_t, const gpuAccess*, std::size_t))    \
-  X(gpuMemUnmap, cuMemUnmap, (gpuAddress, std::size_t))                                           \
-  X(gpuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const gpuCopy2D*, gpuStream))                          \
-  X(gpuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (gpuAddress, gpuAddress, std::size_t, gpuStream))   \
-  X(gpuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, gpuAddress, std::size_t, gpuStream))        \
-  X(gpuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (gpuAddress, const void*, std::size_t, gpuStream))  \
-  X(gpuMemsetD8Async, cuMemsetD8Async, (gpuAddress, unsigned char, std::size_t, gpuStream))       \
-  X(gpuModuleGetFunction, cuModuleGetFunction, (gpuFunction*, gpuModule, const char*))            \
-  X(gpuModuleLoadData, cuModuleLoadData, (gpuModule*, const void*))                               \
-  X(gpuModuleUnload, cuModuleUnload, (gpuModule))                                                 \
-  X(gpuStreamCreate, cuStreamCreate, (gpuStream*, unsigned))                                      \
-  X(gpuStreamDestroy, cuStreamDestroy_v2, (gpuStream))                                            \
-  X(gpuStreamQuery, cuStreamQuery, (gpuStream))                                                   \
-  X(gpuStreamSynchronize, cuStreamSynchronize, (gpuStream))
+    gpuResult(std::size_t*, const gpuAllocation*, int))                                           \
+  X(gpuMemImportFromShareableHandle, cuMemImportFromShareableHandle,                              \
+    gpuResult(gpuMemory*, void*, int))                                                            \
+  X(gpuMemMap, cuMemMap,                                                                          \
+    gpuResult(gpuAddress, std::size_t, std::size_t, gpuMemory, unsigned long long))               \
+  X(gpuMemRelease, cuMemRelease, gpuResult(gpuMemory))                                            \
+  X(gpuMemSetAccess, cuMemSetAccess,                                                              \
+    gpuResult(gpuAddress, std::size_t, const gpuAccess*, std::size_t))                            \
+  X(gpuMemUnmap, cuMemUnmap, gpuResult(gpuAddress, std::size_t))                                  \
+  X(gpuMemcpy2DAsync, cuMemcpy2DAsync_v2, gpuResult(const gpuCopy2D*, gpuStream))                 \
+  X(gpuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2,                                                     \
+    gpuResult(gpuAddress, gpuAddress, std::size_t, gpuStream))                                    \
+  X(gpuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                                     \
+    gpuResult(void*, gpuAddress, std::size_t, gpuStream))                                         \
+  X(gpuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                                     \
+    gpuResult(gpuAddress, const void*, std::size_t, gpuStream))                                   \
+  X(gpuMemsetD8Async, cuMemsetD8Async,                                                            \
+    gpuResult(gpuAddress, unsigned char, std::size_t, gpuStream))                                 \
+  X(gpuModuleGetFunction, cuModuleGetFunction, gpuResult(gpuFunction*, gpuModule, const char*))   \
+  X(gpuModuleLoadData, cuModuleLoadData, gpuResult(gpuModule*, const void*))                      \
+  X(gpuModuleUnload, cuModuleUnload, gpuResult(gpuModule))                                        \
+  X(gpuStreamCreate, cuStreamCreate, gpuResult(gpuStream*, unsigned))                             \
+  X(gpuStreamDestroy, cuStreamDestroy_v2, gpuResult(gpuStream))                                   \
+  X(gpuStreamQuery, cuStreamQuery, gpuResult(gpuStream))                                          \
+  X(gpuStreamSynchronize, cuStreamSynchronize, gpuResult(gpuStream))
 
 // Of this vendor alone: used by the functions below.
 #define HONE_GPU_OWN_FUNCTIONS(X)                                                                 \
-  X(ownFuncSetAttribute, cuFuncSetAttribute, (gpuFunction, int, int))                             \
-  X(ownGetErrorName, cuGetErrorName, (gpuResult, const char**))                                   \
-  X(ownGetErrorString, cuGetErrorString, (gpuResult, const char**))                               \
-  X(ownLaunchKernelEx, cuLaunchKernelEx, (const gpuLaunchConfig*, gpuFunction, void**, void**))
+  X(ownCtxSetCurrent, cuCtxSetCurrent, gpuResult(gpuContext))                                     \
+  X(ownCtxSetLimit, cuCtxSetLimit, gpuResult(int, std::size_t))                                   \
+  X(ownDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, gpuResult(gpuDevice))               \
+  X(ownDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, gpuResult(gpuContext*, gpuDevice))       \
+  X(ownDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2, gpuResult(gpuDevice, unsigned))   \
+  X(ownFuncSetAttribute, cuFuncSetAttribute, gpuResult(gpuFunction, int, int))                    \
+  X(ownGetErrorName, cuGetErrorName, gpuResult(gpuResult, const char**))                          \
+  X(ownGetErrorString, cuGetErrorString, gpuResult(gpuResult, const char**))                      \
+  X(ownLaunchKernelEx, cuLaunchKernelEx,                                                          \
+    gpuResult(const gpuLaunchConfig*, gpuFunction, void**, void**))
 
 // May be missing: then NULL.
 #define HONE_GPU_OPTIONAL_FUNCTIONS(X)                                                            \
-  X(gpuFuncGetParamInfo, cuFuncGetParamInfo,                                                      \
-    (gpuFunction, std::size_t, std::size_t*, std::size_t*))
+  X(ownFuncGetParamInfo, cuFuncGetParamInfo,                                                      \
+    gpuResult(gpuFunction, std::size_t, std::size_t*, std::size_t*))
 
 #define HONE_GPU_COMPILER_FUNCTIONS(X)                                                            \
-  X(gpuAddNameExpression, nvrtcAddNameExpression, (gpuProgram, const char*))                      \
-  X(gpuCompileProgram, nvrtcCompileProgram, (gpuProgram, int, const char* const*))                \
-  X(gpuCompilerVersion, nvrtcVersion, (int*, int*))                                               \
+  X(gpuAddNameExpression, nvrtcAddNameExpression, gpuResult(gpuProgram, const char*))             \
+  X(gpuCompileProgram, nvrtcCompileProgram, gpuResult(gpuProgram, int, const char* const*))       \
+  X(gpuCompilerVersion, nvrtcVersion, gpuResult(int*, int*))                                      \
   X(gpuCreateProgram, nvrtcCreateProgram,                                                         \
-    (gpuProgram*, const char*, const char*, int, const char* const*, const char* const*))         \
-  X(gpuDestroyProgram, nvrtcDestroyProgram, (gpuProgram*))                                        \
-  X(gpuGetImage, nvrtcGetCUBIN, (gpuProgram, char*))                                              \
-  X(gpuGetImageSize, nvrtcGetCUBINSize, (gpuProgram, std::size_t*))                               \
-  X(gpuGetLoweredName, nvrtcGetLoweredName, (gpuProgram, const char*, const char**))              \
-  X(gpuGetProgramLog, nvrtcGetProgramLog, (gpuProgram, char*))                                    \
-  X(gpuGetProgramLogSize, nvrtcGetProgramLogSize, (gpuProgram, std::size_t*))
+    gpuResult(gpuProgram*, const char*, const char*, int, const char* const*,                     \
+        const char* const*))                                                                      \
+  X(gpuDestroyProgram, nvrtcDestroyProgram, gpuResult(gpuProgram*))                               \
+  X(gpuGetImage, nvrtcGetCUBIN, gpuResult(gpuProgram, char*))                                     \
+  X(gpuGetImageSize, nvrtcGetCUBINSize, gpuResult(gpuProgram, std::size_t*))                      \
+  X(gpuGetLoweredName, nvrtcGetLoweredName, gpuResult(gpuProgram, const char*, const char**))     \
+  X(gpuGetProgramLog, nvrtcGetProgramLog, gpuResult(gpuProgram, char*))                           \
+  X(gpuGetProgramLogSize, nvrtcGetProgramLogSize, gpuResult(gpuProgram, std::size_t*))
 // clang-format on
 
 // ---- what differs in shape -----------------------------------------------------------------------
-
-struct LaunchShape {
-  unsigned grid[3];
-  unsigned block[3];
-  unsigned cluster[3];
-  unsigned shared_bytes;
-  bool cooperative;
-};
 
 inline gpuAddress to_address(std::uint64_t value) { return value; }
 inline std::uint64_t from_address(gpuAddress address) { return address; }
@@ -220,6 +224,30 @@ inline std::uint64_t from_address(gpuAddress address) { return address; }
 /// A descriptor as gpuMemImportFromShareableHandle takes it.
 inline void* importable(int* fd, int /*driver_version*/) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(*fd));
+}
+
+/// Makes or takes the device's context; waits in it spin, because the thread that waits is the one
+/// that stops the clock, and sleeping would cost it 50 µs.
+template <typename Driver>
+gpuResult make_context(const Driver& driver, gpuDevice device, gpuContext* out) {
+  const gpuResult flagged = driver.ownDevicePrimaryCtxSetFlags(device, kContextSpin);
+  return flagged != 0 ? flagged : driver.ownDevicePrimaryCtxRetain(out, device);
+}
+/// Makes a context the calling thread's.
+template <typename Driver>
+gpuResult use_context(const Driver& driver, gpuDevice /*device*/, gpuContext context) {
+  return driver.ownCtxSetCurrent(context);
+}
+/// Gives it back.
+template <typename Driver>
+void drop_context(const Driver& driver, gpuDevice device) {
+  driver.ownCtxSetCurrent(nullptr);
+  driver.ownDevicePrimaryCtxRelease(device);
+}
+/// Limits what device code of the thread's context may hoard, in bytes.
+template <typename Driver>
+gpuResult limit_context(const Driver& driver, int limit, std::size_t bytes) {
+  return driver.ownCtxSetLimit(limit, bytes);
 }
 
 template <typename Driver>
@@ -254,6 +282,16 @@ inline std::string architecture_of(int /*index*/, int major, int minor) {
 inline double transfers_per_clock(const std::string& /*architecture*/) { return 2; }
 /// A cache behind the one that the driver tells of, in bytes.
 inline std::int64_t outer_cache(const std::string& /*architecture*/) { return 0; }
+
+/// The size in bytes of a kernel's argument; false where it has none of that index. `known` is whether the
+/// driver can tell.
+template <typename Driver>
+bool argument_size(const Driver& driver, gpuFunction function, std::size_t index, std::size_t* size,
+                   bool* known) {
+  std::size_t offset = 0;
+  *known = driver.ownFuncGetParamInfo != nullptr;
+  return *known && driver.ownFuncGetParamInfo(function, index, &offset, size) == 0;
+}
 
 /// Lets a kernel be launched with that much dynamic shared memory; below 48 KiB nothing is needed.
 template <typename Driver>
