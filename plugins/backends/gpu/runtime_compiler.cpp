@@ -13,6 +13,7 @@
 #include "build.hpp"
 #include "child.hpp"
 #include "driver.hpp"
+#include "headers.hpp"
 #include "vendor_build.hpp"
 
 namespace hone_gpu {
@@ -69,8 +70,14 @@ Value compile_here(const BuildRequest& request) {
   if (!trouble.empty()) fail(HONE_FAILED_PRECONDITION, toolchain + ": " + trouble);
   load_companion(compiler);
   gpuProgram program = nullptr;
-  require(compiler.gpuCreateProgram(&program, request.text.c_str(), request.name.c_str(), 0,
-                                    nullptr, nullptr),
+  std::vector<const char*> names;
+  std::vector<const char*> texts;
+  for (const Header& header : headers_in_memory()) {
+    names.push_back(header.name);
+    texts.push_back(header.text);
+  }
+  require(compiler.gpuCreateProgram(&program, request.text.c_str(), request.name.c_str(),
+                                    static_cast<int>(names.size()), texts.data(), names.data()),
           "create a program");
   for (const std::string& entry : request.entries) {
     require(compiler.gpuAddNameExpression(program, entry.c_str()), "add an entry");
