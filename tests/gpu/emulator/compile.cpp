@@ -108,6 +108,7 @@ std::vector<std::string> command_line(const std::string& program, const Job& job
                            "-fno-exceptions",
                            "-fno-rtti",
                            "-fno-gnu-unique",
+                           "-fno-threadsafe-statics",
                            "-fno-builtin-printf",
                            "-fno-builtin-malloc",
                            "-fno-builtin-free",

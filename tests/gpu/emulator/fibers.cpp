@@ -121,7 +121,7 @@ void Block::fiber_main() { g_running->run_threads(); }
 /// Never returns: the fiber is left for good once it has no thread to take.
 void Block::run_threads() {
   const unsigned fiber = threads_[begun_].fiber;
-  while (begun_ < size_ && ready_count_ == 0) {
+  do {
     current_ = begun_++;
     Thread& thread = threads_[current_];
     thread.fiber = fiber;
@@ -130,7 +130,7 @@ void Block::run_threads() {
     *module_->thread = thread.index;
     call_(arguments_);
     finish_thread();
-  }
+  } while (begun_ < size_ && ready_count_ == 0);
   idle_.push_back(fiber);
   hone_emulated_switch(&saved_[fiber], home_);
 }
