@@ -38,7 +38,7 @@ Result<Evaluation> prepare_evaluation(const Config& config, const std::string& t
   made.registry = open_registry(config);
   HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
   HONE_ASSIGN(made.options, evaluator_options(config, *made.registry));
-  HONE_ASSIGN(made.bench.task, catalog->find(task));
+  HONE_ASSIGN(made.bench.task, catalog->find_for(config.backend, task));
   made.bench.source = made.bench.task->backends.at(config.backend).baseline.text;
   if (count > 0) made.bench.steps = made.bench.runs = static_cast<int>(count);
   made.bench.progress = [say](int done, int all) {

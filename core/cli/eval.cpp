@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/evaluate_all.hpp"
+#include "cli/golden.hpp"
 #include "cli/host.hpp"
 #include "cli/parts.hpp"
 #include "kernel_refine/compiler_words.hpp"
@@ -77,7 +78,7 @@ class EvalCommand : public Command {
          .value = "FILE",
          .required = true},
         files_);
-    options.text({.name = "--language", .doc = "for all files", .choices = {"c++", "c"}},
+    options.text({.name = "--language", .doc = "of all files, when not as their names end"},
                  language_);
     options.text(
         {.name = "--reward", .doc = "the reward: a name, or a .so or .py", .value = "FILE"},
@@ -95,22 +96,19 @@ class EvalCommand : public Command {
       auto text = read_input(file);
       if (!text) return terminal.fail(text.error());
       entries_.push_back({file == "-" ? "standard input" : file, std::move(*text), "", {}, {}, {}});
-      entries_.back().language = language_of(entries_.back());
     }
     const auto environment = open_environment(loaded->config);
     if (!environment) return terminal.fail(environment.error());
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
-    const auto task = (*host)->catalog().find(task_);
+    const auto task = (*host)->catalog().find_for(loaded->config.backend, task_);
     if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
-    if ((*task)->backends.count(loaded->config.backend) == 0) {
-      return terminal.fail(
-          invalid_argument((*task)->id + ": not for backend " + loaded->config.backend));
-    }
     const auto reward = open_reward(loaded->config, (*host)->registry());
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
     const Judge judge{**task, loaded->config.backend, **environment, **reward};
+    const auto& languages = (*task)->backends.at(loaded->config.backend).languages;
+    for (Entry& entry : entries_) entry.language = language_of(entry, languages);
     evaluate(terminal, **host, *task, judge);
     for (Entry& entry : entries_) score(entry, judge);
     return report(terminal);
@@ -135,10 +133,11 @@ class EvalCommand : public Command {
     }
   };
 
-  std::string language_of(const Entry& entry) const {
+  std::string language_of(const Entry& entry, const std::vector<std::string>& languages) const {
     if (!language_.empty()) return language_;
     if (is_response(entry)) return "";  // as its fence says
-    return ends_with_any(entry.file, {".c"}) ? "c" : "c++";
+    const std::string found = language_of_file(entry.file, languages);
+    return found.empty() ? languages.front() : found;
   }
 
   /// Takes each apart as a step does, and evaluates what has code to build.

@@ -29,14 +29,26 @@ Status read_expectation(Golden& golden) {
 
 }  // namespace
 
-Result<std::vector<Golden>> read_goldens(const std::filesystem::path& folder) {
+std::string language_of_file(std::string_view file, const std::vector<std::string>& languages) {
+  const auto is = [&](std::string_view language) {
+    if (language == "c") return file.ends_with(".c");
+    if (language == "c++") return file.ends_with(".cpp") || file.ends_with(".cc");
+    return file.ends_with(".cu");
+  };
+  const auto found = std::find_if(languages.begin(), languages.end(), is);
+  return found == languages.end() ? "" : *found;
+}
+
+Result<std::vector<Golden>> read_goldens(const std::filesystem::path& folder,
+                                         const std::vector<std::string>& languages) {
   std::vector<Golden> goldens;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
     Golden golden;
     golden.file = it->path().filename().string();
-    golden.language = it->path().extension() == ".c" ? "c" : "c++";
+    golden.language = language_of_file(golden.file, languages);
+    if (golden.language.empty()) continue;
     HONE_ASSIGN(golden.source, read_file(it->path()));
     HONE_TRY(read_expectation(golden));
     goldens.push_back(std::move(golden));

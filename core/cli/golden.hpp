@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -19,9 +20,14 @@ struct Golden {
   char speed = 0;  ///< '>' or '<': than the baseline; 0: not said
 };
 
-/// All files of a folder, by name; none where there is no folder. A first line that says nothing is
-/// invalid_argument "x.cpp:1: …".
-Result<std::vector<Golden>> read_goldens(const std::filesystem::path& folder);
+/// Which of a backend's languages a file is written in, by its ending: .c, .cpp and .cc, or .cu for the
+/// first language that is neither C nor C++; "" where it is none of them.
+std::string language_of_file(std::string_view file, const std::vector<std::string>& languages);
+
+/// All files of a folder that are in one of the languages, by name; none where there is no folder. A
+/// first line that says nothing is invalid_argument "x.cpp:1: …".
+Result<std::vector<Golden>> read_goldens(const std::filesystem::path& folder,
+                                         const std::vector<std::string>& languages);
 
 /// How a verdict differs from what was expected; "" where it does not. A speed differs when the
 /// whole confidence interval lies on the other side of 1.

@@ -112,7 +112,7 @@ class TasksCommand : public Command {
                   (*task)->title);
     terminal.line();
     terminal.line((*task)->description);
-    terminal.line(terminal.paint(Colour::kBlue, c_signature(**task)));
+    terminal.line(terminal.paint(Colour::kBlue, value.find("signature")->as_string()));
     terminal.line();
     for (const auto& [key, member] : value.as_map()) {
       if (key == "description" || key == "title" || key == "signature") continue;
@@ -122,16 +122,20 @@ class TasksCommand : public Command {
     return kExitOk;
   }
 
-  Result<std::vector<std::shared_ptr<const Task>>> chosen(const Catalog& catalog) const {
+  /// As the backend has them; of all tasks, those that it can run.
+  Result<std::vector<std::shared_ptr<const Task>>> chosen(const Catalog& catalog,
+                                                          const std::string& backend) const {
     std::vector<std::shared_ptr<const Task>> tasks;
     if (!id_.empty()) {
-      HONE_ASSIGN(auto task, catalog.find(id_));
+      HONE_ASSIGN(auto task, catalog.find_for(backend, id_));
       tasks.push_back(std::move(task));
       return tasks;
     }
     HONE_ASSIGN(const auto summaries, catalog.list(split_));
     for (const TaskSummary* summary : summaries) {
-      HONE_ASSIGN(auto task, catalog.find(summary->full_id()));
+      const std::vector<std::string>& has = summary->entry.backends;
+      if (std::find(has.begin(), has.end(), backend) == has.end()) continue;
+      HONE_ASSIGN(auto task, catalog.find_for(backend, summary->full_id()));
       tasks.push_back(std::move(task));
     }
     return tasks;
@@ -141,7 +145,7 @@ class TasksCommand : public Command {
                   const Registry& registry, const Catalog& catalog) const {
     const auto options = evaluator_options(config, registry);
     if (!options) return terminal.fail(options.error(), "what this machine allows: hone doctor");
-    const auto tasks = chosen(catalog);
+    const auto tasks = chosen(catalog, config.backend);
     if (!tasks) return terminal.fail(without_verbs(tasks.error()), "all tasks: hone tasks");
     const auto evaluator = make_evaluator(launcher, *options, "admission");
     if (!evaluator) return terminal.fail(evaluator.error(), next_step(evaluator.error()));
@@ -206,16 +210,16 @@ class TasksCommand : public Command {
                              const std::shared_ptr<const Task>& task, const std::string& at,
                              Value& reasons) {
     const std::filesystem::path folder = folder_of(config, *task);
-    auto goldens = folder.empty() ? std::vector<Golden>() : read_goldens(folder / "golden");
+    const BackendSources& sources = task->backends.at(config.backend);
+    auto goldens =
+        folder.empty() ? std::vector<Golden>() : read_goldens(folder / "golden", sources.languages);
     if (!goldens) {
       reasons.push("golden/" + goldens.error().message);
       return Value::array();
     }
-    const BackendSources& sources = task->backends.at(config.backend);
     const Source& baseline = sources.baseline;
-    const std::string language = baseline.name.ends_with(".c") ? "c" : "c++";
-    const auto& offered = sources.languages;
-    if (std::find(offered.begin(), offered.end(), language) != offered.end()) {
+    const std::string language = language_of_file(baseline.name, sources.languages);
+    if (!language.empty()) {
       goldens->push_back({"", baseline.text, language, Outcome::kCorrect, '\0'});
     }
     std::vector<Submission> submissions;

@@ -110,6 +110,20 @@ Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id, bool held
       .first->second;  // another thread may have been first
 }
 
+Result<std::shared_ptr<const Task>> Catalog::find_for(std::string_view backend, std::string_view id,
+                                                      bool held_out) const {
+  HONE_ASSIGN(const std::shared_ptr<const Task> task, find(id, held_out));
+  const std::pair key(std::string(backend), task->dataset + "/" + task->id);
+  {
+    MutexLock lock(mutex_);
+    if (const auto known = seen_.find(key); known != seen_.end()) return known->second;
+  }
+  HONE_ASSIGN(Task seen, task_for_backend(*task, backend));
+  auto shared = std::make_shared<const Task>(std::move(seen));
+  MutexLock lock(mutex_);
+  return seen_.emplace(key, std::move(shared)).first->second;
+}
+
 Result<std::string> Catalog::draw(std::uint64_t seed, std::string_view split,
                                   std::string_view backend, bool held_out) const {
   HONE_ASSIGN(std::vector<const TaskSummary*> tasks, list(split, held_out));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -55,6 +56,11 @@ class Catalog {
   /// who asks may have tasks of that split.
   Result<std::shared_ptr<const Task>> find(std::string_view id, bool held_out = false) const;
 
+  /// find(), as a backend has the task (task_for_backend); invalid_argument when it has no sources
+  /// for it.
+  Result<std::shared_ptr<const Task>> find_for(std::string_view backend, std::string_view id,
+                                               bool held_out = false) const;
+
   /// The id that this seed draws among a split's tasks for a backend. The same tasks and seed draw
   /// the same.
   Result<std::string> draw(std::uint64_t seed, std::string_view split, std::string_view backend,
@@ -77,6 +83,9 @@ class Catalog {
   std::multimap<std::string, std::size_t, std::less<>> by_bare_id_;
   mutable Mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const Task>, std::less<>> loaded_
+      HONE_GUARDED_BY(mutex_);
+  /// By backend and full id.
+  mutable std::map<std::pair<std::string, std::string>, std::shared_ptr<const Task>> seen_
       HONE_GUARDED_BY(mutex_);
 };
 

@@ -12,7 +12,7 @@ Sha256 task_hash(const Task& task) { return sha256(to_msgpack(task_to_value(task
 
 Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
                                                   const Catalog& tasks) {
-  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks.find(record.task, true));
+  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks.find_for(record.backend, record.task, true));
   if (task_hash(*task) == record.task_hash) return task;
   return failed_precondition("its task '" + record.task + "' is not what it was when it began");
 }

@@ -1,4 +1,6 @@
 // describe and reset: from a request to an episode.
+#include <algorithm>
+
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
@@ -23,6 +25,12 @@ Value task_line(const TaskSummary& task) {
                      {"split", task.entry.split},
                      {"tags", texts(task.entry.tags)},
                      {"backends", texts(task.entry.backends)}});
+}
+
+/// Whether the server could judge it.
+bool runs_on(const TaskEntry& task, const std::vector<std::string>& backends) {
+  return std::find_first_of(task.backends.begin(), task.backends.end(), backends.begin(),
+                            backends.end()) != task.backends.end();
 }
 
 }  // namespace
@@ -72,7 +80,9 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   }
   HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split, caller.held_out));
   Value list = Value::array();
-  for (const TaskSummary* task : found) list.push(task_line(*task));
+  for (const TaskSummary* task : found) {
+    if (runs_on(task->entry, options_.backends)) list.push(task_line(*task));
+  }
   described.set("tasks", std::move(list));
   return described;
 }
@@ -178,7 +188,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
     HONE_ASSIGN(
         id, tasks_->draw(seed, split.empty() ? options_.split : split, backend, caller.held_out));
   }
-  HONE_ASSIGN(std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
+  HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
   if (!split.empty() && task->split != split) {
     return invalid_argument("reset: split: the task '" + id + "' is in split '" + task->split +
                             "', not in '" + split + "'");
@@ -189,7 +199,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
     return invalid_argument("reset/options: backend: the task '" + id +
                             "' has no sources for it: " + unknown_name("backend", backend, has));
   }
-  return task;
+  return tasks_->find_for(backend, id, caller.held_out);
 }
 
 Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward) {

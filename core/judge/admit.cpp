@@ -41,19 +41,21 @@ Bytes make_tensor(DType dtype, std::uint64_t count, MakeValue value) {
   return bytes;
 }
 
-/// The nearest number with a significand of eight bits, ties to even.
-double rounded_to_bfloat16(double number) {
-  const auto single = static_cast<float>(number);
-  if (!std::isfinite(single)) return single;
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &single, sizeof bits);
-  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-  float kept = 0;
-  std::memcpy(&kept, &bits, sizeof kept);
-  return kept;
+/// The nearest number with a significand of so many bits, ties to even.
+double rounded(double number, int bits) {
+  if (number == 0 || !std::isfinite(number)) return number;
+  const int exponent = std::ilogb(number) + 1 - bits;
+  return std::ldexp(std::nearbyint(std::ldexp(number, -exponent)), exponent);
 }
 
-constexpr const char* kRounded = "rounded to bfloat16";
+constexpr std::string_view kRounded = "rounded to ";
+
+/// An answer of less precision than the type has, which no tolerance may let pass.
+int lower_precision(DType dtype) { return dtype == DType::kBF16 ? 4 : 8; }
+std::string rounded_name(DType dtype) {
+  return std::string(kRounded) +
+         (dtype == DType::kBF16 ? "a significand of four bits" : "bfloat16");
+}
 
 Value report_of(std::size_t trials, Value lazy, double reference_error, Value reasons) {
   const bool admitted = reasons.as_array().empty();
@@ -87,9 +89,9 @@ class Admission {
     for (const auto& [name, passes] : passing_) {
       lazy.push(Value::map({{"answer", name}, {"passes", passes}}));
       if (!passes) continue;
-      reasons.push(name == kRounded
-                       ? "an answer rounded to bfloat16 passes every check: the tolerance is too "
-                         "wide; its own error uses " +
+      reasons.push(name.starts_with(kRounded)
+                       ? "an answer " + name +
+                             " passes every check: the tolerance is too wide; its own error uses " +
                              short_text(reference_error_) + " of it, at least 1/256 is wanted"
                        : "an answer that takes no work passes every check: " + name);
     }
@@ -167,8 +169,8 @@ class Admission {
     made["yesterday's answer"] = make_tensor(
         tensor.dtype, count, [&](std::uint64_t i) { return element_at(old.data(), form, i); });
     if (dtype_is_float(tensor.dtype)) {
-      made[kRounded] = make_tensor(tensor.dtype, count, [&](std::uint64_t i) {
-        return rounded_to_bfloat16(element_at(expected.data(), form, i));
+      made[rounded_name(tensor.dtype)] = make_tensor(tensor.dtype, count, [&](std::uint64_t i) {
+        return rounded(element_at(expected.data(), form, i), lower_precision(tensor.dtype));
       });
     }
     for (std::size_t s = 0; s < task_.tensors.size(); ++s) {

@@ -50,6 +50,18 @@ HONE_WIDE std::uint64_t count_outside(const double* got, const double* expected,
   return outside;
 }
 
+/// Half and Bfloat16.
+template <typename T>
+std::uint64_t count_outside(const T* got, const double* expected, std::uint64_t count, double base,
+                            double rtol) {
+  std::uint64_t outside = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double error = std::fabs(static_cast<double>(got[i]) - expected[i]);
+    outside += !(error <= base + rtol * std::fabs(expected[i])) ? 1u : 0u;
+  }
+  return outside;
+}
+
 bool acceptable(double got, double expected, double limit) {
   if (std::isnan(expected)) return std::isnan(got);
   if (std::isinf(expected)) return got == expected;
@@ -162,6 +174,10 @@ double element_at(const void* tensor, DType dtype, std::uint64_t i) {
       return read_at<std::uint32_t>(tensor, i);
     case DType::kI64:
       return read_at<std::int64_t>(tensor, i);
+    case DType::kF16:
+      return read_at<Half>(tensor, i);
+    case DType::kBF16:
+      return read_at<Bfloat16>(tensor, i);
   }
   return 0;
 }
@@ -173,6 +189,10 @@ double error_share(const void* got, const void* expected, DType dtype, std::uint
     return share_of_floats(static_cast<const float*>(got), exact, count, row, tolerance);
   if (dtype == DType::kF64)
     return share_of_floats(static_cast<const double*>(got), exact, count, row, tolerance);
+  if (dtype == DType::kF16)
+    return share_of_floats(static_cast<const Half*>(got), exact, count, row, tolerance);
+  if (dtype == DType::kBF16)
+    return share_of_floats(static_cast<const Bfloat16*>(got), exact, count, row, tolerance);
   return compare_output(got, expected, dtype, count, row, tolerance) ? HUGE_VAL : 0.0;
 }
 
@@ -195,6 +215,10 @@ std::optional<Mismatch> compare_output(const void* got, const void* expected, DT
       return integers<std::uint32_t>(got, expected, count);
     case DType::kI64:
       return integers<std::int64_t>(got, expected, count);
+    case DType::kF16:
+      return compare_floats(static_cast<const Half*>(got), exact, count, row, tolerance);
+    case DType::kBF16:
+      return compare_floats(static_cast<const Bfloat16*>(got), exact, count, row, tolerance);
   }
   return std::nullopt;
 }

@@ -45,10 +45,16 @@ struct Stream {
   std::uint32_t low, high;
 };
 
+/// Floats of 16 bits are rounded from the float.
+template <typename T>
+constexpr bool kSmallFloat = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
+
 template <typename T>
 T to_element(double value) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
+  } else if constexpr (kSmallFloat<T>) {
+    return T(static_cast<float>(value));
   } else {
     const double low = static_cast<double>(std::numeric_limits<T>::lowest());
     const double high = static_cast<double>(std::numeric_limits<T>::max());
@@ -71,6 +77,15 @@ void each(T* out, std::uint64_t count, Make make) {
 }
 
 template <typename T>
+T whole_number(std::int64_t value) {
+  if constexpr (kSmallFloat<T>) {
+    return T(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <typename T>
 void fill_integers(T* out, std::uint64_t count, const Generator& g, const Stream& s) {
   const auto low = static_cast<std::int64_t>(std::llround(g.a));
   const auto high = std::max(low, static_cast<std::int64_t>(std::llround(g.b)));
@@ -78,13 +93,13 @@ void fill_integers(T* out, std::uint64_t count, const Generator& g, const Stream
   if (span <= (std::uint64_t{1} << 32)) {
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t at = (std::uint64_t{s.bits(i)} * span) >> 32;
-      out[i] = static_cast<T>(low + static_cast<std::int64_t>(at));
+      out[i] = whole_number<T>(low + static_cast<std::int64_t>(at));
     }
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t wide = std::uint64_t{s.bits(2 * i)} << 32 | s.bits(2 * i + 1);
-    out[i] = static_cast<T>(low + static_cast<std::int64_t>(wide % span));
+    out[i] = whole_number<T>(low + static_cast<std::int64_t>(wide % span));
   }
 }
 
@@ -182,6 +197,10 @@ void fill_tensor(void* to, DType dtype, std::uint64_t count, const Generator& ge
       return fill(static_cast<std::uint32_t*>(to), count, generator, seed);
     case DType::kI64:
       return fill(static_cast<std::int64_t*>(to), count, generator, seed);
+    case DType::kF16:
+      return fill(static_cast<Half*>(to), count, generator, seed);
+    case DType::kBF16:
+      return fill(static_cast<Bfloat16*>(to), count, generator, seed);
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <set>
 
 #include "model/fields.hpp"
@@ -11,27 +10,9 @@
 namespace hone {
 namespace {
 
-struct DTypeFacts {
-  std::string_view name, c_name;
-  std::size_t size;
-  bool is_float;
-};
-constexpr DTypeFacts kDTypes[] = {
-    {"f32", "float", 4, true},    {"f64", "double", 8, true},   {"i8", "int8_t", 1, false},
-    {"u8", "uint8_t", 1, false},  {"i32", "int32_t", 4, false}, {"u32", "uint32_t", 4, false},
-    {"i64", "int64_t", 8, false},
-};
-const DTypeFacts& facts(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
-
 constexpr std::string_view kRoles[] = {"in", "out", "inout"};
 constexpr double kBig = 1e300;
 constexpr std::size_t kArgumentsMax = 16;
-
-std::vector<std::string> dtype_names() {
-  std::vector<std::string> names;
-  for (const DTypeFacts& dtype : kDTypes) names.emplace_back(dtype.name);
-  return names;
-}
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || name.size() > 64) return false;
@@ -79,6 +60,9 @@ Result<Scalar> read_scalar(Fields f) {
   Scalar s;
   s.name = read_identifier(f, "name");
   s.dtype = read_dtype(f, "i64");
+  if (!dtype_is_scalar(s.dtype)) {
+    f.mistake("dtype", "a scalar cannot have " + std::string(dtype_name(s.dtype)));
+  }
   if (const Value* range = f.array_or_null("range")) {
     const Value::Array& bounds = range->as_array();
     if (bounds.size() != 2 || !bounds[0].is_number() || !bounds[1].is_number()) {
@@ -173,20 +157,6 @@ Result<Source> read_source(Fields f) {
   return s;
 }
 
-Result<BackendSources> read_backend(Fields f) {
-  BackendSources b;
-  b.languages = f.texts_or("languages", {});
-  if (b.languages.empty()) f.mistake("languages", "expected at least one");
-  if (const Value* source = f.map("reference")) {
-    HONE_ASSIGN(b.reference, read_source(f.inside("reference", *source)));
-  }
-  if (const Value* source = f.map("baseline")) {
-    HONE_ASSIGN(b.baseline, read_source(f.inside("baseline", *source)));
-  }
-  HONE_TRY(f.finish());
-  return b;
-}
-
 /// Reads every element of a list of maps with `read`.
 template <typename T, typename Read>
 Status read_list(Fields& f, std::string_view key, std::vector<T>& out, Read read) {
@@ -199,26 +169,82 @@ Status read_list(Fields& f, std::string_view key, std::vector<T>& out, Read read
   return {};
 }
 
-Status read_shapes(Fields f, Task& task) {
-  const auto dims = [&](Fields g) { return read_dims(std::move(g), task.dims); };
-  f.adopt(read_list(f, "shown", task.shown, dims));
-  f.adopt(read_list(f, "hidden", task.hidden,
-                    [&](Fields g) { return read_hidden(std::move(g), task.dims); }));
-  if (const Value* timed = f.map("timed")) {
-    HONE_ASSIGN(task.timed, dims(f.inside("timed", *timed)));
+Status read_shown(Fields& f, const std::vector<std::string>& dims, std::vector<Dims>& shown) {
+  HONE_TRY(read_list(f, "shown", shown, [&](Fields g) { return read_dims(std::move(g), dims); }));
+  if (shown.empty()) f.mistake("shown", "expected at least one shape");
+  return {};
+}
+
+Status read_list_of_hidden(Fields& f, const std::vector<std::string>& dims,
+                           std::vector<HiddenShape>& hidden) {
+  return read_list(f, "hidden", hidden, [&](Fields g) { return read_hidden(std::move(g), dims); });
+}
+
+std::int64_t read_alignment(Fields& f) {
+  const std::int64_t alignment = f.integer_or("alignment", 0, 0, 64);
+  if ((alignment & (alignment - 1)) != 0) f.mistake("alignment", "expected a power of two");
+  return alignment;
+}
+
+Result<BackendSources> read_backend(Fields f, const std::vector<std::string>& dims) {
+  BackendSources b;
+  b.languages = f.texts_or("languages", {});
+  if (b.languages.empty()) f.mistake("languages", "expected at least one");
+  if (const Value* source = f.map("reference")) {
+    HONE_ASSIGN(b.reference, read_source(f.inside("reference", *source)));
   }
-  if (task.shown.empty()) f.mistake("shown", "expected at least one shape");
+  if (const Value* source = f.map("baseline")) {
+    HONE_ASSIGN(b.baseline, read_source(f.inside("baseline", *source)));
+  }
+  if (f.has("shown")) f.adopt(read_shown(f, dims, b.shown.emplace()));
+  if (f.has("hidden")) f.adopt(read_list_of_hidden(f, dims, b.hidden.emplace()));
+  if (const Value* timed = f.map_or_null("timed")) {
+    HONE_ASSIGN(b.timed, read_dims(f.inside("timed", *timed), dims));
+  }
+  if (const Value* tolerance = f.map_or_null("tolerance")) {
+    HONE_ASSIGN(b.tolerance, read_tolerance(f.inside("tolerance", *tolerance)));
+  }
+  if (f.has("alignment")) b.alignment = read_alignment(f);
+  HONE_TRY(f.finish());
+  return b;
+}
+
+Status read_shapes(Fields f, Task& task) {
+  f.adopt(read_shown(f, task.dims, task.shown));
+  f.adopt(read_list_of_hidden(f, task.dims, task.hidden));
+  if (const Value* timed = f.map("timed")) {
+    HONE_ASSIGN(task.timed, read_dims(f.inside("timed", *timed), task.dims));
+  }
   return f.finish();
 }
 
 void read_limits(Fields& f, Task& task) {
-  task.alignment = f.integer_or("alignment", 0, 0, 64);
-  if ((task.alignment & (task.alignment - 1)) != 0)
-    f.mistake("alignment", "expected a power of two");
+  task.alignment = read_alignment(f);
   task.threads = static_cast<int>(f.integer_or("threads", 1, 1, 256));
   task.memory_mb = f.integer_or("memory_mb", 256, 1, 1 << 20);
   task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
+}
+
+using Place = std::pair<std::string, Dims>;
+
+/// Each shape with its place; of hidden ones the least and the largest.
+void add_places(const std::string& at, const std::optional<Dims>& timed,
+                const std::vector<Dims>& shown, const std::vector<HiddenShape>& hidden,
+                std::vector<Place>& places) {
+  if (timed) places.emplace_back(at + "timed", *timed);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    places.emplace_back(at + "shown/" + std::to_string(i), shown[i]);
+  }
+  for (std::size_t i = 0; i < hidden.size(); ++i) {
+    Dims low, high;
+    for (const auto& [dim, range] : hidden[i].ranges) {
+      low[dim] = range.first;
+      high[dim] = range.second;
+    }
+    places.emplace_back(at + "hidden/" + std::to_string(i), low);
+    places.emplace_back(at + "hidden/" + std::to_string(i), high);
+  }
 }
 
 /// Names are unique, `arguments` names each tensor and scalar once, and every expression evaluates
@@ -244,18 +270,11 @@ Status check_consistent(Fields& f, Task& task) {
   }
   HONE_TRY(f.finish());
 
-  std::vector<std::pair<std::string, Dims>> shapes{{"shapes/timed", task.timed}};
-  for (std::size_t i = 0; i < task.shown.size(); ++i) {
-    shapes.emplace_back("shapes/shown/" + std::to_string(i), task.shown[i]);
-  }
-  for (std::size_t i = 0; i < task.hidden.size(); ++i) {
-    Dims low, high;
-    for (const auto& [dim, range] : task.hidden[i].ranges) {
-      low[dim] = range.first;
-      high[dim] = range.second;
-    }
-    shapes.emplace_back("shapes/hidden/" + std::to_string(i), low);
-    shapes.emplace_back("shapes/hidden/" + std::to_string(i), high);
+  std::vector<Place> shapes;
+  add_places("shapes/", task.timed, task.shown, task.hidden, shapes);
+  for (const auto& [name, b] : task.backends) {
+    add_places("backends/" + name + "/", b.timed, b.shown.value_or(std::vector<Dims>()),
+               b.hidden.value_or(std::vector<HiddenShape>()), shapes);
   }
   for (const auto& [where, dims] : shapes) {
     for (const Tensor& t : task.tensors) {
@@ -322,27 +341,39 @@ Value tolerance_value(const Tolerance& t) {
                      {"reason", t.reason}});
 }
 
-Value shown_value(const Task& task) {
+Value shown_value(const std::vector<Dims>& list) {
   Value shown = Value::array();
-  for (const Dims& dims : task.shown) shown.push(dims_value(dims));
+  for (const Dims& dims : list) shown.push(dims_value(dims));
   return shown;
+}
+
+Value hidden_value(const std::vector<HiddenShape>& list) {
+  Value hidden = Value::array();
+  for (const HiddenShape& shape : list) {
+    Value ranges = Value::map();
+    for (const auto& [dim, range] : shape.ranges) {
+      ranges.set(dim, Value::array({range.first, range.second}));
+    }
+    hidden.push(std::move(ranges));
+  }
+  return hidden;
 }
 
 Value source_value(const Source& s) { return Value::map({{"name", s.name}, {"text", s.text}}); }
 
-}  // namespace
-
-std::size_t dtype_size(DType dtype) { return facts(dtype).size; }
-std::string_view dtype_name(DType dtype) { return facts(dtype).name; }
-std::string_view dtype_c_name(DType dtype) { return facts(dtype).c_name; }
-bool dtype_is_float(DType dtype) { return facts(dtype).is_float; }
-
-Result<DType> parse_dtype(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kDTypes); ++i) {
-    if (kDTypes[i].name == name) return static_cast<DType>(i);
-  }
-  return invalid_argument("no dtype is called '" + std::string(name.substr(0, 64)) + "'");
+Value backend_value(const BackendSources& b) {
+  Value value = Value::map({{"languages", texts(b.languages)},
+                            {"reference", source_value(b.reference)},
+                            {"baseline", source_value(b.baseline)}});
+  if (b.shown) value.set("shown", shown_value(*b.shown));
+  if (b.hidden) value.set("hidden", hidden_value(*b.hidden));
+  if (b.timed) value.set("timed", dims_value(*b.timed));
+  if (b.tolerance) value.set("tolerance", tolerance_value(*b.tolerance));
+  if (b.alignment) value.set("alignment", *b.alignment);
+  return value;
 }
+
+}  // namespace
 
 Result<Task> task_from_value(const Value& value) {
   Fields f(value, "task");
@@ -370,7 +401,7 @@ Result<Task> task_from_value(const Value& value) {
   if (const Value* backends = f.map("backends")) {
     for (const auto& [name, sources] : backends->as_map()) {
       HONE_ASSIGN(task.backends[name],
-                  read_backend(f.inside("backends", *backends).inside(name, sources)));
+                  read_backend(f.inside("backends", *backends).inside(name, sources), task.dims));
     }
   }
   HONE_TRY(f.finish());
@@ -379,14 +410,6 @@ Result<Task> task_from_value(const Value& value) {
 }
 
 Value task_to_value(const Task& task) {
-  Value hidden = Value::array();
-  for (const HiddenShape& shape : task.hidden) {
-    Value ranges = Value::map();
-    for (const auto& [dim, range] : shape.ranges) {
-      ranges.set(dim, Value::array({range.first, range.second}));
-    }
-    hidden.push(std::move(ranges));
-  }
   Value families = Value::array();
   for (const Family& family : task.families) {
     Value named = Value::map();
@@ -397,9 +420,7 @@ Value task_to_value(const Task& task) {
   }
   Value backends = Value::map();
   for (const auto& [name, b] : task.backends) {
-    backends.set(name, Value::map({{"languages", texts(b.languages)},
-                                   {"reference", source_value(b.reference)},
-                                   {"baseline", source_value(b.baseline)}}));
+    backends.set(name, backend_value(b));
   }
   return Value::map({{"dataset", task.dataset},
                      {"id", task.id},
@@ -413,8 +434,8 @@ Value task_to_value(const Task& task) {
                      {"scalars", scalars_value(task)},
                      {"arguments", texts(task.arguments)},
                      {"families", std::move(families)},
-                     {"shapes", Value::map({{"shown", shown_value(task)},
-                                            {"hidden", std::move(hidden)},
+                     {"shapes", Value::map({{"shown", shown_value(task.shown)},
+                                            {"hidden", hidden_value(task.hidden)},
                                             {"timed", dims_value(task.timed)}})},
                      {"tolerance", tolerance_value(task.tolerance)},
                      {"alignment", task.alignment},
@@ -425,35 +446,59 @@ Value task_to_value(const Task& task) {
                      {"backends", std::move(backends)}});
 }
 
-Value task_for_client(const Task& task, std::string_view backend) {
-  Value languages = Value::array();
-  if (const auto found = task.backends.find(std::string(backend)); found != task.backends.end()) {
-    languages = texts(found->second.languages);
+Result<Task> task_for_backend(const Task& task, std::string_view backend) {
+  const auto found = task.backends.find(backend);
+  if (found == task.backends.end()) {
+    std::string has;
+    for (const auto& [name, sources] : task.backends) has += (has.empty() ? "" : ", ") + name;
+    return invalid_argument("task " + task.id + ": no sources for backend '" +
+                            std::string(backend.substr(0, 64)) + "'; it has: " + has);
   }
-  return Value::map(
-      {{"dataset", task.dataset},
-       {"id", task.id},
-       {"title", task.title},
-       {"description", task.description},
-       {"split", task.split},
-       {"tags", texts(task.tags)},
-       {"backend", backend},
-       {"languages", std::move(languages)},
-       {"entry", task.entry},
-       {"signature", c_signature(task)},
-       {"tensors", tensors_value(task)},
-       {"scalars", scalars_value(task)},
-       {"arguments", texts(task.arguments)},
-       {"shapes", Value::map({{"shown", shown_value(task)}, {"timed", dims_value(task.timed)}})},
-       {"tolerance", tolerance_value(task.tolerance)},
-       {"alignment", task.alignment},
-       {"threads", task.threads},
-       {"memory_mb", task.memory_mb},
-       {"run_seconds", task.run_seconds},
-       {"cache", task.cache_warm ? "warm" : "cold"}});
+  Task seen = task;
+  seen.backends.clear();
+  BackendSources& own = seen.backends[found->first] = found->second;
+  const auto replace = [](auto& theirs, auto& ours) {
+    if (ours) theirs = *std::exchange(ours, std::nullopt);
+  };
+  replace(seen.shown, own.shown);
+  replace(seen.hidden, own.hidden);
+  replace(seen.timed, own.timed);
+  replace(seen.tolerance, own.tolerance);
+  replace(seen.alignment, own.alignment);
+  return seen;
 }
 
-std::string c_signature(const Task& task) {
+Value task_for_client(const Task& whole, std::string_view backend) {
+  const auto seen = task_for_backend(whole, backend);
+  const Task& task = seen ? *seen : whole;
+  const std::vector<std::string> languages =
+      seen ? task.backends.begin()->second.languages : std::vector<std::string>();
+  const std::string language = languages.empty() ? "c++" : languages.front();
+  return Value::map({{"dataset", task.dataset},
+                     {"id", task.id},
+                     {"title", task.title},
+                     {"description", task.description},
+                     {"split", task.split},
+                     {"tags", texts(task.tags)},
+                     {"backend", backend},
+                     {"languages", texts(languages)},
+                     {"entry", task.entry},
+                     {"signature", c_signature(task, language)},
+                     {"tensors", tensors_value(task)},
+                     {"scalars", scalars_value(task)},
+                     {"arguments", texts(task.arguments)},
+                     {"shapes", Value::map({{"shown", shown_value(task.shown)},
+                                            {"timed", dims_value(task.timed)}})},
+                     {"tolerance", tolerance_value(task.tolerance)},
+                     {"alignment", task.alignment},
+                     {"threads", task.threads},
+                     {"memory_mb", task.memory_mb},
+                     {"run_seconds", task.run_seconds},
+                     {"cache", task.cache_warm ? "warm" : "cold"}});
+}
+
+std::string c_signature(const Task& task, std::string_view language) {
+  const bool on_host = language == "c++" || language == "c";
   std::string parameters;
   for (const std::string& name : task.arguments) {
     if (!parameters.empty()) parameters += ", ";
@@ -466,7 +511,8 @@ std::string c_signature(const Task& task) {
       if (s.name == name) parameters += std::string(dtype_c_name(s.dtype)) + " " + s.name;
     }
   }
-  return "extern \"C\" void " + task.entry + "(" + parameters + ")";
+  return "extern \"C\" " + std::string(on_host ? "" : "__global__ ") + "void " + task.entry + "(" +
+         parameters + ")";
 }
 
 Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,17 +13,11 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/dtype.hpp"
 #include "model/expression.hpp"
 #include "model/value.hpp"
 
 namespace hone {
-
-enum class DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64 };
-std::size_t dtype_size(DType dtype);         ///< bytes per element
-std::string_view dtype_name(DType dtype);    ///< "f32", …
-std::string_view dtype_c_name(DType dtype);  ///< "float", "int8_t", …
-bool dtype_is_float(DType dtype);
-Result<DType> parse_dtype(std::string_view name);
 
 enum class Role { kIn, kOut, kInOut };
 
@@ -68,18 +63,24 @@ struct Source {
   std::string text;
 };
 
-/// What a backend needs of the task.
+struct HiddenShape {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>>
+      ranges;  ///< dim → inclusive range, drawn at every step
+};
+
+/// What a backend needs of the task, and what it has otherwise than the task's own members say:
+/// shapes that suit its hardware above all.
 struct BackendSources {
   std::vector<std::string>
       languages;     ///< what a submission may be written in, first is the default: "c++", "c"
   Source reference;  ///< exports `reference` (the entry's signature) and `exact` (float outputs as
-                     ///< double)
-  Source baseline;   ///< exports the entry; honest and timed
-};
-
-struct HiddenShape {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>>
-      ranges;  ///< dim → inclusive range, drawn at every step
+                     ///< double), or has a plan of each of these names
+  Source baseline;   ///< exports the entry, or has a plan; honest and timed
+  std::optional<std::vector<Dims>> shown = {};
+  std::optional<std::vector<HiddenShape>> hidden = {};
+  std::optional<Dims> timed = {};
+  std::optional<Tolerance> tolerance = {};
+  std::optional<std::int64_t> alignment = {};
 };
 
 struct Task {
@@ -109,18 +110,22 @@ struct Task {
   double run_seconds = 10;       ///< for one call of the entry
   bool cache_warm = false;       ///< false: the set of inputs exceeds L2
 
-  std::map<std::string, BackendSources> backends;  ///< by backend name
+  std::map<std::string, BackendSources, std::less<>> backends;  ///< by backend name
 };
 
 /// Reads the MessagePack map of a dataset, strictly.
 Result<Task> task_from_value(const Value& value);
 /// All of it, for caches and tests; task_from_value(task_to_value(t)) gives t again.
 Value task_to_value(const Task& task);
-/// What a client may see: no reference, no baseline, no hidden shapes.
-Value task_for_client(const Task& task, std::string_view backend);
+/// The task as this backend has it: its shapes, tolerance and alignment, and no other backend's
+/// sources. Doing it twice changes nothing. invalid_argument when it has no sources for it.
+Result<Task> task_for_backend(const Task& task, std::string_view backend);
+/// What a client of this backend may see: no reference, no baseline, no hidden shapes.
+Value task_for_client(const Task& whole, std::string_view backend);
 
-/// `extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)`
-std::string c_signature(const Task& task);
+/// `extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)`; a kernel's where
+/// the language is one of device code, which any but C and C++ is.
+std::string c_signature(const Task& task, std::string_view language = "c++");
 
 /// The number of elements of a tensor at these dimensions; below 1 or over 2^32 is an error.
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);

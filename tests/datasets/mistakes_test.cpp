@@ -89,6 +89,37 @@ TEST_F(ExampleTask, IsListedWithItsFacts) {
   EXPECT_THAT(entry.backends, testing::ElementsAre("cpu"));
 }
 
+TEST_F(ExampleTask, ForAnotherBackendHasItsOwnShapesAndMayBeLikeIt) {
+  change("baseline: baseline.cpp}",
+         "baseline: baseline.cpp}\n"
+         "  wide:\n"
+         "    languages: [w]\n"
+         "    reference: reference.cpp\n"
+         "    baseline: baseline.cpp\n"
+         "    shown: [{n: 64}]\n"
+         "    hidden: [{n: [1, 5]}]\n"
+         "    timed: {n: 4096}\n"
+         "    tolerance: {rtol: 1.0e-3, reason: fewer bits}\n"
+         "    alignment: 16\n"
+         "  wider: {languages: [v], like: wide}");
+  const auto dataset = open_tasks(folder_.path());
+  ASSERT_TRUE(dataset.ok()) << dataset.error().message;
+  const auto task = dataset.value()->get("scale");
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  EXPECT_EQ(task_for_backend(*task, "cpu")->timed.at("n"), 2097152);
+  for (const char* backend : {"wide", "wider"}) {
+    const auto seen = task_for_backend(*task, backend);
+    ASSERT_TRUE(seen.ok()) << backend;
+    EXPECT_EQ(seen->shown.at(0).at("n"), 64);
+    EXPECT_EQ(seen->hidden.at(0).ranges.at("n").second, 5);
+    EXPECT_EQ(seen->timed.at("n"), 4096);
+    EXPECT_EQ(seen->tolerance.rtol, 1e-3);
+    EXPECT_EQ(seen->alignment, 16);
+    EXPECT_EQ(seen->backends.at(backend).reference.text, example("scale/reference.cpp"));
+  }
+  EXPECT_THAT(task->backends.at("wider").languages, testing::ElementsAre("v"));
+}
+
 TEST_F(ExampleTask, ThatIsUnknownIsNotFoundAndTheNearestIsNamed) {
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
@@ -140,6 +171,23 @@ TEST_F(ExampleTask, WithAMistakeIsRefusedWithFileLineFoundAndExpected) {
       {"title:", "alignment: 48\ntitle:",
        "task.yaml:2: alignment: expected a power of two, found 48"},
       {"tags: [elementwise]", "tags: [elementwise", "task.yaml:"},
+      {"dtype: f32", "dtype: bf16",
+       "task.yaml:13: dtype: expected a type that is passed by value, found bf16"},
+      {"baseline: baseline.cpp}", "baseline: baseline.cpp, timed: {m: 1}}",
+       "task.yaml:26: n: missing"},
+      {"baseline: baseline.cpp}", "baseline: baseline.cpp, shown: []}",
+       "task.yaml:26: shown: expected at least one"},
+      {"baseline: baseline.cpp}", "baseline: baseline.cpp, hidden: [{n: [2, 1]}]}",
+       "task.yaml:26: n: expected 0 ≤ low ≤ high ≤ 2^32, found [2, 1]"},
+      {"baseline: baseline.cpp}", "baseline: baseline.cpp, tolerance: {rtol: 1}}",
+       "task.yaml:26: reason: missing"},
+      {"baseline: baseline.cpp}", "baseline: baseline.cpp, alignment: 3}",
+       "task.yaml:26: alignment: expected a power of two, found 3"},
+      {"baseline: baseline.cpp}", "baseline: baseline.cpp}\n  wide: {languages: [w], like: gpu}",
+       "task.yaml:27: like: unknown backend above 'gpu'; did you mean 'cpu'?"},
+      {"baseline: baseline.cpp}",
+       "baseline: baseline.cpp}\n  wide: {languages: [w], like: cpu, timed: {n: 1}}",
+       "task.yaml:27: unknown key 'timed'"},
   };
   for (const Mistake& mistake : mistakes) {
     SCOPED_TRACE(mistake.to);

@@ -34,6 +34,22 @@ TEST(Catalog, SharesATaskAmongThoseWhoAsk) {
   EXPECT_EQ(catalog->find("one")->get(), catalog->find("a/one")->get());
 }
 
+TEST(Catalog, GivesATaskAsABackendHasIt) {
+  Task task = small_task("one");
+  task.backends["wide"] = task.backends.at("cpu");
+  task.backends["wide"].timed = Dims{{"n", 4096}};
+  const auto catalog = Catalog::open({task_list("a", {task})}, {});
+  ASSERT_TRUE(catalog.ok());
+  const auto wide = (*catalog)->find_for("wide", "one");
+  ASSERT_TRUE(wide.ok()) << wide.error().message;
+  EXPECT_EQ((*wide)->timed.at("n"), 4096);
+  EXPECT_EQ((*wide)->backends.size(), 1u);
+  EXPECT_NE((*(*catalog)->find_for("cpu", "one"))->timed.at("n"), 4096);
+  EXPECT_EQ((*catalog)->find_for("wide", "a/one")->get(), wide->get());
+  EXPECT_EQ((*catalog)->find_for("narrow", "one").error().message,
+            "task one: no sources for backend 'narrow'; it has: cpu, wide");
+}
+
 TEST(Catalog, AHeldOutTaskIsLikeNone) {
   const auto closed = two_datasets();
   for (const char* id : {"a/exam", "exam", "a/exan"}) {

@@ -58,6 +58,27 @@ TEST(Compare, IntegersAreEqualOrNot) {
   EXPECT_EQ(*wrong->got, 9);
 }
 
+template <typename T>
+void expect_compared(DType dtype, double step) {
+  const std::vector<T> got{T(1.0f), T(static_cast<float>(1 + step)), T(kInf)};
+  const double kInfinite = static_cast<double>(kInf);
+  const std::vector<double> expected{1.0, 1.0, kInfinite};
+  EXPECT_FALSE(compare_output(got.data(), expected.data(), dtype, 3, 3, {.rtol = 1.01 * step}));
+  const auto wrong = compare_output(got.data(), expected.data(), dtype, 3, 3, {.rtol = step / 2});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->wrong, 1);
+  EXPECT_EQ(wrong->index, std::vector<std::int64_t>{1});
+  EXPECT_EQ(*wrong->got, 1 + step);
+  EXPECT_DOUBLE_EQ(error_share(got.data(), expected.data(), dtype, 3, 3, {.rtol = 2 * step}), 0.5);
+  const T nan(kNaN);
+  EXPECT_TRUE(std::isinf(error_share(&nan, expected.data(), dtype, 1, 1, {.rtol = 1.0})));
+}
+
+TEST(Compare, FloatsOfSixteenBitsAreComparedAsDoubles) {
+  expect_compared<Half>(DType::kF16, 0x1p-10);
+  expect_compared<Bfloat16>(DType::kBF16, 0x1p-7);
+}
+
 TEST(Compare, ShareOfTheTolerance) {
   const float got = 1.5f;
   const double expected = 1.0;

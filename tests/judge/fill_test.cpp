@@ -56,6 +56,28 @@ TEST(Fill, IntegersCoverTheirRangeAndNothingElse) {
   EXPECT_EQ(*std::min_element(bytes.begin(), bytes.end()), -128);
 }
 
+/// What a tensor of floats would hold, each rounded.
+template <typename T>
+void expect_rounded(DType dtype) {
+  for (const char* kind : {"normal", "uniform", "cancel", "scaled", "ties", "sparse", "ramp"}) {
+    const std::vector<float> floats = fill(kind, 0.5, 3, 9, 1000);
+    std::vector<T> rounded(floats.size());
+    fill_tensor(rounded.data(), dtype, rounded.size(), {kind, 0.5, 3}, 9);
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      ASSERT_EQ(rounded[i].bits, T(floats[i]).bits) << kind << " " << i;
+    }
+  }
+  std::vector<T> whole(1000);
+  fill_tensor(whole.data(), dtype, whole.size(), {"integers", -3, 3}, 1);
+  std::set<float> values(whole.begin(), whole.end());
+  EXPECT_EQ(values, (std::set<float>{-3, -2, -1, 0, 1, 2, 3}));
+}
+
+TEST(Fill, FloatsOfSixteenBitsAreTheRoundedFloats) {
+  expect_rounded<Half>(DType::kF16);
+  expect_rounded<Bfloat16>(DType::kBF16);
+}
+
 TEST(Fill, SeedsAreIndependent) {
   EXPECT_NE(derive_seed(1, "a"), derive_seed(1, "b"));
   EXPECT_NE(derive_seed(1, "a", 1), derive_seed(1, "a", 2));

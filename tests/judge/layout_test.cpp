@@ -23,6 +23,19 @@ Task sample() {
   return task;
 }
 
+TEST(Layout, TheExactFormOfEveryFloatOutputIsDouble) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    Task task = sample();
+    for (Tensor& tensor : task.tensors) tensor.dtype = dtype;
+    const auto exact = lay_out(task, {{"n", 100}}, 1, Placement::kCanaries, true);
+    const auto plain = lay_out(task, {{"n", 100}}, 1, Placement::kCanaries, false);
+    ASSERT_TRUE(exact && plain);
+    EXPECT_EQ(exact->calls[0][0].bytes, 100 * dtype_size(dtype));
+    EXPECT_EQ(exact->calls[0][1].bytes, 800u);
+    EXPECT_EQ(plain->calls[0][1].bytes, 100 * dtype_size(dtype));
+  }
+}
+
 TEST(Layout, CanariesStandOnBothSides) {
   auto layout = lay_out(sample(), {{"n", 1001}}, 3, Placement::kCanaries, false);
   ASSERT_TRUE(layout);

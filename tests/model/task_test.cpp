@@ -60,6 +60,85 @@ TEST(Task, KeepsSecretsFromClients) {
   EXPECT_NE(shown.find(R"("languages":["c++"])"), std::string::npos);
 }
 
+/// valid_task() with a second backend, which has shapes, a tolerance and an alignment of its own.
+Value task_of_two_backends() {
+  Value task = valid_task();
+  Value backends = *task.find("backends");
+  Value wide = *backends.find("cpu");
+  wide.set("languages", Value::array({"wide"}))
+      .set("shown", Value::array({Value::map({{"n", 512}})}))
+      .set("hidden", Value::array())
+      .set("timed", Value::map({{"n", 4096}}))
+      .set("tolerance", Value::map({{"rtol", 1e-3}, {"reason", "half the bits"}}))
+      .set("alignment", 16);
+  backends.set("wide", wide);
+  task.set("backends", backends);
+  return task;
+}
+
+TEST(Task, IsSeenByABackendWithWhatThatHasOtherwise) {
+  const auto task = task_from_value(task_of_two_backends());
+  ASSERT_TRUE(task) << task.error().message;
+  const auto wide = task_for_backend(*task, "wide");
+  ASSERT_TRUE(wide) << wide.error().message;
+  EXPECT_EQ(wide->backends.size(), 1u);
+  EXPECT_EQ(wide->shown.at(0).at("n"), 512);
+  EXPECT_TRUE(wide->hidden.empty());
+  EXPECT_EQ(wide->timed.at("n"), 4096);
+  EXPECT_EQ(wide->tolerance.rtol, 1e-3);
+  EXPECT_EQ(wide->alignment, 16);
+  EXPECT_EQ(task_to_value(*task_for_backend(*wide, "wide")), task_to_value(*wide));
+  EXPECT_EQ(task_for_backend(*wide, "cpu").error().message,
+            "task scale: no sources for backend 'cpu'; it has: wide");
+}
+
+/// What another backend has does not concern it: its journal knows the task again.
+TEST(Task, IsForABackendAsIfNoOtherHadIt) {
+  const auto both = task_for_backend(*task_from_value(task_of_two_backends()), "cpu");
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(task_to_value(*both), task_to_value(*task_from_value(valid_task())));
+}
+
+TEST(Task, ShowsAClientWhatItsBackendHas) {
+  const auto task = task_from_value(task_of_two_backends());
+  const Value shown = task_for_client(*task, "wide");
+  EXPECT_EQ(shown.find("shapes")->find("timed")->find("n")->as_int(), 4096);
+  EXPECT_EQ(shown.find("alignment")->as_int(), 16);
+  EXPECT_EQ(shown.find("signature")->as_string(),
+            "extern \"C\" __global__ void scale(int64_t n, float a, const float* x, float* y)");
+  EXPECT_EQ(task_for_client(*task, "cpu").find("shapes")->find("timed")->find("n")->as_int(), 64);
+}
+
+TEST(Task, WithBackendsOfTheirOwnIsReadAsItWasWritten) {
+  const auto task = task_from_value(task_of_two_backends());
+  ASSERT_TRUE(task) << task.error().message;
+  const auto again = task_from_value(task_to_value(*task));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(task_to_value(*again), task_to_value(*task));
+}
+
+TEST(Task, RefusesABackendsShapesThatDoNotFit) {
+  Value task = task_of_two_backends();
+  Value backends = *task.find("backends");
+  Value wide = *backends.find("wide");
+  wide.set("shown", Value::array());
+  backends.set("wide", wide);
+  EXPECT_EQ(refusal("backends", backends),
+            "task/backends/wide: shown: expected at least one shape");
+  wide.set("shown", Value::array({Value::map({{"n", 0}})}));
+  backends.set("wide", wide);
+  EXPECT_EQ(refusal("backends", backends),
+            "task: backends/wide/shown/0: tensor x: an axis of 0 elements; expected at least 1 and "
+            "at most 2^32 in all");
+}
+
+TEST(Task, PassesNoScalarOfSixteenBits) {
+  EXPECT_EQ(refusal("scalars",
+                    Value::array({Value::map(
+                        {{"name", "a"}, {"dtype", "f16"}, {"range", Value::array({0.5, 2.0})}})})),
+            "task/scalars/0: dtype: a scalar cannot have f16");
+}
+
 TEST(Task, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(refusal("entry", "no good"), "task: entry: 'no good' is no C identifier");
   EXPECT_EQ(refusal("arguments", Value::array({"x", "y"})),

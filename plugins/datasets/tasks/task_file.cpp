@@ -23,7 +23,7 @@ constexpr std::int64_t kExtentMax = std::int64_t{1} << 32;
 constexpr std::uintmax_t kFileBytesMax = 1u << 20;
 
 const Names& dtypes() {
-  static const Names kAll{"f32", "f64", "i8", "u8", "i32", "u32", "i64"};
+  static const Names kAll{"f32", "f64", "i8", "u8", "i32", "u32", "i64", "f16", "bf16"};
   return kAll;
 }
 const Names& kinds() {
@@ -83,6 +83,9 @@ void check_tensor(Reader& r, Names& names) {
 void check_scalar(Reader& r, Names& names) {
   names.push_back(identifier(r, "name"));
   const std::string dtype = r.choice_or("dtype", "i64", dtypes());
+  if (dtype == "f16" || dtype == "bf16") {
+    r.mistake("dtype", "expected a type that is passed by value, found " + dtype);
+  }
   const bool ranged = r.value_or_null("range") != nullptr;
   const Value* value = r.value_or_null("value");
   if (ranged == (value != nullptr)) {
@@ -146,12 +149,15 @@ void check_dims(Reader& r, const Names& dims, bool ranges) {
   }
 }
 
+void check_timed(Reader r, const Names& dims) {
+  check_dims(r, dims, false);
+  r.finish();
+}
+
 void check_shapes(Reader r, const Names& dims) {
   each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false); });
   each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true); });
-  Reader timed = r.inside("timed");
-  check_dims(timed, dims, false);
-  timed.finish();
+  check_timed(r.inside("timed"), dims);
   r.finish();
 }
 
@@ -164,11 +170,15 @@ void check_tolerance(Reader r) {
   r.finish();
 }
 
-void check_limits(Reader& r) {
+void check_alignment(Reader& r) {
   const std::int64_t alignment = r.integer_or("alignment", 0, 0, 64);
   if ((alignment & (alignment - 1)) != 0) {
     r.mistake("alignment", "expected a power of two, found " + std::to_string(alignment));
   }
+}
+
+void check_limits(Reader& r) {
+  check_alignment(r);
   r.integer_or("threads", 1, 1, 256);
   r.integer_or("memory_mb", 256, 1, 1 << 20);
   r.number_or("run_seconds", 10, 0.001, 3600);
@@ -206,15 +216,48 @@ Value source(Reader& r, std::string_view key, const std::filesystem::path& folde
   return Value::map({{"name", name}, {"text", read_text(folder / name, place)}});
 }
 
-Value backend(Reader r, const std::filesystem::path& folder) {
-  const Names languages = r.texts_or("languages", {});
-  if (languages.empty()) r.mistake("languages", "expected at least one language, found none");
+/// What a backend may have otherwise than the task, checked as the task's own is.
+void check_own(Reader& r, const Names& dims) {
+  if (r.value_or_null("shown") != nullptr) {
+    each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false); });
+  }
+  each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true); });
+  if (r.value_or_null("timed") != nullptr) check_timed(r.inside("timed"), dims);
+  if (r.value_or_null("tolerance") != nullptr) check_tolerance(r.inside("tolerance"));
+  check_alignment(r);
+}
+
+Value languages(Reader& r) {
   Value list = Value::array();
-  for (const std::string& language : languages) list.push(language);
-  Value result = Value::map({{"languages", std::move(list)}});
-  result.set("reference", source(r, "reference", folder));
-  result.set("baseline", source(r, "baseline", folder));
+  for (const std::string& language : r.texts_or("languages", {})) list.push(language);
+  if (list.as_array().empty()) r.mistake("languages", "expected at least one language, found none");
+  return list;
+}
+
+/// One backend's member of `task`; `before`: the backends that stand above it.
+Value backend(Reader r, const std::filesystem::path& folder, const Names& dims,
+              const Value& before) {
+  Value list = languages(r);
+  Value result = Value::map({});
+  if (r.value_or_null("like") != nullptr) {
+    const std::string other = r.text("like");
+    const Value* found = before.find(other);
+    if (found == nullptr) {
+      Names names;
+      for (const auto& [name, ignored] : before.as_map()) names.push_back(name);
+      r.mistake("like", plugin::unknown_name("backend above", other, names));
+    }
+    result = *found;
+  } else {
+    result.set("reference", source(r, "reference", folder));
+    result.set("baseline", source(r, "baseline", folder));
+    check_own(r, dims);
+    for (const char* key : {"shown", "hidden", "timed", "tolerance", "alignment"}) {
+      if (const Value* own = r.value_or_null(key)) result.set(key, *own);
+    }
+  }
   r.finish();
+  result.set("languages", std::move(list));
   return result;
 }
 
@@ -278,7 +321,7 @@ Value read_task(const plugin::Host& host, const std::filesystem::path& folder) {
   Reader backends = r.inside("backends");
   Value inlined = Value::map();
   for (const auto& [name, ignored] : r.map("backends")) {
-    inlined.set(name, backend(backends.inside(name), folder));
+    inlined.set(name, backend(backends.inside(name), folder, r.texts_or("dims", {}), inlined));
   }
   if (inlined.as_map().empty()) r.mistake("backends", "expected at least one, found none");
   r.finish();
