@@ -1,0 +1,10 @@
+// expect: crashed
+// Takes the vectors for matrices: element i is looked for at i * n, gigabytes beyond the end.
+#include <cstdint>
+
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const float v = x[i * n] + y[i * n];
+  out[i * n] = v > 0 ? v : 0;
+}
