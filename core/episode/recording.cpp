@@ -65,6 +65,7 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   r.reward = done.facts.reward;
   r.fingerprint = done.fingerprint;
   r.reply = done.reply;
+  r.words = done.words;
   r.ended = done.ended;
   r.at = wall_s();
   return r;

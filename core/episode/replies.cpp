@@ -164,8 +164,12 @@ CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnRe
                     {"fault", result.fault.empty() ? Value() : Value(result.fault)}})}});
   auto bytes = std::make_shared<std::string>(to_msgpack(reply));
   bytes->shrink_to_fit();
+  std::shared_ptr<const std::string> words;
+  if (valid && !result.verdict->diagnostics.empty()) {
+    words = std::make_shared<const std::string>(result.verdict->diagnostics);
+  }
   return {facts_of(result), std::move(bytes), scored.stop.ended(),
-          valid ? fingerprint_of(*result.verdict) : 0};
+          valid ? fingerprint_of(*result.verdict) : 0, std::move(words)};
 }
 
 Value reset_info(const Episode& episode, const std::string& fingerprint) {

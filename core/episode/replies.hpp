@@ -15,7 +15,8 @@ struct CompletedTurn {
   TurnFacts facts;
   std::shared_ptr<const std::string> reply;
   bool ended = false;
-  std::uint64_t fingerprint = 0;  ///< of a measured verdict; 0: none
+  std::uint64_t fingerprint = 0;             ///< of a measured verdict; 0: none
+  std::shared_ptr<const std::string> words;  ///< the compiler's; or null
 };
 
 /// Scores the flight's turn, asks the environment what follows, and forms the reply. A reward that

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/crypto.hpp"
+#include "journal/repeats.hpp"
 
 namespace hone {
 namespace {
@@ -54,6 +55,12 @@ void add_cell(std::string& bytes, sqlite3_value* cell) {
   bytes += std::to_string(type) + ":" + std::to_string(content.size()) + ":" + content;
 }
 
+std::string_view bytes_of(sqlite3_value* cell) {
+  const auto* from = static_cast<const char*>(sqlite3_value_blob(cell));
+  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(cell));
+  return from == nullptr ? std::string_view() : std::string_view(from, size);
+}
+
 /// hone_sum(…): SHA-256 of its arguments together. hone_sha256(x): of x alone.
 void sum_cells(sqlite3_context* context, int count, sqlite3_value** cells) {
   std::string bytes;
@@ -62,11 +69,30 @@ void sum_cells(sqlite3_context* context, int count, sqlite3_value** cells) {
   sqlite3_result_blob(context, sum.data(), static_cast<int>(sum.size()), SQLITE_TRANSIENT);
 }
 void hash_cell(sqlite3_context* context, int, sqlite3_value** cells) {
-  const auto* from = static_cast<const char*>(sqlite3_value_blob(cells[0]));
-  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(cells[0]));
-  const Sha256 sum = sha256(from == nullptr ? std::string_view() : std::string_view(from, size));
+  const Sha256 sum = sha256(bytes_of(cells[0]));
   sqlite3_result_blob(context, sum.data(), static_cast<int>(sum.size()), SQLITE_TRANSIENT);
 }
+
+void answer_blob(sqlite3_context* context, std::string_view bytes) {
+  sqlite3_result_blob64(context, bytes.empty() ? "" : bytes.data(), bytes.size(), SQLITE_TRANSIENT);
+}
+void pack_cell(sqlite3_context* context, int, sqlite3_value** cells) {
+  answer_blob(context, without_repeats(bytes_of(cells[0]), bytes_of(cells[1]), bytes_of(cells[2])));
+}
+void unpack_cell(sqlite3_context* context, int, sqlite3_value** cells) {
+  const auto whole = with_repeats(bytes_of(cells[0]), bytes_of(cells[1]), bytes_of(cells[2]));
+  if (whole) answer_blob(context, *whole);
+}
+
+struct Function {
+  const char* name;
+  int arguments;
+  void (*run)(sqlite3_context* context, int count, sqlite3_value** cells);
+};
+constexpr Function kFunctions[] = {{"hone_sum", -1, sum_cells},
+                                   {"hone_sha256", 1, hash_cell},
+                                   {"hone_pack", 3, pack_cell},
+                                   {"hone_unpack", 3, unpack_cell}};
 
 }  // namespace
 
@@ -157,10 +183,10 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
   if (result != SQLITE_OK) return failure_of(handle, result).in(path.string());
   sqlite3_busy_timeout(handle, kBusyMs);
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-  sqlite3_create_function_v2(handle, "hone_sum", -1, kFlags, nullptr, sum_cells, nullptr, nullptr,
-                             nullptr);
-  sqlite3_create_function_v2(handle, "hone_sha256", 1, kFlags, nullptr, hash_cell, nullptr, nullptr,
-                             nullptr);
+  for (const Function& one : kFunctions) {
+    sqlite3_create_function_v2(handle, one.name, one.arguments, kFlags, nullptr, one.run, nullptr,
+                               nullptr, nullptr);
+  }
   // What a damaged or foreign file says of its tables runs nothing.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   return database;

@@ -53,8 +53,9 @@ class Statement {
 
 /// A connection. Errors say what SQLite says and what it comes to: resource_exhausted for a full
 /// disk, failed_precondition for a file that is damaged, read-only or none of ours, unavailable for
-/// one that is locked or a disk that fails. One thread at a time. SQL here has two functions more:
-/// hone_sum(…), the SHA-256 of all its arguments and their types, and hone_sha256(x).
+/// one that is locked or a disk that fails. One thread at a time. SQL here has functions more:
+/// hone_sum(…), the SHA-256 of all its arguments and their types, hone_sha256(x), and
+/// hone_pack(reply, action, words) with hone_unpack(), which are NULL or as repeats.hpp's.
 class Database {
  public:
   enum class Mode { kRead, kWrite };

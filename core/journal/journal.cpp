@@ -74,11 +74,13 @@ void Journal::push(std::function<Status(Writer&)> write, Done done) {
 void Journal::add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns) {
   ++episodes_;
   turns_ += static_cast<std::int64_t>(turns.size());
+  std::vector<TurnRow> rows;
+  for (TurnRecord& turn : turns) rows.emplace_back(std::move(turn));
   push(
-      [episode = std::move(episode), turns = std::move(turns)](Writer& w) -> Status {
+      [episode = std::move(episode), rows = std::move(rows)](Writer& w) -> Status {
         HONE_TRY(w.write(episode));
-        for (const TurnRecord& turn : turns) {
-          HONE_TRY(w.write(turn));
+        for (const TurnRow& row : rows) {
+          HONE_TRY(w.write(row));
         }
         return {};
       },
@@ -87,7 +89,7 @@ void Journal::add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turn
 
 void Journal::add(TurnRecord turn, Done done) {
   ++turns_;
-  push([turn = std::move(turn)](Writer& w) { return w.write(turn); }, std::move(done));
+  push([row = TurnRow(std::move(turn))](Writer& w) { return w.write(row); }, std::move(done));
 }
 
 void Journal::add(IntentRecord intent) {

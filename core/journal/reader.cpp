@@ -69,12 +69,27 @@ StoredEpisode episode_of(const Statement& s) {
   return e;
 }
 
+constexpr const char* kTurnTables =
+    " FROM turns JOIN blobs AS sent ON sent.id = turns.action "
+    "LEFT JOIN blobs AS said ON said.id = turns.words ";
+
+/// Whether a turn and its texts are what was stored.
+std::string turn_is_summed() {
+  return is_summed("turns.sum", kTurnSummed) +
+         " AND turns.hash IS hone_sha256(sent.bytes)"
+         " AND iif(turns.words IS NULL, 1, said.hash IS hone_sha256(said.bytes))";
+}
+
+std::shared_ptr<const std::string> shared_bytes(const Statement& s, int column) {
+  return std::make_shared<const std::string>(s.bytes(column));
+}
+
 TurnRecord turn_of(const Statement& s, std::uint64_t episode) {
   TurnRecord t;
   t.episode = episode;
   t.turn = s.integer(0);
   copy_into(t.hash, s.bytes(1));
-  t.action = std::make_shared<const std::string>(s.bytes(2));
+  t.action = shared_bytes(s, 2);
   t.seed = unsigned_of(s.integer(3));
   t.outcome = s.integer(4);
   t.scored = s.integer(5) != 0;
@@ -83,7 +98,8 @@ TurnRecord turn_of(const Statement& s, std::uint64_t episode) {
   t.fingerprint = unsigned_of(s.integer(8));
   t.ended = s.integer(9) != 0;
   t.at = s.number(10);
-  t.reply = std::make_shared<const std::string>(s.bytes(11));
+  t.reply = shared_bytes(s, 11);
+  if (!s.is_null(12)) t.words = shared_bytes(s, 12);
   return t;
 }
 
@@ -117,11 +133,9 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
        std::string("SELECT ") + kEpisodeColumns + ", " + is_summed("sum", kEpisodeSummed) +
            " FROM episodes WHERE id = ?1 AND held >= ?2 AND state != 4"},
       {&reader->statements_->turns,
-       std::string("SELECT turn, turns.hash, blobs.bytes, seed, outcome, scored, speedup, reward, "
-                   "fingerprint, "
-                   "ended, at, reply, turns.hash = hone_sha256(blobs.bytes) AND ") +
-           is_summed("turns.sum", kTurnSummed) +
-           " FROM turns JOIN blobs ON blobs.id = turns.action WHERE episode = ?1 ORDER BY turn"},
+       "SELECT turn, turns.hash, sent.bytes, seed, outcome, scored, speedup, reward, fingerprint, "
+       "ended, at, hone_unpack(reply, sent.bytes, said.bytes), said.bytes, " +
+           turn_is_summed() + kTurnTables + "WHERE episode = ?1 ORDER BY turn"},
       {&reader->statements_->reset,
        "SELECT id, reset_body FROM episodes WHERE held = 1 AND reset_key = ?1"}};
   for (const auto& [statement, sql] : statements) {
@@ -159,7 +173,7 @@ Status JournalReader::read_turns(StoredEpisode& episode) const {
   while (row) {
     episode.turns.push_back(turn_of(turns, id));
     const std::int64_t turn = episode.turns.back().turn;
-    if (turns.integer(12) == 0 || turn != static_cast<std::int64_t>(episode.turns.size())) {
+    if (turns.integer(13) == 0 || turn != static_cast<std::int64_t>(episode.turns.size())) {
       turns.stop();
       return damaged(id, ", turn " + std::to_string(turn) + " is not what was stored");
     }
@@ -302,14 +316,14 @@ Result<std::vector<std::string>> JournalReader::check() const {
        "(SELECT 1 FROM turns WHERE episode = episodes.id AND ended = 1)"},
       {"uses miscounted: ",
        "SELECT printf('blob %d: %d, counted %d', id, uses, ifnull(counted, 0)) FROM blobs "
-       "LEFT JOIN (SELECT action, count(*) AS counted FROM turns GROUP BY action) "
-       "ON action = id WHERE uses != ifnull(counted, 0)"},
+       "LEFT JOIN (SELECT used, count(*) AS counted FROM (SELECT action AS used FROM turns UNION "
+       "ALL "
+       "SELECT words FROM turns WHERE words IS NOT NULL) GROUP BY used) "
+       "ON used = id WHERE uses != ifnull(counted, 0)"},
       {"", "SELECT printf('episode %016x is not what was stored', id) FROM episodes WHERE NOT (" +
                is_summed("sum", kEpisodeSummed) + ")"},
-      {"",
-       "SELECT printf('episode %016x, turn %d is not what was stored', episode, turn) FROM turns "
-       "WHERE NOT (" +
-           is_summed("sum", kTurnSummed) + ")"}};
+      {"", "SELECT printf('episode %016x, turn %d is not what was stored', episode, turn)" +
+               std::string(kTurnTables) + "WHERE NOT (" + turn_is_summed() + ")"}};
   for (const auto& [what, sql] : queries) {
     HONE_ASSIGN(Statement query, database_->prepare(sql));
     HONE_ASSIGN(bool row, query.start({}));

@@ -59,6 +59,9 @@ struct TurnRecord {
   double reward = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t fingerprint = 0;             ///< of what measured; 0: nothing was
   std::shared_ptr<const std::string> reply;  ///< MessagePack, as sent
+  /// What a compiler said, which the reply says again and others may: stored once for all of them,
+  /// where it is long. Null: nothing.
+  std::shared_ptr<const std::string> words;
   bool ended = false;
   double at = 0;
 };

@@ -78,6 +78,17 @@ UPDATE episodes SET
     parent_turn);
 UPDATE turns SET sum = hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward,
   fingerprint, ended, at, reply);
+)sql",
+                                  // Rationale: what was damaged before stays so, without a sum.
+                                  R"sql(
+ALTER TABLE turns ADD COLUMN words INTEGER REFERENCES blobs (id);
+CREATE INDEX turns_words ON turns (words) WHERE words IS NOT NULL;
+UPDATE turns SET
+  sum = iif(sum IS hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward, fingerprint,
+      ended, at, reply),
+    hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward, fingerprint, ended, at,
+      hone_sha256(reply), NULL), NULL),
+  reply = hone_pack(reply, (SELECT bytes FROM blobs WHERE id = action), NULL);
 )sql"};
 static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 

@@ -9,17 +9,18 @@
 
 namespace hone {
 
-inline constexpr std::int64_t kSchemaVersion = 3;
+inline constexpr std::int64_t kSchemaVersion = 4;
 
 /// What of a row never changes, for hone_sum: a bit that flips on the disk is found when it is read.
-/// A turn's holds the hash of its action, whose bytes are stored by it.
+/// A turn's holds the hashes of its action and of the words beside it, whose bytes are stored by
+/// them, and of its whole reply.
 inline constexpr std::string_view kEpisodeSummed =
     "id, token, seed, environment, task, task_hash, backend, group_name, client, options, reward, "
     "reward_config, reward_version, reward_hash, opened_at, reset_key, reset_body, parent, "
     "parent_turn";
 inline constexpr std::string_view kTurnSummed =
     "episode, turn, turns.hash, seed, outcome, scored, speedup, reward, fingerprint, ended, at, "
-    "reply";
+    "hone_sha256(hone_unpack(reply, sent.bytes, said.bytes)), said.hash";
 
 /// Makes the tables in an empty file or brings older ones up to date, in one transaction.
 /// failed_precondition: the file is of something else, or newer than this program.

@@ -3,11 +3,13 @@
 
 #include <cmath>
 
+#include "journal/repeats.hpp"
 #include "journal/schema.hpp"
 
 namespace hone {
 namespace {
 
+constexpr std::size_t kWordsMin = 256;  // a row of their own costs a hundred bytes
 constexpr int kRetiredAtOnce = 16;
 constexpr int kPagesAtOnce = 16;
 
@@ -41,8 +43,9 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
        "hone_sum(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19))"},
       {&writer->add_turn_,
        "INSERT INTO turns (episode, turn, hash, action, seed, outcome, scored, speedup, reward, "
-       "fingerprint, ended, at, reply, sum) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,"
-       "hone_sum(?1,?2,?3,?5,?6,?7,?8,?9,?10,?11,?12,?13))"},
+       "fingerprint, ended, at, reply, words, sum) "
+       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,"
+       "hone_sum(?1,?2,?3,?5,?6,?7,?8,?9,?10,?11,?12,?15,?16))"},
       {&writer->end_turn_,
        "UPDATE episodes SET changed_at = ?2, state = iif(?3, 1, state), intent_turn = NULL, "
        "fingerprint = iif(fingerprint = 0, ?4, fingerprint), turns = ?5 WHERE id = ?1"},
@@ -59,7 +62,7 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
       {&writer->forget_, "UPDATE episodes SET state = 4 WHERE id = ?1 AND state != 4"},
       {&writer->drop_turn_,
        "DELETE FROM turns WHERE episode = ?1 AND turn = "
-       "(SELECT max(turn) FROM turns WHERE episode = ?1) RETURNING action"},
+       "(SELECT max(turn) FROM turns WHERE episode = ?1) RETURNING action, words"},
       {&writer->drop_use_, "UPDATE blobs SET uses = uses - 1 WHERE id = ?1"},
       {&writer->drop_blob_, "DELETE FROM blobs WHERE id = ?1 AND uses = 0"},
       {&writer->drop_episode_, "DELETE FROM episodes WHERE id = ?1"}};
@@ -95,12 +98,25 @@ Result<std::int64_t> Writer::blob(const Sha256& hash, const std::string& bytes) 
   return id;
 }
 
-Status Writer::write(const TurnRecord& t) {
+TurnRow::TurnRow(TurnRecord record) : turn(std::move(record)), reply_hash(sha256(*turn.reply)) {
+  const bool apart = turn.words != nullptr && turn.words->size() >= kWordsMin;
+  if (apart) words_hash = sha256(*turn.words);
+  reply = without_repeats(*turn.reply, *turn.action,
+                          apart ? std::string_view(*turn.words) : std::string_view());
+}
+
+Status Writer::write(const TurnRow& row) {
+  const TurnRecord& t = row.turn;
   HONE_ASSIGN(const std::int64_t action, blob(t.hash, *t.action));
+  SqlValue words;
+  if (row.words_hash) {
+    HONE_ASSIGN(words, blob(*row.words_hash, *t.words));
+  }
   HONE_TRY(add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
                           t.outcome, std::int64_t{t.scored}, number_or_null(t.speedup),
                           number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
-                          t.at, Blob{*t.reply}}));
+                          t.at, Blob{row.reply}, words, blob_of(row.reply_hash),
+                          row.words_hash ? SqlValue(blob_of(*row.words_hash)) : SqlValue()}));
   return end_turn_.run(
       {number_of(t.episode), t.at, std::int64_t{t.ended}, number_of(t.fingerprint), t.turn});
 }
@@ -117,10 +133,13 @@ Status Writer::release(std::uint64_t episode, RecordState state, double now) {
 Result<bool> Writer::drop_turn(std::int64_t episode) {
   HONE_ASSIGN(const bool found, drop_turn_.start({episode}));
   if (!found) return false;
-  const std::int64_t action = drop_turn_.integer(0);
+  std::vector<std::int64_t> used{drop_turn_.integer(0)};
+  if (!drop_turn_.is_null(1)) used.push_back(drop_turn_.integer(1));
   HONE_ASSIGN([[maybe_unused]] const bool more, drop_turn_.next());
-  HONE_TRY(drop_use_.run({action}));
-  HONE_TRY(drop_blob_.run({action}));
+  for (const std::int64_t blob : used) {
+    HONE_TRY(drop_use_.run({blob}));
+    HONE_TRY(drop_blob_.run({blob}));
+  }
   return true;
 }
 

@@ -4,12 +4,23 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "journal/database.hpp"
 #include "journal/records.hpp"
 
 namespace hone {
+
+/// A turn as it is written: its reply without what it repeats, and hashes.
+struct TurnRow {
+  explicit TurnRow(TurnRecord record);
+
+  TurnRecord turn;
+  Sha256 reply_hash{};
+  std::string reply;
+  std::optional<Sha256> words_hash;
+};
 
 /// One thread at a time. The caller brackets writes with begin() and commit() or rollback().
 class Writer {
@@ -23,7 +34,7 @@ class Writer {
   bool broken() const { return database_->broken(); }
 
   Status write(const EpisodeRecord& episode);
-  Status write(const TurnRecord& turn);
+  Status write(const TurnRow& row);
   Status write(const IntentRecord& intent);
   Status release(std::uint64_t episode, RecordState state, double now);
 

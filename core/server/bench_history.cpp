@@ -56,7 +56,8 @@ Status write_all(Writer& writer, EpisodeRecord& record, const Value& reply,
     record.id = random_u64() >> 1 | 1;
     HONE_TRY(writer.write(record));
     for (std::size_t turn = 1; turn <= each; ++turn) {
-      HONE_TRY(writer.write(turn_of(record.id, static_cast<std::int64_t>(turn), history, reply)));
+      HONE_TRY(writer.write(
+          TurnRow(turn_of(record.id, static_cast<std::int64_t>(turn), history, reply))));
     }
     if (history.released) HONE_TRY(writer.release(record.id, RecordState::kClosed, 1));
     rows += each + 1;

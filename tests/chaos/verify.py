@@ -14,6 +14,32 @@ import msgpack
 from model import Episode, Model, fingerprint
 
 
+def unpacked(left: bytes, texts: bytes) -> bytes:
+    """A reply as it was sent, from what the journal keeps (core/journal/repeats.hpp) and the texts it repeats."""
+    whole, at = bytearray(texts), 0
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = left[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(left):
+        size = number()
+        whole += left[at : at + size]
+        at += size
+        if at < len(left):
+            size, start = number(), number()
+            for place in range(start, start + size):
+                whole.append(whole[place])
+    return bytes(whole[len(texts) :])
+
+
 class Verification:
     """Compares, and tells the model what is wrong."""
 
@@ -63,10 +89,12 @@ class Verification:
                     self.lose(f"episode {episode.name} is not in the journal")
                     continue
                 rows = database.execute(
-                    "SELECT turn, reply, bytes FROM turns JOIN blobs ON blobs.id = action "
+                    "SELECT turn, reply, sent.bytes, ifnull(said.bytes, x'') FROM turns "
+                    "JOIN blobs AS sent ON sent.id = action LEFT JOIN blobs AS said ON said.id = words "
                     "WHERE episode = ? ORDER BY turn",
                     (stored[episode.name],),
                 ).fetchall()
+                rows = [(turn, unpacked(left, sent + said), sent) for turn, left, sent, said in rows]
                 self.compare_turns(episode, rows)
                 actions.update(action for _, _, action in rows)
         for action, times in actions.items():

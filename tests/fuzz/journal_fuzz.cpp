@@ -51,7 +51,11 @@ TurnRecord turn_record(std::uint64_t episode, std::int64_t turn) {
   t.speedup = 1.5;
   t.reward = 0.75;
   t.fingerprint = 77;
-  t.reply = std::make_shared<const std::string>(to_msgpack(Value::map({{"reward", 0.75}})));
+  std::string said = "f.cpp:1:1: error: what a compiler says of";
+  for (int n = 0; n < 60; ++n) said += " " + std::to_string(n * n * n);
+  t.words = std::make_shared<const std::string>(said);
+  t.reply = std::make_shared<const std::string>(
+      *t.action + to_msgpack(Value::map({{"reward", 0.75}, {"feedback", said}})) + said);
   t.ended = turn == 2;
   t.at = 2000;
   return t;

@@ -48,9 +48,10 @@ TEST_F(DamageTest, ABitThatFlipsInWhatIsStoredByHashIsFound) {
   bytes[at] = 'C';
   ASSERT_TRUE(write_file(path_, bytes));
   const auto wrong = (*JournalReader::open(path_))->check();
-  ASSERT_TRUE(wrong);
-  ASSERT_EQ(wrong->size(), 1u);
-  EXPECT_THAT(wrong->front(), HasSubstr("is not what was stored"));
+  ASSERT_TRUE(wrong) << wrong.error().message;
+  EXPECT_THAT(*wrong,
+              testing::ElementsAre("episode 0000000000000002, turn 1 is not what was stored",
+                                   HasSubstr("blob")));
 }
 
 TEST_F(DamageTest, ADamagedPageIsRefusedOrSaid) {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "journal/database.hpp"
 #include "journal/journal_fixture.hpp"
 
 namespace hone::test {
@@ -49,6 +48,7 @@ class EveryByteTest : public JournalTest {
     const TurnRecord was = turn_record(turn.episode, turn.turn);
     EXPECT_EQ(*turn.action, *was.action);
     EXPECT_EQ(*turn.reply, *was.reply);
+    EXPECT_TRUE(!turn.words || *turn.words == *was.words) << "older versions kept none";
     EXPECT_TRUE(turn.hash == was.hash && turn.seed == was.seed && turn.outcome == was.outcome &&
                 turn.scored == was.scored && turn.speedup == was.speedup &&
                 turn.fingerprint == was.fingerprint && turn.ended == was.ended &&
@@ -156,14 +156,9 @@ TEST_F(EveryByteTest, ABitThatFlipsInTheLogChangesNoStep) {
 /// A journal of version 2 has no sums: they are made when a server opens it.
 TEST_F(EveryByteTest, AnOlderJournalIsBroughtUpToDate) {
   put(folded_, {});
-  {
-    auto database = Database::open(path_, Database::Mode::kWrite);
-    ASSERT_TRUE((*database)->execute(
-        "ALTER TABLE episodes DROP COLUMN sum; ALTER TABLE episodes DROP COLUMN turns;"
-        "ALTER TABLE turns DROP COLUMN sum; PRAGMA user_version = 2"));
-  }
+  make_older(2);
   EXPECT_THAT(JournalReader::open(path_).error().message,
-              HasSubstr("found version 2 of the journal, expected 3"));
+              HasSubstr("found version 2 of the journal, expected"));
   {
     auto journal = opened();
     ASSERT_TRUE(add(*journal, turn_record(1, kTurns + 1)));

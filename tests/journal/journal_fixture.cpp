@@ -2,8 +2,34 @@
 #include "journal/journal_fixture.hpp"
 
 #include "base/crypto.hpp"
+#include "journal/database.hpp"
+#include "journal/schema.hpp"
 
 namespace hone::test {
+namespace {
+
+/// What a compiler said of them all.
+const std::string kWords = [] {
+  std::string words = "a.cpp:1:1: error: expected";
+  for (int n = 0; n < 60; ++n) words += " " + std::to_string(n * n * n);
+  return words;
+}();
+
+/// From version i + 2 back to i + 1.
+constexpr const char* kBack[] = {
+    "DROP INDEX turns_action",
+    "ALTER TABLE episodes DROP COLUMN sum; ALTER TABLE episodes DROP COLUMN turns;"
+    "ALTER TABLE turns DROP COLUMN sum",
+    "UPDATE turns SET reply = hone_unpack(reply, (SELECT bytes FROM blobs WHERE id = action), "
+    "(SELECT bytes FROM blobs WHERE id = words));"
+    "UPDATE turns SET sum = hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward, "
+    "fingerprint, ended, at, reply);"
+    "DROP INDEX turns_words; ALTER TABLE turns DROP COLUMN words; DELETE FROM blobs WHERE id NOT "
+    "IN "
+    "(SELECT action FROM turns)"};
+static_assert(std::size(kBack) + 1 == kSchemaVersion);
+
+}  // namespace
 
 EpisodeRecord episode_record(std::uint64_t id, const std::string& client) {
   EpisodeRecord e;
@@ -40,7 +66,8 @@ TurnRecord turn_record(std::uint64_t episode, std::int64_t turn, bool ended,
   t.scored = true;
   t.speedup = 1.5;
   t.fingerprint = 77;
-  t.reply = std::make_shared<const std::string>("reply to " + code.substr(0, 100));
+  t.words = std::make_shared<const std::string>(kWords);
+  t.reply = std::make_shared<const std::string>("reply to " + code.substr(0, 100) + kWords);
   t.ended = ended;
   t.at = 2000 + static_cast<double>(turn);
   return t;
@@ -79,6 +106,16 @@ Status JournalTest::sync(Journal& journal) {
   std::promise<Status> promise;
   journal.sync([&](const Status& done) { promise.set_value(done); });
   return promise.get_future().get();
+}
+
+void JournalTest::make_older(std::int64_t version) {
+  auto database = Database::open(path_, Database::Mode::kWrite);
+  ASSERT_TRUE(database);
+  for (std::int64_t now = kSchemaVersion; now > version; --now) {
+    const Status back = (*database)->execute(kBack[now - 2]);
+    ASSERT_TRUE(back) << back.error().message;
+  }
+  ASSERT_TRUE((*database)->execute("PRAGMA user_version = " + std::to_string(version)));
 }
 
 }  // namespace hone::test
