@@ -169,17 +169,44 @@ Result<Value> Episodes::cancel(const Caller& caller, const Value& request) {
   return Value::map({{"cancelled", marked.second}});
 }
 
-Result<Value> Episodes::close(const Caller& caller, const Value& request) {
+void Episodes::close(const Caller& caller, const Value& request, Reply reply) {
+  if (Status tried = try_close(caller, request, reply); !tried) reply(tried.error());
+}
+
+Status Episodes::try_close(const Caller& caller, const Value& request, const Reply& reply) {
   Fields f(request, "close");
   const std::uint64_t id = read_episode(f);
   HONE_TRY(f.finish());
   HONE_TRY(wake(id));
-  HONE_ASSIGN(const auto closed, state_->table.close(caller, id));
+  const auto closed = state_->table.close(caller, id);
+  if (!closed) {
+    // That it is gone may not be recorded yet.
+    if (state_->journal == nullptr || closed.error().code != Code::kNotFound) return closed.error();
+    state_->journal->sync([reply, gone = closed.error()](const Status& recorded) {
+      reply(recorded ? gone : recorded.error());
+    });
+    return {};
+  }
+  const EpisodeTable::Snapshot& last = closed->first;
   ++state_->closed;
-  log_info("episode " + closed.first.episode->name(), "closed");
-  if (state_->journal != nullptr) state_->journal->release(id, RecordState::kClosed, nullptr);
-  if (closed.second) evaluator_.cancel(*closed.second);
-  return close_reply(closed.first);
+  log_info("episode " + last.episode->name(), "closed");
+  if (closed->second) evaluator_.cancel(*closed->second);
+  Result<Value> value = close_reply(last);
+  const Result<std::string> body =
+      value ? Result<std::string>(to_msgpack(*value)) : Result<std::string>(value.error());
+  if (state_->journal == nullptr) return reply(body), Status();
+  state_->journal->release(
+      id, RecordState::kClosed,
+      [state = state_, last, connection = caller.connection, reply, body](const Status& recorded) {
+        if (recorded) return reply(body);
+        // It is still the client's. Where a step was under way its turn may come yet, and the
+        // episode is left for the next server.
+        if (!last.pending) {
+          state->table.expect(last.episode->id, last.episode->client, last.ended, connection);
+        }
+        reply(recorded.error());
+      });
+  return {};
 }
 
 Result<Value> Episodes::resume(const Caller& caller, const Value& request) {

@@ -75,7 +75,7 @@ class Episodes final : public EpisodeService {
             Reply reply) override;
   void branch(const Caller& caller, const Value& request, Reply reply) override;
   Result<Value> cancel(const Caller& caller, const Value& request) override;
-  Result<Value> close(const Caller& caller, const Value& request) override;
+  void close(const Caller& caller, const Value& request, Reply reply) override;
   Result<Value> resume(const Caller& caller, const Value& request) override;
   void renew(const Caller& caller, const Value& episodes) override;
   std::size_t reap() override;
@@ -88,6 +88,7 @@ class Episodes final : public EpisodeService {
   static constexpr std::size_t kNameMax = 256;
   Status try_reset(const Caller& caller, const Value& request, const Reply& reply);
   Status try_branch(const Caller& caller, const Value& request, const Reply& reply);
+  Status try_close(const Caller& caller, const Value& request, const Reply& reply);
   Result<Trunk> trunk(const Caller& caller, std::uint64_t id, const std::string& token);
   static Result<std::optional<EpisodeTable::ResetKey>> read_key(const Caller& caller, Fields& f,
                                                                 const Value& request);

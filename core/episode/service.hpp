@@ -53,7 +53,8 @@ class EpisodeService {
   virtual void branch(const Caller& caller, const Value& request, Reply reply) = 0;
   /// Ends a step that is being evaluated; the step is answered `cancelled` and its turn stays open.
   virtual Result<Value> cancel(const Caller& caller, const Value& request) = 0;
-  virtual Result<Value> close(const Caller& caller, const Value& request) = 0;
+  /// With a journal it is answered, as a step is, once it is on the disk.
+  virtual void close(const Caller& caller, const Value& request, Reply reply) = 0;
   virtual Result<Value> resume(const Caller& caller, const Value& request) = 0;
   /// Renews the leases of these episodes, as every message that names one does.
   virtual void renew(const Caller& caller, const Value& episodes) = 0;

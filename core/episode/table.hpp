@@ -115,8 +115,9 @@ class EpisodeTable {
 
   // Episodes that a journal holds need not be in memory: they are asleep, until somebody names one.
 
-  /// At the start: this one is there, with a whole lease to go.
-  void expect(std::uint64_t id, const std::string& client, bool ended);
+  /// At the start, or when it is not gone after all: this one is there, with a whole lease to go.
+  void expect(std::uint64_t id, const std::string& client, bool ended,
+              const std::string& connection = {});
   /// True: it sleeps, and has to be woken before anything else. Else, if it is here, it stays for a
   /// while.
   bool sleeps(std::uint64_t id);

@@ -88,7 +88,8 @@ std::vector<std::uint64_t> EpisodeTable::reap() {
   return reaped;
 }
 
-void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ended) {
+void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ended,
+                          const std::string& connection) {
   MutexLock lock(mutex_);
   ClientLoad* load = &clients_[client];
   load->name = client;
@@ -98,7 +99,7 @@ void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ende
     ++open_;
   }
   const double expires_s = now_s_() + limits_.lease_s;  // also of one that had ended
-  asleep_[id] = {load, "", expires_s, ended};
+  asleep_[id] = {load, connection, expires_s, ended};
   expiries_.push({expires_s, id});
 }
 

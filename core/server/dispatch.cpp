@@ -159,6 +159,8 @@ void IoLoop::serve(Call call) {
     case Verb::kReset:
     case Verb::kBranch:
       return serve_by_worker(std::move(call));
+    case Verb::kClose:
+      return service_.close(call.peer->caller, call.body, reply_to(call));
     default:
       return finish(call.peer, call.id, call.serial, packed(serve_here(call)));
   }
@@ -206,8 +208,6 @@ Result<Value> IoLoop::serve_here(const Call& call) {
       return health(call);
     case Verb::kCancel:
       return service_.cancel(call.peer->caller, call.body);
-    case Verb::kClose:
-      return service_.close(call.peer->caller, call.body);
     case Verb::kResume:
       return service_.resume(call.peer->caller, call.body);
     default:

@@ -221,6 +221,7 @@ class Player:
             return
         found = (answer["turns"], len(answer["returns"]))
         self.model.require(found == (len(episode.turns),) * 2, f"episode {episode.name}: closed with {found} turns")
+        episode.closed = True
 
     async def finish(self, episode: Episode) -> None:
         """An episode that was left open goes on, and one that ended repeats its last word."""

@@ -52,6 +52,7 @@ class Episode:
     turns: list[Acknowledged] = field(default_factory=list)
     ended: bool = False
     closing: bool = False  # a close was sent
+    closed: bool = False  # and answered
     sent: str | None = None  # what was submitted and has no answer yet
 
 

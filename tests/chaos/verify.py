@@ -73,9 +73,13 @@ class Verification:
         with sqlite3.connect(self.journal) as database:
             seeds: Counter[int] = Counter()
             stored: dict[str, int] = {}
-            for number, seed in database.execute("SELECT id, seed FROM episodes"):
+            held: set[str] = set()
+            for number, seed, is_held in database.execute("SELECT id, seed, held FROM episodes"):
+                name = f"{number & (1 << 64) - 1:016x}"
                 seeds[seed] += 1
-                stored[f"{number & (1 << 64) - 1:016x}"] = number
+                stored[name] = number
+                if is_held:
+                    held.add(name)
             for seed, times in seeds.items():
                 if times > 1:
                     self.double(f"reset {seed} made {times} episodes")
@@ -88,6 +92,8 @@ class Verification:
                 if episode.name not in stored:
                     self.lose(f"episode {episode.name} is not in the journal")
                     continue
+                if episode.closed and episode.name in held:
+                    self.lose(f"episode {episode.name} was closed, and the journal has it open")
                 rows = database.execute(
                     "SELECT turn, reply, sent.bytes, ifnull(said.bytes, x'') FROM turns "
                     "JOIN blobs AS sent ON sent.id = action LEFT JOIN blobs AS said ON said.id = words "

@@ -68,7 +68,7 @@ TEST_F(BranchTest, IsRecordedWithItsTurnsAndOutlivesItsParent) {
   EXPECT_EQ(stored.record.parent_turn, 2);
   ASSERT_EQ(stored.turns.size(), 2u);
   EXPECT_EQ(*stored.turns[1].action, *recorded(parent).turns[1].action);
-  ASSERT_TRUE(service->close(me, Value::map({{"episode", at(parent, {"episode"})}})));
+  ASSERT_TRUE(close(me, Value::map({{"episode", at(parent, {"episode"})}})));
   restart();
   Caller later = me;
   later.connection = "connection-2";
@@ -114,7 +114,7 @@ TEST_F(BranchTest, OfAnEpisodeThatWasClosedOrHasEnded) {
   ASSERT_FALSE(last);
   EXPECT_EQ(last.error().code, Code::kFailedPrecondition);
   EXPECT_THAT(last.error().message, HasSubstr("ended after turn 2; branch at an earlier one"));
-  ASSERT_TRUE(service->close(me, Value::map({{"episode", at(parent, {"episode"})}})));
+  ASSERT_TRUE(close(me, Value::map({{"episode", at(parent, {"episode"})}})));
   settle();
   const auto branch = branched(branch_body(parent, 1));
   ASSERT_TRUE(branch) << branch.error().message;
@@ -161,7 +161,7 @@ TEST_F(BranchWithoutJournalTest, GrowsFromWhatIsInMemory) {
   again.set("episode", at(branch, {"episode"}));
   EXPECT_EQ(step(branch, 2, "int b;"), again);
   EXPECT_EQ(at(step(branch, 3, "int c;"), {"turn"}), Value(3));
-  ASSERT_TRUE(service->close(me, Value::map({{"episode", at(parent, {"episode"})}})));
+  ASSERT_TRUE(close(me, Value::map({{"episode", at(parent, {"episode"})}})));
   Answer gone;
   service->branch(me, branch_body(parent, 1), gone.take());
   EXPECT_EQ(gone.code(), Code::kNotFound);

@@ -38,8 +38,7 @@ class JournalledTest : public ServiceTest {
     evaluator.release();
     start();
   }
-  /// Waits until everything that was asked for is answered.
-  void settle() const {
+  void settle() const override {
     std::promise<void> done;
     journal_->sync([&](const Status&) { done.set_value(); });
     done.get_future().wait();

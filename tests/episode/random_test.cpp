@@ -106,7 +106,7 @@ TEST_F(RandomTest, NothingTakesTheServiceDown) {
                        answer.take());
         break;
       case 2:
-        (void)service->close(me, below(4) == 0 ? body : any()).ok();
+        (void)close(me, below(4) == 0 ? body : any()).ok();
         (void)service->resume(me, any()).ok();
         (void)service->cancel(me, any()).ok();
         (void)service->describe(me, any()).ok();

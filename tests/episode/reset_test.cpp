@@ -93,12 +93,12 @@ TEST_F(ResetTest, CloseGivesReturnsAndForgets) {
   const Value opened = reset(Value::map({{"reward", "kevin"}}));
   step(opened, 1, "int a;");
   const Value name = Value::map({{"episode", at(opened, {"episode"})}});
-  const Value closed = *service->close(me, name);
+  const Value closed = *close(me, name);
   EXPECT_EQ(at(closed, {"turns"}), Value(1));
   ASSERT_EQ(at(closed, {"returns"}).as_array().size(), 1u);
   EXPECT_DOUBLE_EQ(at(closed, {"return_to_date"}).as_double(), 1.8);
-  EXPECT_EQ(service->close(me, name).error().code, Code::kNotFound);
-  const Value none = *service->close(me, Value::map({{"episode", at(reset(), {"episode"})}}));
+  EXPECT_EQ(close(me, name).error().code, Code::kNotFound);
+  const Value none = *close(me, Value::map({{"episode", at(reset(), {"episode"})}}));
   EXPECT_TRUE(at(none, {"return_to_date"}).is_nil());
 }
 

@@ -81,7 +81,7 @@ TEST_F(RestartTest, AKeyFindsItsEpisodeAgain) {
 
 TEST_F(RestartTest, ClosedAndReapedEpisodesStayGone) {
   const Value closed = opened(), reaped = opened();
-  ASSERT_TRUE(service->close(me, Value::map({{"episode", *closed.find("episode")}})));
+  ASSERT_TRUE(close(me, Value::map({{"episode", *closed.find("episode")}})));
   now_s = now_s + 2000;
   EXPECT_EQ(service->reap(), 1u);
   settle();
@@ -94,6 +94,44 @@ TEST_F(RestartTest, ClosedAndReapedEpisodesStayGone) {
   };
   EXPECT_EQ(state(closed), RecordState::kClosed);
   EXPECT_EQ(state(reaped), RecordState::kReaped);
+}
+
+/// Found by chaos: a close that was answered just before a kill was forgotten.
+TEST_F(RestartTest, ACloseIsAnsweredOnceItIsRecorded) {
+  const Value episode = opened(), name = Value::map({{"episode", *episode.find("episode")}});
+  std::promise<void> go;
+  journal_->sync([&](const Status&) { go.get_future().wait(); });  // the disk takes its time
+  Answer first, second;
+  service->close(me, name, first.take());
+  service->close(me, name, second.take());
+  EXPECT_EQ(first.count, 0);
+  EXPECT_EQ(second.count, 0) << "that it is gone is an answer too";
+  go.set_value();
+  settle();
+  EXPECT_EQ(first.count, 1);
+  EXPECT_TRUE(first.bytes.ok()) << first.message();
+  EXPECT_EQ(second.code(), Code::kNotFound);
+  EXPECT_TRUE(journal_->reader().held()->empty());
+}
+
+TEST_F(RestartTest, ACloseThatCannotBeRecordedLeavesTheEpisodeToItsClient) {
+  const Value episode = opened(), name = Value::map({{"episode", *episode.find("episode")}});
+  stepped(episode, 1, "int a;");
+  {
+    auto other = Database::open(folder_ / "journal.db", Database::Mode::kWrite);
+    ASSERT_TRUE(
+        (*other)->execute("CREATE TRIGGER full BEFORE UPDATE OF held ON episodes BEGIN "
+                          "SELECT RAISE(FAIL, 'no room'); END"));
+  }
+  const auto refused = close(me, name);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("no room"));
+  {
+    auto other = Database::open(folder_ / "journal.db", Database::Mode::kWrite);
+    ASSERT_TRUE((*other)->execute("DROP TRIGGER full"));
+  }
+  stepped(episode, 2, "int b;");
+  EXPECT_EQ(at(*close(me, name), {"turns"}), Value(2));
 }
 
 TEST_F(RestartTest, TheLastReplyOfAnEndedEpisodeCanBeAskedForAgain) {

@@ -39,7 +39,7 @@ TEST_F(RightsTest, EpisodesOfOthersAreAsGoodAsNoneEvenWithTheirToken) {
   const Caller owner = proven("a"), thief = proven("b");
   const Value opened = opened_by(owner);
   EXPECT_EQ(service->resume(thief, with_token(opened)).error().message, kUnknown);
-  EXPECT_EQ(service->close(thief, named(opened)).error().message, kUnknown);
+  EXPECT_EQ(close(thief, named(opened)).error().message, kUnknown);
   Answer answer;
   service->step(thief, step_of(opened), 0, {}, answer.take());
   EXPECT_EQ(answer.message(), kUnknown);
@@ -103,7 +103,7 @@ TEST_F(RightsTest, BytesAreThoseKeptAndClosingFreesThem) {
   Answer repeat;
   service->step(caller, step_of(opened), 0, {}, repeat.take());
   EXPECT_EQ(repeat.code(), Code::kOk);  // what is kept is still given
-  EXPECT_TRUE(service->close(caller, named(opened)).ok());
+  EXPECT_TRUE(close(caller, named(opened)).ok());
   EXPECT_TRUE(opened_by(caller).find("episode"));
 }
 

@@ -156,6 +156,17 @@ class ServiceTest : public ::testing::Test {
     return answer.body();
   }
 
+  /// Waits until everything that was asked for is answered.
+  virtual void settle() const {}
+  Result<Value> close(const Caller& caller, const Value& body) {
+    Answer answer;
+    service->close(caller, body, answer.take());
+    settle();
+    EXPECT_EQ(answer.count, 1);
+    if (!answer.bytes) return answer.bytes.error();
+    return answer.body();
+  }
+
   std::atomic<double> now_s{1000};
   const Caller me{"connection-1", "trainer"};
   std::deque<Result<Verdict>> script;

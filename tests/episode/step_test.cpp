@@ -31,7 +31,7 @@ TEST_F(StepTest, TheLogTellsAnEpisodeInALineEach) {
   testing::internal::CaptureStderr();
   const Value opened = reset(Value::map({{"max_turns", 3}}));
   for (std::int64_t turn = 1; turn <= 3; ++turn) step(opened, turn, "int a;");
-  ASSERT_TRUE(service->close(me, Value::map({{"episode", *opened.find("episode")}})));
+  ASSERT_TRUE(close(me, Value::map({{"episode", *opened.find("episode")}})));
   reset();
   now_s = now_s + 1e6;
   EXPECT_EQ(service->reap(), 1u);
@@ -243,7 +243,7 @@ TEST_F(StepTest, CloseEndsAStepUnderWay) {
   evaluator.hold();
   Answer answer;
   step(answer, opened, 1, "int a;");
-  EXPECT_TRUE(service->close(me, Value::map({{"episode", at(opened, {"episode"})}})).ok());
+  EXPECT_TRUE(close(me, Value::map({{"episode", at(opened, {"episode"})}})).ok());
   EXPECT_EQ(answer.code(), Code::kCancelled);
   EXPECT_EQ(service->pending(), 0u);
 }

@@ -67,7 +67,7 @@ TEST_F(ThreadsTest, EverythingAtOnce) {
         if (i % 40 == 39) {
           const Value mine = reset();
           step(mine, 1, "int b;");
-          (void)service->close(me, Value::map({{"episode", at(mine, {"episode"})}})).ok();
+          (void)close(me, Value::map({{"episode", at(mine, {"episode"})}})).ok();
         }
       }
     });

@@ -38,8 +38,8 @@ class ScriptedService final : public EpisodeService {
     reset(caller, request, std::move(reply));
   }
   Result<Value> cancel(const Caller& caller, const Value& request) override;
-  Result<Value> close(const Caller&, const Value&) override {
-    return Value::map({{"closed", true}});
+  void close(const Caller&, const Value&, Reply reply) override {
+    reply(to_msgpack(Value::map({{"closed", true}})));
   }
   Result<Value> resume(const Caller&, const Value&) override {
     return not_found("no such episode, or not its token");

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -106,6 +107,7 @@ class Restarted {
 /// What a client was told: the bodies of its replies.
 struct Told {
   std::map<std::string, std::map<std::int64_t, Value>> turns;  ///< of each episode
+  std::set<std::string> closed;                                ///< episodes
   std::size_t lost = 0;     ///< requests that failed, or what the journal does not have
   std::size_t doubled = 0;  ///< what is there twice, or differs
   std::string first;        ///< the first of those
@@ -173,6 +175,7 @@ class Sweep : public ::testing::Test {
       }
       if (i % 3 != 0) continue;
       const auto closed = client.close(*episode);
+      if (closed) told.closed.insert(episode->id);
       // Asked a second time, because the first answer went with the server: it is closed.
       if (!closed && closed.error().code != Code::kNotFound &&
           closed.error().code != Code::kUnavailable) {
@@ -197,6 +200,12 @@ class Sweep : public ::testing::Test {
     ASSERT_TRUE(lines);
     for (const EpisodeLine& line : *lines) {
       if (told.turns.count(episode_name(line.id)) == 0) told.count(told.doubled, "an episode more");
+    }
+    const auto held = (*reader)->held();
+    ASSERT_TRUE(held);
+    for (const JournalReader::Held& one : *held) {
+      if (told.closed.count(episode_name(one.id)) == 0) continue;
+      told.count(told.lost, "the close of " + episode_name(one.id) + " is lost");
     }
     for (const auto& [name, turns] : told.turns) {
       const auto stored = (*reader)->episode(episode_number(name));
