@@ -13,12 +13,8 @@ namespace {
 constexpr const char* kEpisodeColumns =
     "id, token, seed, environment, task, task_hash, backend, group_name, client, options, reward, "
     "reward_config, reward_version, reward_hash, opened_at, reset_key, reset_body, parent, "
-    "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed, turns";
-
-/// `column` holds the sum of its row.
-std::string is_summed(std::string_view column, std::string_view summed) {
-  return std::string(column) + " IS hone_sum(" + std::string(summed) + ")";
-}
+    "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed, turns, "
+    "held, ";
 
 /// What was read is not what was written.
 Error damaged(std::uint64_t episode, const std::string& what) {
@@ -67,17 +63,6 @@ StoredEpisode episode_of(const Statement& s) {
     intent.seed = unsigned_of(s.integer(24));
   }
   return e;
-}
-
-constexpr const char* kTurnTables =
-    " FROM turns JOIN blobs AS sent ON sent.id = turns.action "
-    "LEFT JOIN blobs AS said ON said.id = turns.words ";
-
-/// Whether a turn and its texts are what was stored.
-std::string turn_is_summed() {
-  return is_summed("turns.sum", kTurnSummed) +
-         " AND turns.hash IS hone_sha256(sent.bytes)"
-         " AND iif(turns.words IS NULL, 1, said.hash IS hone_sha256(said.bytes))";
 }
 
 std::shared_ptr<const std::string> shared_bytes(const Statement& s, int column) {
@@ -129,9 +114,8 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
   if (Status schema = check_schema(d); !schema) return fail(schema.error());
   reader->statements_ = std::make_unique<Statements>();
   const std::pair<Statement*, std::string> statements[] = {
-      {&reader->statements_->episode,
-       std::string("SELECT ") + kEpisodeColumns + ", " + is_summed("sum", kEpisodeSummed) +
-           " FROM episodes WHERE id = ?1 AND held >= ?2 AND state != 4"},
+      {&reader->statements_->episode, std::string("SELECT ") + kEpisodeColumns +
+                                          episode_is_summed() + " FROM episodes WHERE id = ?1"},
       {&reader->statements_->turns,
        "SELECT turn, turns.hash, sent.bytes, seed, outcome, scored, speedup, reward, fingerprint, "
        "ended, at, hone_unpack(reply, sent.bytes, said.bytes), said.bytes, " +
@@ -149,15 +133,20 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
 Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool held_only) const {
   const auto number = static_cast<std::int64_t>(id);
   Statement& one = statements_->episode;
-  HONE_ASSIGN(const bool found, one.start({number, std::int64_t{held_only}}));
+  HONE_ASSIGN(const bool found, one.start({number}));
   if (!found) return std::optional<StoredEpisode>();
   StoredEpisode episode = episode_of(one);
   const std::int64_t turns = one.integer(25);
-  const bool sound = one.integer(26) != 0;
-  Status read = sound ? read_turns(episode) : damaged(id, " is not what was stored");
+  const bool sound = one.integer(27) != 0;
+  // Asked here and not of the database: what says so may be what is damaged.
+  const bool hidden =
+      episode.state == RecordState::kForgotten || (held_only && one.integer(26) == 0);
+  Status read = !sound ? damaged(id, " is not what was stored") : Status();
+  if (read && !hidden) read = read_turns(episode);
   // Not before: an open row keeps what the turns are read from as it was when the row was.
   HONE_ASSIGN([[maybe_unused]] const bool more, one.next());
   HONE_TRY(read);
+  if (hidden) return std::optional<StoredEpisode>();
   const auto found_turns = static_cast<std::int64_t>(episode.turns.size());
   if (found_turns != turns) {
     return damaged(id, ": found " + std::to_string(found_turns) + " turns, stored were " +
@@ -220,15 +209,19 @@ Result<std::vector<JournalReader::Held>> JournalReader::held() const {
 
 namespace {
 
-/// The condition and its cells for a filter.
+/// The condition and its cells for a filter. An episode whose state is not to be believed is in
+/// every one's.
 std::pair<std::string, std::vector<SqlValue>> where(const EpisodeFilter& filter) {
-  std::string sql = " WHERE state != 4";
+  std::string sql = " WHERE (state != 4 OR NOT " + live_is_summed() + ")";
   std::vector<SqlValue> cells;
   const auto also = [&](const char* column, SqlValue cell) {
     cells.push_back(cell);
     sql += std::string(" AND ") + column + " = ?" + std::to_string(cells.size());
   };
-  if (filter.state) also("state", static_cast<std::int64_t>(*filter.state));
+  if (filter.state) {
+    cells.emplace_back(static_cast<std::int64_t>(*filter.state));
+    sql += " AND (state = ?1 OR NOT " + live_is_summed() + ")";
+  }
   if (!filter.task.empty()) also("task", std::string_view(filter.task));
   if (!filter.client.empty()) also("client", std::string_view(filter.client));
   if (!filter.group.empty()) also("group_name", std::string_view(filter.group));
@@ -245,7 +238,8 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
   HONE_ASSIGN(
       Statement all,
       database_->prepare(
-          "SELECT id, task, client, group_name, reward, state, opened_at, changed_at, "
+          "SELECT id, task, client, group_name, reward, iif(" + episode_is_summed() +
+          ", state, 5), opened_at, changed_at, "
           "(SELECT count(*) FROM turns WHERE episode = episodes.id), "
           "(SELECT max(speedup) FROM turns WHERE episode = episodes.id), "
           "(SELECT reward FROM turns WHERE episode = episodes.id ORDER BY turn DESC LIMIT 1) "
@@ -293,56 +287,6 @@ Status JournalReader::each(const EpisodeFilter& filter,
     }
   }
   return {};
-}
-
-Result<std::vector<std::string>> JournalReader::check() const {
-  MutexLock lock(mutex_);
-  std::vector<std::string> wrong;
-  const std::pair<const char*, std::string> queries[] = {
-      {"", "SELECT * FROM pragma_integrity_check WHERE integrity_check != 'ok'"},
-      {"a reference to nothing: ",
-       "SELECT \"table\" || ' row ' || rowid FROM pragma_foreign_key_check"},
-      {"turns are missing: ",
-       "SELECT printf('episode %016x has %d, the last is %d', episode, count(*), max(turn)) "
-       "FROM turns GROUP BY episode HAVING count(*) != max(turn) OR min(turn) != 1"},
-      {"a turn after the last: ",
-       "SELECT printf('episode %016x, turn %d', a.episode, a.turn) FROM turns a JOIN turns b "
-       "ON a.episode = b.episode AND b.ended = 1 AND a.turn > b.turn"},
-      {"turns are missing: ",
-       "SELECT printf('episode %016x, turn %d of %d', id, turns, turns) FROM episodes WHERE "
-       "state != 4 AND turns != (SELECT count(*) FROM turns WHERE episode = episodes.id)"},
-      {"ended without a last turn: ",
-       "SELECT printf('episode %016x', id) FROM episodes WHERE state = 1 AND NOT EXISTS "
-       "(SELECT 1 FROM turns WHERE episode = episodes.id AND ended = 1)"},
-      {"uses miscounted: ",
-       "SELECT printf('blob %d: %d, counted %d', id, uses, ifnull(counted, 0)) FROM blobs "
-       "LEFT JOIN (SELECT used, count(*) AS counted FROM (SELECT action AS used FROM turns UNION "
-       "ALL "
-       "SELECT words FROM turns WHERE words IS NOT NULL) GROUP BY used) "
-       "ON used = id WHERE uses != ifnull(counted, 0)"},
-      {"", "SELECT printf('episode %016x is not what was stored', id) FROM episodes WHERE NOT (" +
-               is_summed("sum", kEpisodeSummed) + ")"},
-      {"", "SELECT printf('episode %016x, turn %d is not what was stored', episode, turn)" +
-               std::string(kTurnTables) + "WHERE NOT (" + turn_is_summed() + ")"}};
-  for (const auto& [what, sql] : queries) {
-    HONE_ASSIGN(Statement query, database_->prepare(sql));
-    HONE_ASSIGN(bool row, query.start({}));
-    while (row) {
-      wrong.push_back(what + query.bytes(0));
-      HONE_ASSIGN(row, query.next());
-    }
-  }
-  HONE_ASSIGN(Statement blobs, database_->prepare("SELECT id, hash, bytes FROM blobs"));
-  HONE_ASSIGN(bool row, blobs.start({}));
-  while (row) {
-    Sha256 stored{};
-    copy_into(stored, blobs.bytes(1));
-    if (stored != sha256(blobs.bytes(2))) {
-      wrong.push_back("blob " + std::to_string(blobs.integer(0)) + " is not what was stored");
-    }
-    HONE_ASSIGN(row, blobs.next());
-  }
-  return wrong;
 }
 
 Status JournalReader::copy_to(const std::filesystem::path& path) const {

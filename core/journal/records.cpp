@@ -15,6 +15,8 @@ std::string_view record_state_name(RecordState state) {
       return "reaped";
     case RecordState::kForgotten:
       return "forgotten";
+    case RecordState::kDamaged:
+      return "damaged";
   }
   return "?";
 }

@@ -19,6 +19,7 @@ enum class RecordState : std::int64_t {
   kClosed = 2,     ///< its client said so
   kReaped = 3,     ///< its lease ran out
   kForgotten = 4,  ///< on its way out, a few turns at a time: readers do not see it
+  kDamaged = 5,    ///< in lists alone: its row is not what was stored
 };
 std::string_view record_state_name(RecordState state);
 

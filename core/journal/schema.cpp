@@ -89,6 +89,11 @@ UPDATE turns SET
     hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward, fingerprint, ended, at,
       hone_sha256(reply), NULL), NULL),
   reply = hone_pack(reply, (SELECT bytes FROM blobs WHERE id = action), NULL);
+)sql",
+                                  R"sql(
+ALTER TABLE episodes ADD COLUMN live BLOB;
+UPDATE episodes SET live = hone_sum(id, state, held, fingerprint, changed_at, intent_turn,
+  intent_action, intent_seed, turns);
 )sql"};
 static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 
@@ -105,7 +110,30 @@ Status check_application(Database& database, std::int64_t version) {
   return {};
 }
 
+/// `column` holds the sum of the row.
+std::string is_summed(std::string_view column, std::string_view summed) {
+  return std::string(column) + " IS hone_sum(" + std::string(summed) + ")";
+}
+
 }  // namespace
+
+std::string live_is_summed() {
+  std::string columns;
+  for (const std::string_view column : kEpisodeLive) {
+    columns += (columns.empty() ? "" : ", ") + std::string(column);
+  }
+  return is_summed("live", columns);
+}
+
+std::string episode_is_summed() {
+  return "(" + is_summed("sum", kEpisodeSummed) + " AND " + live_is_summed() + ")";
+}
+
+std::string turn_is_summed() {
+  return "(" + is_summed("turns.sum", kTurnSummed) +
+         " AND turns.hash IS hone_sha256(sent.bytes)"
+         " AND iif(turns.words IS NULL, 1, said.hash IS hone_sha256(said.bytes)))";
+}
 
 Status prepare_schema(Database& database) {
   HONE_ASSIGN(std::int64_t version, database.number("PRAGMA user_version"));

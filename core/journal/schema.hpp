@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -9,7 +10,7 @@
 
 namespace hone {
 
-inline constexpr std::int64_t kSchemaVersion = 4;
+inline constexpr std::int64_t kSchemaVersion = 5;
 
 /// What of a row never changes, for hone_sum: a bit that flips on the disk is found when it is read.
 /// A turn's holds the hashes of its action and of the words beside it, whose bytes are stored by
@@ -21,6 +22,19 @@ inline constexpr std::string_view kEpisodeSummed =
 inline constexpr std::string_view kTurnSummed =
     "episode, turn, turns.hash, seed, outcome, scored, speedup, reward, fingerprint, ended, at, "
     "hone_sha256(hone_unpack(reply, sent.bytes, said.bytes)), said.hash";
+/// What of an episode's row changes, for a sum that is made anew with each change.
+inline constexpr std::string_view kEpisodeLive[] = {
+    "id",          "state",         "held",        "fingerprint", "changed_at",
+    "intent_turn", "intent_action", "intent_seed", "turns"};
+
+/// Conditions: an episode's row, or what changes in it alone, is what was stored; and a turn's with
+/// its texts, over kTurnTables.
+std::string episode_is_summed();
+std::string live_is_summed();
+std::string turn_is_summed();
+inline constexpr const char* kTurnTables =
+    " FROM turns JOIN blobs AS sent ON sent.id = turns.action "
+    "LEFT JOIN blobs AS said ON said.id = turns.words ";
 
 /// Makes the tables in an empty file or brings older ones up to date, in one transaction.
 /// failed_precondition: the file is of something else, or newer than this program.

@@ -1,7 +1,11 @@
 // What is written, row by row.
 #include "journal/writer.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "journal/repeats.hpp"
 #include "journal/schema.hpp"
@@ -22,6 +26,21 @@ SqlValue number_or_null(double number) {
   return std::isnan(number) ? SqlValue() : SqlValue(number);
 }
 
+/// Changes an episode (?1): its columns and its sum, where what is there is what was stored.
+std::string change(const std::vector<std::pair<std::string_view, std::string_view>>& columns) {
+  std::string sql = "UPDATE episodes SET ", summed;
+  for (const auto& [column, value] : columns) {
+    sql += std::string(column) + " = " + std::string(value) + ", ";
+  }
+  for (const std::string_view column : kEpisodeLive) {
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const auto& one) { return one.first == column; });
+    summed +=
+        (summed.empty() ? "" : ", ") + std::string(found == columns.end() ? column : found->second);
+  }
+  return sql + "live = hone_sum(" + summed + ") WHERE id = ?1 AND " + live_is_summed();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
@@ -34,32 +53,34 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
   HONE_TRY(
       d.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                 "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON"));
-  const std::pair<Statement*, const char*> statements[] = {
+  const std::pair<Statement*, std::string> statements[] = {
       {&writer->add_episode_,
        "INSERT INTO episodes (id, token, seed, environment, task, task_hash, backend, group_name, "
        "client, options, reward, reward_config, reward_version, reward_hash, opened_at, reset_key, "
-       "reset_body, parent, parent_turn, changed_at, sum) "
+       "reset_body, parent, parent_turn, changed_at, live, sum) "
        "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?15,"
+       "hone_sum(?1, 0, 1, 0, ?15, NULL, NULL, NULL, 0),"
        "hone_sum(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19))"},
       {&writer->add_turn_,
        "INSERT INTO turns (episode, turn, hash, action, seed, outcome, scored, speedup, reward, "
        "fingerprint, ended, at, reply, words, sum) "
        "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,"
        "hone_sum(?1,?2,?3,?5,?6,?7,?8,?9,?10,?11,?12,?15,?16))"},
-      {&writer->end_turn_,
-       "UPDATE episodes SET changed_at = ?2, state = iif(?3, 1, state), intent_turn = NULL, "
-       "fingerprint = iif(fingerprint = 0, ?4, fingerprint), turns = ?5 WHERE id = ?1"},
+      {&writer->end_turn_, change({{"changed_at", "?2"},
+                                   {"state", "iif(?3, 1, state)"},
+                                   {"intent_turn", "NULL"},
+                                   {"fingerprint", "iif(fingerprint = 0, ?4, fingerprint)"},
+                                   {"turns", "?5"}})},
       {&writer->intend_,
-       "UPDATE episodes SET intent_turn = ?2, intent_action = ?3, intent_seed = ?4 WHERE id = ?1"},
+       change({{"intent_turn", "?2"}, {"intent_action", "?3"}, {"intent_seed", "?4"}})},
       {&writer->release_,
-       "UPDATE episodes SET held = 0, state = iif(state = 0, ?2, state), changed_at = ?3 "
-       "WHERE id = ?1"},
+       change({{"held", "0"}, {"state", "iif(state = 0, ?2, state)"}, {"changed_at", "?3"}})},
       {&writer->find_blob_, "SELECT id FROM blobs WHERE hash = ?1"},
       {&writer->use_blob_, "UPDATE blobs SET uses = uses + 1 WHERE id = ?1"},
       {&writer->add_blob_, "INSERT INTO blobs (hash, uses, bytes) VALUES (?1, 1, ?2) RETURNING id"},
-      {&writer->oldest_,
-       "SELECT id FROM episodes WHERE held = 0 AND changed_at < ?1 ORDER BY changed_at LIMIT 1"},
-      {&writer->forget_, "UPDATE episodes SET state = 4 WHERE id = ?1 AND state != 4"},
+      {&writer->oldest_, "SELECT id, state FROM episodes WHERE held = 0 AND changed_at < ?1 AND " +
+                             live_is_summed() + " ORDER BY changed_at LIMIT 1"},
+      {&writer->forget_, change({{"state", "4"}})},
       {&writer->drop_turn_,
        "DELETE FROM turns WHERE episode = ?1 AND turn = "
        "(SELECT max(turn) FROM turns WHERE episode = ?1) RETURNING action, words"},
@@ -117,16 +138,28 @@ Status Writer::write(const TurnRow& row) {
                           number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
                           t.at, Blob{row.reply}, words, blob_of(row.reply_hash),
                           row.words_hash ? SqlValue(blob_of(*row.words_hash)) : SqlValue()}));
-  return end_turn_.run(
-      {number_of(t.episode), t.at, std::int64_t{t.ended}, number_of(t.fingerprint), t.turn});
+  return change_episode(end_turn_, {number_of(t.episode), t.at, std::int64_t{t.ended},
+                                    number_of(t.fingerprint), t.turn});
+}
+
+/// `cells` begin with its id.
+Status Writer::change_episode(Statement& statement, const std::vector<SqlValue>& cells) {
+  HONE_TRY(statement.run(cells));
+  if (database_->changes() == 1) return {};
+  char name[32];
+  std::snprintf(name, sizeof name, "%016llx",
+                static_cast<unsigned long long>(std::get<std::int64_t>(cells.front())));
+  return failed_precondition("episode " + std::string(name) +
+                             " is not there, or not what was stored; see: hone journal check");
 }
 
 Status Writer::write(const IntentRecord& i) {
-  return intend_.run({number_of(i.episode), i.turn, blob_of(i.action), number_of(i.seed)});
+  return change_episode(intend_,
+                        {number_of(i.episode), i.turn, blob_of(i.action), number_of(i.seed)});
 }
 
 Status Writer::release(std::uint64_t episode, RecordState state, double now) {
-  return release_.run({number_of(episode), static_cast<std::int64_t>(state), now});
+  return change_episode(release_, {number_of(episode), static_cast<std::int64_t>(state), now});
 }
 
 /// The last one, so that what is left has no gap. False: there is none.
@@ -153,9 +186,10 @@ Result<Writer::Retired> Writer::retire(double before, std::int64_t limit,
     HONE_ASSIGN(const bool found, oldest_.start({before}));
     if (!found) break;
     const std::int64_t episode = oldest_.integer(0);
+    const bool forgotten = oldest_.integer(1) == static_cast<std::int64_t>(RecordState::kForgotten);
     HONE_ASSIGN([[maybe_unused]] const bool more, oldest_.next());
     retired.some = true;
-    HONE_TRY(forget_.run({episode}));
+    if (!forgotten) HONE_TRY(change_episode(forget_, {episode}));
     bool left = true;
     while (left && std::chrono::steady_clock::now() < until) {
       HONE_ASSIGN(left, drop_turn(episode));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "journal/database.hpp"
 #include "journal/records.hpp"
@@ -54,6 +55,7 @@ class Writer {
  private:
   Writer() = default;
   Result<std::int64_t> blob(const Sha256& hash, const std::string& bytes);
+  Status change_episode(Statement& statement, const std::vector<SqlValue>& cells);
   Result<bool> drop_turn(std::int64_t episode);
 
   std::unique_ptr<Database> database_;

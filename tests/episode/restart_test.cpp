@@ -194,7 +194,10 @@ TEST_F(RestartTest, ItsTimeIsNotThatOfTheDatesInTheJournal) {
     // The machine's clock was set a day forward between the two.
     auto database = Database::open(folder_ / "journal.db", Database::Mode::kWrite);
     ASSERT_TRUE(database) << database.error().message;
-    ASSERT_TRUE((*database)->execute("UPDATE episodes SET changed_at = changed_at + 86400"));
+    ASSERT_TRUE((*database)->execute(
+        "UPDATE episodes SET changed_at = changed_at + 86400;"
+        "UPDATE episodes SET live = hone_sum(id, state, held, fingerprint, changed_at, "
+        "intent_turn, intent_action, intent_seed, turns)"));
   }
   start();
   ASSERT_TRUE(resumed(episode, me));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
+#include "journal/database.hpp"
 #include "journal/journal_fixture.hpp"
 
 namespace hone::test {
@@ -52,6 +53,45 @@ TEST_F(DamageTest, ABitThatFlipsInWhatIsStoredByHashIsFound) {
   EXPECT_THAT(*wrong,
               testing::ElementsAre("episode 0000000000000002, turn 1 is not what was stored",
                                    HasSubstr("blob")));
+}
+
+/// What changes in an episode's row has a sum of its own: a bit that flipped there was believed.
+TEST_F(DamageTest, ABitThatFlipsInWhatChangesIsNamedAndNotBelieved) {
+  for (const char* flip : {"state = state | 1", "state = state | 4", "held = 0", "fingerprint = 76",
+                           "changed_at = 5", "intent_turn = 2", "intent_seed = 1", "turns = 0"}) {
+    SCOPED_TRACE(flip);
+    std::filesystem::remove(path_);
+    make();
+    ASSERT_TRUE((*Database::open(path_, Database::Mode::kWrite))
+                    ->execute("UPDATE episodes SET " + std::string(flip) + " WHERE id = 2"));
+    auto journal = opened();
+    const JournalReader& reader = journal->reader();
+    const auto wrong = reader.check();
+    ASSERT_TRUE(wrong) << wrong.error().message;
+    EXPECT_THAT(*wrong, testing::Contains("episode 0000000000000002 is not what was stored"));
+    for (const auto& read : {reader.episode(2), reader.held_episode(2)}) {
+      ASSERT_FALSE(read);
+      EXPECT_THAT(read.error().message, HasSubstr("episode 0000000000000002 is not what was"));
+    }
+    EpisodeFilter open_ones;
+    open_ones.state = RecordState::kOpen;
+    const auto lines = reader.list(open_ones);
+    ASSERT_EQ(lines->size(), 3u) << "it is not left out either";
+    EXPECT_EQ((*lines)[1].state, RecordState::kDamaged);
+    std::string said;
+    ASSERT_TRUE(reader.each(
+        open_ones, [](const StoredEpisode&) { return Status(); },
+        [&](const Error& error) { said += error.message; }));
+    EXPECT_THAT(said, HasSubstr("0000000000000002"));
+    const Status more = add(*journal, turn_record(2, 2));
+    ASSERT_FALSE(more) << "no change makes it good";
+    EXPECT_THAT(more.error().message, HasSubstr("episode 0000000000000002 is not there, or not"));
+    EXPECT_FALSE(release(*journal, 2, RecordState::kClosed));
+    ASSERT_TRUE(release(*journal, 3, RecordState::kClosed));
+    journal.reset();
+    EXPECT_EQ(*compact_journal(path_, 0), 1) << "and it is not forgotten";
+    EXPECT_FALSE((*JournalReader::open(path_))->episode(2));
+  }
 }
 
 TEST_F(DamageTest, ADamagedPageIsRefusedOrSaid) {

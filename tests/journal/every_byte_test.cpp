@@ -72,6 +72,9 @@ class EveryByteTest : public JournalTest {
       } else if (*episode) {
         EXPECT_EQ((*episode)->record.task, "tasks/add_relu");
         EXPECT_EQ((*episode)->record.seed, id ^ 0x8000000000000001u);
+        EXPECT_EQ((*episode)->state, RecordState::kOpen);
+        EXPECT_FALSE((*episode)->intent);
+        EXPECT_TRUE((*episode)->turns.empty() || (*episode)->fingerprint == 77);
         for (const TurnRecord& turn : (*episode)->turns) expect_as_stored(turn);
         turns += static_cast<std::int64_t>((*episode)->turns.size());
       }

@@ -26,7 +26,8 @@ constexpr const char* kBack[] = {
     "fingerprint, ended, at, reply);"
     "DROP INDEX turns_words; ALTER TABLE turns DROP COLUMN words; DELETE FROM blobs WHERE id NOT "
     "IN "
-    "(SELECT action FROM turns)"};
+    "(SELECT action FROM turns)",
+    "ALTER TABLE episodes DROP COLUMN live"};
 static_assert(std::size(kBack) + 1 == kSchemaVersion);
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST_F(JournalTest, ANewerSchemaIsRefused) {
   const auto journal = open();
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("found version 99 of the journal, this hone knows "
-                                                 "up to 4; use a newer hone"));
+                                                 "up to 5; use a newer hone"));
   EXPECT_FALSE(JournalReader::open(path_));
 }
 
@@ -177,13 +177,13 @@ TEST_F(JournalTest, AnOlderSchemaIsBroughtUpToDate) {
   const auto reader = JournalReader::open(path_);
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().message,
-              HasSubstr("found version 1 of the journal, expected 4; a server that opens it"));
+              HasSubstr("found version 1 of the journal, expected 5; a server that opens it"));
   const auto journal = opened();
   EXPECT_EQ((*journal->reader().episode(1))->turns.size(), 1u);
   auto database = Database::open(path_, Database::Mode::kRead);
   EXPECT_EQ(*(*database)->number("SELECT count(*) FROM sqlite_schema WHERE name = 'turns_action'"),
             1);
-  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 4);
+  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 5);
 }
 
 /// A statement that was left with rows to come kept SQLite from folding the log into the file
