@@ -130,17 +130,33 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
   for (const std::string& folder : toolchain.include) include.push(folder);
   Value entries = Value::array();
   for (const std::string& entry : request.entries) entries.push(entry);
+  Value options = Value::map({{"compiler", toolchain.compiler},
+                              {"flags", std::move(flags)},
+                              {"include", std::move(include)},
+                              {"threads", request.threads},
+                              {"seconds", options_.build_seconds},
+                              {"version", version}});
+  {
+    MutexLock lock(mutex_);
+    const std::string& set = toolchain.architecture;
+    if (!set.empty() || !architecture_.empty())
+      options.set("architecture", set.empty() ? architecture_ : set);
+  }
   return Value::map(
       {{"sources", Value::array({Value::map({{"name", request.name}, {"text", request.text}})})},
        {"language", request.language},
        {"entries", std::move(entries)},
-       {"options", Value::map({{"compiler", toolchain.compiler},
-                               {"flags", std::move(flags)},
-                               {"architecture", toolchain.architecture},
-                               {"include", std::move(include)},
-                               {"threads", request.threads},
-                               {"seconds", options_.build_seconds},
-                               {"version", version}})}});
+       {"options", std::move(options)}});
+}
+
+Status BuildPool::use_architecture(const std::string& architecture) {
+  MutexLock lock(mutex_);
+  if (!architecture_.empty() && architecture_ != architecture) {
+    return failed_precondition("found devices of architectures " + architecture_ + " and " +
+                               architecture + ", expected one; choose devices of one kind");
+  }
+  architecture_ = architecture;
+  return {};
 }
 
 std::string BuildPool::cache_key(const BuildRequest& request) const {

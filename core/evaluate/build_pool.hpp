@@ -48,6 +48,10 @@ class BuildPool {
   /// An Error is a fault of ours.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request);
 
+  /// What device code is built for where the configuration leaves it open: the device's own
+  /// architecture. failed_precondition when another device said something else.
+  Status use_architecture(const std::string& architecture) HONE_EXCLUDES(mutex_);
+
   /// Compiles a known program with each toolchain: "c++: g++ (Debian …) 12.2.0; c: …", or what is
   /// missing.
   Result<std::string> self_test();
@@ -61,14 +65,16 @@ class BuildPool {
   Result<Standby> take_builder();
   void refill();
   Result<Value> ask_builder(const Value& request);
-  Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const;
-  std::string cache_key(const BuildRequest& request) const;
+  Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const
+      HONE_EXCLUDES(mutex_);
+  std::string cache_key(const BuildRequest& request) const HONE_EXCLUDES(mutex_);
   std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
   const EvaluatorOptions& options_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
+  std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);
   struct Entry {
     std::shared_ptr<const Built> built;

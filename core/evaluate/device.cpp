@@ -90,9 +90,10 @@ Status Device::ensure_judge() {
 
 /// The judge hears what it needs besides its device, and says what the device is.
 Status Device::equip() {
-  std::vector<int> fds;
-  UniqueFd harness;
+  HONE_ASSIGN(facts_, ask_facts({}));
   if (options_.device_code) {
+    const Value* architecture = facts_.find("architecture");
+    HONE_TRY(builds_.use_architecture(architecture->as_string()));
     BuildRequest build;
     build.language = options_.toolchains.begin()->first;
     build.name = "harness.cu";
@@ -100,16 +101,24 @@ Status Device::equip() {
     build.entries = harness_kernels();
     HONE_ASSIGN(const auto built, builds_.build(build));
     if (!built->ok) return internal_error("the harness does not build: " + built->diagnostics);
-    HONE_ASSIGN(harness, memory_file("hone-harness", built->artifact));
-    fds = {harness.get()};
+    HONE_ASSIGN(const UniqueFd harness, memory_file("hone-harness", built->artifact));
+    HONE_TRY(ask_facts({harness.get()}));
   }
+  return {};
+}
+
+Result<Value> Device::ask_facts(const std::vector<int>& fds) {
   HONE_ASSIGN(const Value answer, ask(Value::map({{"verb", "equip"}}), fds, {}));
-  if (const Value* facts = answer.find("facts")) {
-    facts_ = *facts;
-    return {};
-  }
+  if (const Value* facts = answer.find("facts")) return *facts;
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
   return unavailable(judgement.message);
+}
+
+std::string Device::name() const {
+  const Value* name = facts_.find("name");
+  const Value* driver = facts_.find("driver");
+  if (name == nullptr || driver == nullptr) return "unknown device";
+  return name->as_string() + (driver->as_string().empty() ? "" : ", driver " + driver->as_string());
 }
 
 double Device::bytes_per_second_max(const Task& task) const {
@@ -142,6 +151,7 @@ Result<Device::Runner> Device::start_candidate() {
   spawn.program = options_.libexec / "hone-candidate";
   spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
   spawn.device = options_.device_code;
+  if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
   spawn.fds = {ends.second.get()};
   spawn.cpus = {spec_.cores.front()};
   spawn.limits.memory_bytes = kCandidateMemoryMax;

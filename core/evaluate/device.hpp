@@ -54,6 +54,8 @@ class Device {
   Result<DeviceResult> run(const DeviceJob& job);
   /// What the device says of itself, once started.
   const Value& facts() const { return facts_; }
+  /// "NVIDIA H200, driver 580.65"
+  std::string name() const;
   /// What it can load and store in a second for this task, caches included.
   double bytes_per_second_max(const Task& task) const;
   /// Ends the submission that is being judged.
@@ -76,6 +78,7 @@ class Device {
     std::size_t uses = 0;
   };
   Status equip();
+  Result<Value> ask_facts(const std::vector<int>& fds);
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);

@@ -74,9 +74,12 @@ class LocalEvaluator : public Evaluator {
   }
 
   Status start(std::string hardware) {
+    // Device code is built for what the devices say that they are; of the processor's, what is
+    // missing is a compiler first.
+    if (options_.device_code) HONE_TRY(start_devices());
     HONE_ASSIGN(const std::string toolchain, builds_.self_test());
-    fingerprint_ = hardware + "; " + toolchain;
-    for (auto& device : devices_) HONE_TRY(device->start());
+    if (!options_.device_code) HONE_TRY(start_devices());
+    fingerprint_ = (options_.device_code ? devices_.front()->name() : hardware) + "; " + toolchain;
     for (int i = 0; i < options_.builders; ++i) threads_.emplace_back([this] { build_loop(); });
     for (auto& device : devices_)
       threads_.emplace_back([this, d = device.get()] { device_loop(*d); });
@@ -153,6 +156,11 @@ class LocalEvaluator : public Evaluator {
   std::string fingerprint() const override { return fingerprint_; }
 
  private:
+  Status start_devices() {
+    for (auto& device : devices_) HONE_TRY(device->start());
+    return {};
+  }
+
   /// Ends a job, once; later calls are ignored.
   void finish(const JobPtr& job, Result<Verdict> result) {
     if (job->over.exchange(true)) return;

@@ -121,6 +121,15 @@ Status enter_root(const JailPlan& plan) {
   } else {
     root.readable = library_folders();
     root.readable.push_back(plan.plugins);
+    if (request.device) {
+      const std::vector<std::string> folders = driver_folders();
+      root.readable.insert(root.readable.end(), folders.begin(), folders.end());
+      root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
+      root.devices = device_nodes();
+      for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
+        root.devices.emplace_back(node);
+      root.whole_proc = true;
+    }
   }
   if (::access(plan.libraries.c_str(), R_OK) == 0) root.readable.push_back(plan.libraries);
   root.readable.push_back(request.program.string());

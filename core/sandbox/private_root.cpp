@@ -101,13 +101,12 @@ Status bind(const std::string& base, const std::string& path) {
 
 /// A fresh /proc that shows only what the caller may see; where that is not allowed, the one that
 /// is there.
-Status mount_proc(const std::string& base, bool pid_namespace) {
+Status mount_proc(const std::string& base, bool pid_namespace, bool whole) {
   HONE_TRY(make_place(base, "/proc", true));
   const std::string target = base + "/proc";
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (::mount("proc", target.c_str(), "proc", kFlags, "hidepid=invisible,subset=pid") == 0) {
-    return {};
-  }
+  const char* seen = whole ? "hidepid=invisible" : "hidepid=invisible,subset=pid";
+  if (::mount("proc", target.c_str(), "proc", kFlags, seen) == 0) return {};
   if (pid_namespace && ::mount("proc", target.c_str(), "proc", kFlags, nullptr) == 0) return {};
   if (::mount("/proc", target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     return failed("bind /proc");
@@ -149,7 +148,7 @@ Status enter_private_root(const PrivateRoot& root) {
   if (::mount("tmpfs", base.c_str(), "tmpfs", kFlags, options) != 0) {
     return failed("mount a tmpfs at " + base);
   }
-  HONE_TRY(mount_proc(base, root.pid_namespace));
+  HONE_TRY(mount_proc(base, root.pid_namespace, root.whole_proc));
   for (auto path = root.readable.begin(); path != root.readable.end(); ++path) {
     const bool seen = std::any_of(root.readable.begin(), path, [&](const std::string& earlier) {
       return lies_below(*path, earlier) && fs::is_directory(earlier);
@@ -171,7 +170,7 @@ Status enter_private_root(const PrivateRoot& root) {
     if (::lstat(path.c_str(), &info) != 0 || S_ISLNK(info.st_mode)) continue;
     if (!set_read_only_tree(path.c_str(), false)) HONE_TRY(remount_read_only(path));
   }
-  if (!set_read_only_tree("/proc", false)) HONE_TRY(remount_read_only("/proc"));
+  if (!root.whole_proc && !set_read_only_tree("/proc", false)) HONE_TRY(remount_read_only("/proc"));
   return remount_read_only("/");
 }
 
@@ -187,6 +186,24 @@ Status map_own_user(uid_t user, gid_t group) {
 std::vector<std::string> library_folders() {
   return {"/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/local/lib",
           "/lib",     "/lib32",     "/lib64",     "/libx32",     "/etc/ld.so.cache"};
+}
+
+std::vector<std::string> device_nodes() {
+  std::vector<std::string> nodes;
+  std::error_code error;
+  for (const char* folder : {"/dev", "/dev/dri"}) {
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      if (!name.starts_with("nvidia") && name != "kfd" && !name.starts_with("renderD")) continue;
+      if (it->is_character_file(error)) nodes.push_back(it->path().string());
+    }
+  }
+  return nodes;
+}
+
+std::vector<std::string> driver_folders() {
+  return {"/usr/local/nvidia", "/usr/local/cuda/compat", "/opt/rocm",
+          "/etc/OpenCL",       "/sys/class/kfd",         "/sys/devices"};
 }
 
 std::vector<std::string> toolchain_folders() {

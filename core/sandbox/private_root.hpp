@@ -18,7 +18,8 @@ struct PrivateRoot {
   std::vector<std::string> devices;  ///< such as /dev/null
   std::string writable;              ///< a tmpfs of this name; empty: none
   std::int64_t writable_bytes = 0;
-  uid_t owner = 0;  ///< of the writable folder
+  uid_t owner = 0;          ///< of the writable folder
+  bool whole_proc = false;  ///< drivers read /proc/driver, and write their threads' names
   bool pid_namespace =
       false;  ///< the caller is in one of its own, so that a fresh /proc can be had
 };
@@ -32,6 +33,9 @@ Status map_own_user(uid_t user, gid_t group);
 
 /// What any dynamically linked program needs: the loader, its cache and the libraries.
 std::vector<std::string> library_folders();
+/// The nodes of GPUs that there are, and the folders of their drivers outside library_folders().
+std::vector<std::string> device_nodes();
+std::vector<std::string> driver_folders();
 /// And what compilers need.
 std::vector<std::string> toolchain_folders();
 
