@@ -19,6 +19,9 @@ constexpr std::size_t kHeapBytes = std::size_t{8} << 20;
 void open_context(hone_device& device) {
   const Driver& gpu = device.gpu;
   check(gpu, gpu.gpuDeviceGet(&device.ordinal, static_cast<int>(device.index)), "open device");
+  if (attribute(device, kDeviceMemoryMaps) == 0) {
+    fail(HONE_UNAVAILABLE, "the device has no memory that processes can share");
+  }
   check(gpu, make_context(gpu, device.ordinal, &device.context), "make a context");
   use(device);
   check(gpu, limit_context(gpu, kLimitPrintf, kPrintfBytes), "limit what kernels print");

@@ -104,11 +104,9 @@ inline constexpr int kLaunchCooperative = 2;
 inline constexpr int kLaunchCluster = 4;
 inline constexpr unsigned kContextSpin = 1;
 inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr int kLimitStack = 0;
 inline constexpr int kLimitPrintf = 1;
 inline constexpr int kLimitHeap = 2;
 inline constexpr int kFunctionSharedStatic = 1;
-inline constexpr int kFunctionThreadsMax = 0;
 inline constexpr int kFunctionSharedDynamicMax = 8;
 
 inline constexpr int kDeviceBlockThreads = 1;
@@ -132,7 +130,6 @@ inline constexpr int kDeviceMinor = 76;
 inline constexpr int kDevicePageableMemory = 88;
 inline constexpr int kDeviceSharedBytes = 97;  // with the function's attribute set
 inline constexpr int kDeviceMemoryMaps = 102;
-inline constexpr int kDeviceMemoryFds = 103;
 inline constexpr int kDeviceClusters = 120;
 
 // ---- functions: alias, symbol, type; sorted -------------------------------------------------
@@ -180,7 +177,6 @@ inline constexpr int kDeviceClusters = 120;
   X(gpuModuleUnload, cuModuleUnload, gpuResult(gpuModule))                                        \
   X(gpuStreamCreate, cuStreamCreate, gpuResult(gpuStream*, unsigned))                             \
   X(gpuStreamDestroy, cuStreamDestroy_v2, gpuResult(gpuStream))                                   \
-  X(gpuStreamQuery, cuStreamQuery, gpuResult(gpuStream))                                          \
   X(gpuStreamSynchronize, cuStreamSynchronize, gpuResult(gpuStream))
 
 // Of this vendor alone: used by the functions below.
@@ -208,7 +204,6 @@ inline constexpr int kDeviceClusters = 120;
   X(gpuCreateProgram, nvrtcCreateProgram,                                                         \
     gpuResult(gpuProgram*, const char*, const char*, int, const char* const*,                     \
         const char* const*))                                                                      \
-  X(gpuDestroyProgram, nvrtcDestroyProgram, gpuResult(gpuProgram*))                               \
   X(gpuGetImage, nvrtcGetCUBIN, gpuResult(gpuProgram, char*))                                     \
   X(gpuGetImageSize, nvrtcGetCUBINSize, gpuResult(gpuProgram, std::size_t*))                      \
   X(gpuGetLoweredName, nvrtcGetLoweredName, gpuResult(gpuProgram, const char*, const char**))     \

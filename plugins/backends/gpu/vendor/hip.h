@@ -87,11 +87,9 @@ inline constexpr int kCopyHost = 1;
 inline constexpr int kCopyDevice = 2;
 inline constexpr unsigned kContextSpin = 1;
 inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr int kLimitStack = 0;
 inline constexpr int kLimitPrintf = 1;
 inline constexpr int kLimitHeap = 2;
 inline constexpr int kFunctionSharedStatic = 1;
-inline constexpr int kFunctionThreadsMax = 0;
 
 inline constexpr int kDeviceBlockThreads = 56;
 inline constexpr int kDeviceBlockX = 26;
@@ -160,7 +158,6 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
   X(gpuModuleUnload, hipModuleUnload, gpuResult(gpuModule))                                       \
   X(gpuStreamCreate, hipStreamCreateWithFlags, gpuResult(gpuStream*, unsigned))                   \
   X(gpuStreamDestroy, hipStreamDestroy, gpuResult(gpuStream))                                     \
-  X(gpuStreamQuery, hipStreamQuery, gpuResult(gpuStream))                                         \
   X(gpuStreamSynchronize, hipStreamSynchronize, gpuResult(gpuStream))
 
 // Of this vendor alone: used by the functions below.
@@ -187,7 +184,6 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
   X(gpuCreateProgram, hiprtcCreateProgram,                                                        \
     gpuResult(gpuProgram*, const char*, const char*, int, const char* const*,                     \
         const char* const*))                                                                      \
-  X(gpuDestroyProgram, hiprtcDestroyProgram, gpuResult(gpuProgram*))                              \
   X(gpuGetImage, hiprtcGetCode, gpuResult(gpuProgram, char*))                                     \
   X(gpuGetImageSize, hiprtcGetCodeSize, gpuResult(gpuProgram, std::size_t*))                      \
   X(gpuGetLoweredName, hiprtcGetLoweredName, gpuResult(gpuProgram, const char*, const char**))    \
