@@ -32,6 +32,7 @@ void open_context(hone_device& device) {
         gpu.gpuMemGetAllocationGranularity(&device.granularity, &allocation, kGranularityMinimum),
         "granularity of memory");
   if (device.granularity == 0) fail(HONE_UNAVAILABLE, "the device gives no shareable memory");
+  device.shared_max = static_cast<std::uint32_t>(attribute(device, kDeviceSharedBytes));
   device.pitch_max = static_cast<std::size_t>(attribute(device, kDevicePitchMax));
 }
 
@@ -70,8 +71,8 @@ int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_er
       fail(HONE_NOT_FOUND, "device " + std::to_string(index) + ": the driver sees " +
                                std::to_string(gpu.device_count));
     }
-    auto device =
-        std::make_unique<hone_device>(hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, {}, {}});
+    auto device = std::make_unique<hone_device>(
+        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}});
     try {
       open_context(*device);
       learn_facts(*device);

@@ -83,14 +83,14 @@ LaunchShape shape_of(const hone_launch& launch) {
 /// Shared memory beyond what any launch has must be granted to the kernel first.
 void grant_shared(hone_kernel& kernel, std::uint32_t bytes) {
   if (bytes <= std::max(kSharedAlways, kernel.shared_allowed)) return;
-  const Driver& gpu = kernel.device.gpu;
-  if (allow_shared_bytes(gpu, kernel.function, bytes) != 0) {
+  const hone_device& device = kernel.device;
+  if (bytes > device.shared_max || allow_shared_bytes(device.gpu, kernel.function, bytes) != 0) {
     int fixed = 0;
-    gpu.gpuFuncGetAttribute(&fixed, kFunctionSharedStatic, kernel.function);
-    fail(HONE_RESOURCE_EXHAUSTED,
-         kernel.label + ": " + std::to_string(bytes) + " bytes of shared memory a block, and " +
-             std::to_string(fixed) + " declared; the device has " +
-             std::to_string(kernel.device.facts.at("limits").at("shared_bytes").as_int()));
+    device.gpu.gpuFuncGetAttribute(&fixed, kFunctionSharedStatic, kernel.function);
+    fail(HONE_RESOURCE_EXHAUSTED, kernel.label + ": " + std::to_string(bytes) +
+                                      " bytes of shared memory a block, and " +
+                                      std::to_string(fixed) + " declared; the device has " +
+                                      std::to_string(device.shared_max));
   }
   kernel.shared_allowed = bytes;
 }

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,43 @@
 
 namespace hone::test {
 
+/// A plugin under test: the shipped source, compiled with other names of libraries.
+struct Vendor {
+  const char* name;  ///< and its language
+  const char* library;
+  const char* compiler;
+  const char* architecture;  ///< that a test builds for
+};
+inline constexpr Vendor kVendors[] = {
+    {"cuda", HONE_EMULATED_BACKENDS "/backend_cuda_emulated.so", "NVRTC", "sm_90a"},
+    {"hip", HONE_EMULATED_BACKENDS "/backend_hip_emulated.so", "hiprtc", "gfx900"}};
+
+/// The one of the test that runs: tests of a program follow each other.
+inline const Vendor*& vendor() {
+  static const Vendor* current = nullptr;
+  return current;
+}
 inline const Backend& backend() {
-  static const std::unique_ptr<Backend> loaded = [] {
-    auto backend = Backend::load(HONE_EMULATED_BACKEND);
+  static std::map<std::string, std::unique_ptr<Backend>> loaded;
+  std::unique_ptr<Backend>& mine = loaded[vendor()->name];
+  if (mine == nullptr) {
+    auto backend = Backend::load(vendor()->library);
     if (!backend) throw std::runtime_error(backend.error().message);
-    return std::move(backend).value();
-  }();
-  return *loaded;
+    mine = std::move(backend).value();
+  }
+  return *mine;
 }
 inline const hone_backend_factory& table() { return *backend().factory(); }
+
+inline std::string source_name() {
+  return vendor()->name == std::string("hip") ? "kernel.hip" : "kernel.cu";
+}
+
+class OnVendor : public testing::TestWithParam<Vendor> {
+ protected:
+  void SetUp() override { vendor() = &GetParam(); }
+};
+inline std::string vendor_name(const testing::TestParamInfo<Vendor>& one) { return one.param.name; }
 
 /// What a call left in its error, "" for success.
 struct Said {
@@ -53,10 +82,10 @@ inline Value request(const std::string& text, const std::vector<std::string>& en
   Value names = Value::array();
   for (const std::string& entry : entries) names.push(entry);
   return Value::map(
-      {{"sources", Value::array({Value::map({{"name", "kernel.cu"}, {"text", text}})})},
-       {"language", "cuda"},
+      {{"sources", Value::array({Value::map({{"name", source_name()}, {"text", text}})})},
+       {"language", vendor()->name},
        {"entries", std::move(names)},
-       {"options", Value::map({{"architecture", "sm_90a"}, {"seconds", seconds}})}});
+       {"options", Value::map({{"architecture", vendor()->architecture}, {"seconds", seconds}})}});
 }
 
 inline Value built(const Value& asked) {
@@ -82,11 +111,12 @@ inline int artifact_fd(const Value& result) {
 }
 
 /// A device, a buffer, and an artifact of one source; all given back at the end.
-class OnDevice : public testing::Test {
+class OnDevice : public OnVendor {
  protected:
   static constexpr std::uint64_t kBytes = 8 << 20;
 
   void SetUp() override {
+    OnVendor::SetUp();
     HONE_OKAY(open_device(backend().host(), 0, &device_, error));
     HONE_OKAY(create_buffer(device_, kBytes, &buffer_, error));
   }
