@@ -19,7 +19,8 @@ constexpr std::array<int, 4> kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 sigjmp_buf g_escape;  // where a fault of device code leads
 volatile sig_atomic_t g_running = 0;
-Context* g_context = nullptr;  // whose kernel runs
+Context* g_context = nullptr;    // whose kernel runs
+char g_signal_stack[64 * 1024];  // for the handler, as the kernel\'s own may be full
 
 [[noreturn]] void leave(CUresult fault) {
   g_running = 0;
@@ -52,8 +53,8 @@ class FaultCatcher {
  public:
   FaultCatcher() {
     stack_t stack{};
-    stack.ss_sp = stack_;
-    stack.ss_size = sizeof stack_;
+    stack.ss_sp = g_signal_stack;
+    stack.ss_size = sizeof g_signal_stack;
     sigaltstack(&stack, &old_stack_);
     struct sigaction action {};
     action.sa_sigaction = on_signal;
@@ -70,7 +71,6 @@ class FaultCatcher {
   FaultCatcher& operator=(const FaultCatcher&) = delete;
 
  private:
-  static inline char stack_[64 * 1024];
   stack_t old_stack_{};
   std::array<struct sigaction, kSignals.size()> old_{};
 };

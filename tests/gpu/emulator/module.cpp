@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -61,6 +62,18 @@ CUresult load(const void* image, std::size_t size, Module& module) {
   return CUDA_SUCCESS;
 }
 
+/// All that are loaded: what else is given as a module is none.
+std::vector<std::unique_ptr<Module>>& modules() {
+  static std::vector<std::unique_ptr<Module>> all;
+  return all;
+}
+
+std::vector<std::unique_ptr<Module>>::iterator find_module(CUmodule handle) {
+  return std::find_if(modules().begin(), modules().end(), [&](const auto& module) {
+    return module.get() == reinterpret_cast<Module*>(handle);
+  });
+}
+
 /// Keeps the file for another module once nothing of it is mapped.
 void unload(Context& context, const Module& module) {
   if (module.library != nullptr) dlclose(module.library);
@@ -90,25 +103,28 @@ HONE_EMULATED_API CUresult cuModuleLoadData(CUmodule* out, const void* image) {
     unload(*driver().context, *module);
     return result;
   }
-  *out = reinterpret_cast<CUmodule>(module.release());
+  *out = reinterpret_cast<CUmodule>(module.get());
+  modules().push_back(std::move(module));
   return CUDA_SUCCESS;
 }
 
 HONE_EMULATED_API CUresult cuModuleUnload(CUmodule handle) {
   const std::lock_guard lock(driver().mutex);
   if (const CUresult result = ready(true); result != CUDA_SUCCESS) return result;
-  const std::unique_ptr<Module> module(reinterpret_cast<Module*>(handle));
-  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  unload(*driver().context, *module);
+  const auto found = find_module(handle);
+  if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
+  unload(*driver().context, **found);
+  modules().erase(found);
   return CUDA_SUCCESS;
 }
 
 HONE_EMULATED_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle, const char* name) {
   const std::lock_guard lock(driver().mutex);
   if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  auto* module = reinterpret_cast<Module*>(handle);
   if (out == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const auto found = find_module(handle);
+  if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
+  Module* module = found->get();
   for (unsigned i = 0; i < module->table->kernel_count; ++i) {
     const hone_emulated_kernel& kernel = module->table->kernels[i];
     if (std::strcmp(kernel.lowered, name) != 0) continue;

@@ -56,16 +56,26 @@ std::vector<std::pair<std::string, std::string>> table_of(Program& program) {
   return table;
 }
 
+/// As a string in source text.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
 std::string with_table(const std::string& source, Program& program) {
   std::string text =
-      "#include \"hone_emulated_device.h\"\n#line 1 \"" + program.name + "\"\n" + source;
+      "#include \"hone_emulated_device.h\"\n#line 1 " + quoted(program.name) + "\n" + source;
   const auto table = table_of(program);
   text +=
       "\n#line 1 \"name_expressions\"\nstatic const hone_emulated_kernel hone_emulated_kernels[] = "
       "{\n";
   for (const auto& [lowered, expression] : table) {
     const std::string call = "hone_emulated_call<(&" + expression + ")>";
-    text += "{\"" + lowered + "\", &" + call + "::call, " + call + "::count, " + call +
+    text += "{" + quoted(lowered) + ", &" + call + "::call, " + call + "::count, " + call +
             "::places.at},\n";
   }
   text +=
@@ -100,97 +110,83 @@ struct Option {
   std::string value;
 };
 
-/// Makes NVRTC's options into flags of g++. False: `log` says which one is wrong.
-bool translate(const std::vector<Option>& options, std::vector<std::string>& flags,
-               std::string& log) {
-  std::string standard = "c++17";
-  for (const auto& [name, value] : options) {
-    if (name == "--gpu-architecture" || name == "-arch") {
-      if (!known_architecture(value)) {
-        log = "nvrtc: error: invalid value for --gpu-architecture (-arch)\n";
-        return false;
-      }
-      const std::string number = value.substr(value.find('_') + 1);
-      flags.push_back("-D__CUDA_ARCH__=" + number.substr(0, number.find('a')) + "0");
-    } else if (name == "--define-macro" || name == "-D") {
-      flags.push_back("-D" + value);
-    } else if (name == "--undefine-macro" || name == "-U") {
-      flags.push_back("-U" + value);
-    } else if (name == "--include-path" || name == "-I") {
-      flags.push_back("-I" + value);
-    } else if (name == "--std" || name == "-std") {
-      standard = value;
-    } else {
-      static constexpr const char* kWithoutEffect[] = {"--use_fast_math",
-                                                       "-use_fast_math",
-                                                       "--fmad",
-                                                       "-fmad",
-                                                       "--ftz",
-                                                       "-ftz",
-                                                       "--prec-div",
-                                                       "-prec-div",
-                                                       "--prec-sqrt",
-                                                       "-prec-sqrt",
-                                                       "--extra-device-vectorization",
-                                                       "-extra-device-vectorization",
-                                                       "--maxrregcount",
-                                                       "-maxrregcount",
-                                                       "--device-debug",
-                                                       "-G",
-                                                       "--generate-line-info",
-                                                       "-lineinfo",
-                                                       "--default-device",
-                                                       "-default-device",
-                                                       "--disable-warnings",
-                                                       "-w",
-                                                       "--dopt",
-                                                       "-dopt",
-                                                       "--ptxas-options",
-                                                       "-Xptxas",
-                                                       "--device-int128",
-                                                       "-device-int128",
-                                                       "--restrict",
-                                                       "-restrict",
-                                                       "--pch",
-                                                       "-pch",
-                                                       "--pch-dir",
-                                                       "-pch-dir",
-                                                       "--split-compile",
-                                                       "-split-compile",
-                                                       "--minimal",
-                                                       "-minimal",
-                                                       "--no-source-include",
-                                                       "-no-source-include",
-                                                       "--diag-suppress",
-                                                       "-diag-suppress",
-                                                       "--relocatable-device-code",
-                                                       "-rdc",
-                                                       "--no-cache",
-                                                       "-no-cache",
-                                                       "--fdevice-time-trace"};
-      if (std::none_of(std::begin(kWithoutEffect), std::end(kWithoutEffect),
-                       [&](const char* one) { return name == one; })) {
-        log = "nvrtc: error: unrecognized option " + name + " found\n";
-        return false;
-      }
+template <std::size_t n>
+bool among(const char* const (&names)[n], const std::string& name) {
+  return std::any_of(names, names + n, [&](const char* one) { return name == one; });
+}
+
+/// By their names without dashes in front. What changes nothing on a processor.
+constexpr const char* kWithoutEffect[] = {"use_fast_math",
+                                          "fmad",
+                                          "ftz",
+                                          "prec-div",
+                                          "prec-sqrt",
+                                          "extra-device-vectorization",
+                                          "maxrregcount",
+                                          "device-debug",
+                                          "G",
+                                          "generate-line-info",
+                                          "lineinfo",
+                                          "default-device",
+                                          "disable-warnings",
+                                          "w",
+                                          "dopt",
+                                          "ptxas-options",
+                                          "Xptxas",
+                                          "device-int128",
+                                          "restrict",
+                                          "pch",
+                                          "pch-dir",
+                                          "split-compile",
+                                          "minimal",
+                                          "no-source-include",
+                                          "diag-suppress",
+                                          "relocatable-device-code",
+                                          "rdc",
+                                          "no-cache",
+                                          "fdevice-time-trace"};
+constexpr const char* kTakesNext[] = {"arch", "gpu-architecture", "D", "define-macro",
+                                      "I",    "include-path",     "U", "undefine-macro",
+                                      "std"};
+
+std::string without_dashes(const std::string& name) {
+  const std::size_t first = name.find_first_not_of('-');
+  return first == 1 || first == 2 ? name.substr(first) : name;
+}
+
+/// The flags of g++ for one option; false where NVRTC has no such option, or not with that value.
+bool translate(const Option& option, std::vector<std::string>& flags, std::string& log) {
+  const auto& [written, value] = option;
+  const std::string name = without_dashes(written);
+  if (name == "gpu-architecture" || name == "arch") {
+    if (!known_architecture(value)) {
+      log = "nvrtc: error: invalid value for --gpu-architecture (-arch)\n";
+      return false;
     }
+    const std::string number = value.substr(value.find('_') + 1);
+    flags.push_back("-D__CUDA_ARCH__=" + number.substr(0, number.find('a')) + "0");
+  } else if (name == "define-macro" || name == "D") {
+    flags.push_back("-D" + value);
+  } else if (name == "undefine-macro" || name == "U") {
+    flags.push_back("-U" + value);
+  } else if (name == "include-path" || name == "I") {
+    flags.push_back("-I" + value);
+  } else if (name == "std") {
+    flags.push_back("-std=" + value);
+  } else if (!among(kWithoutEffect, name)) {
+    log = "nvrtc: error: unrecognized option " + written + " found\n";
+    return false;
   }
-  flags.push_back("-std=" + standard);
   return true;
 }
 
 /// "--name=value", "-Dvalue", and "-name value" where the value is a word of its own.
 std::vector<Option> split(int count, const char* const* words) {
-  static constexpr const char* kTakeNext[] = {"-arch", "--gpu-architecture", "-D", "--define-macro",
-                                              "-I",    "--include-path",     "-U", "-std",
-                                              "--std"};
   std::vector<Option> options;
   for (int i = 0; i < count; ++i) {
     const std::string word = words[i];
     const std::size_t equals = word.find('=');
-    const bool takes_next = std::any_of(std::begin(kTakeNext), std::end(kTakeNext),
-                                        [&](const char* one) { return word == one; });
-    if (takes_next && i + 1 < count) {
+    if (among(kTakesNext, without_dashes(word)) && i + 1 < count) {
       options.push_back({word, words[++i]});
     } else if (starts(word, "-D") || starts(word, "-I") || starts(word, "-U")) {
       options.push_back({word.substr(0, 2), word.substr(2)});
@@ -205,7 +201,10 @@ std::vector<Option> split(int count, const char* const* words) {
 
 nvrtcResult compile_program(Program& program, int count, const char* const* words) {
   Job job;
-  if (!translate(split(count, words), job.flags, program.log)) return NVRTC_ERROR_INVALID_OPTION;
+  job.flags = {"-std=c++17"};
+  for (const Option& option : split(count, words)) {
+    if (!translate(option, job.flags, program.log)) return NVRTC_ERROR_INVALID_OPTION;
+  }
   job.source = with_table(rewrite(program.source), program);
   for (const auto& [name, text] : program.headers) job.headers.emplace_back(name, rewrite(text));
   Compiled compiled = compile(job);

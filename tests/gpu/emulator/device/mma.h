@@ -54,13 +54,18 @@ struct fragment {
   enum { num_elements = tile::rows * tile::columns / HONE_EMULATED_WARP };
   element_type x[num_elements];
 
-  static unsigned row(unsigned i) { return (hone_emulated_lane() * num_elements + i) / tile::columns; }
-  static unsigned column(unsigned i) { return (hone_emulated_lane() * num_elements + i) % tile::columns; }
+  static unsigned row(unsigned i) {
+    return (hone_emulated_lane() * num_elements + i) / tile::columns;
+  }
+  static unsigned column(unsigned i) {
+    return (hone_emulated_lane() * num_elements + i) % tile::columns;
+  }
 };
 
 template <class Fragment, class T>
 static inline void fill_fragment(Fragment& to, const T& value) {
-  for (unsigned i = 0; i < Fragment::num_elements; ++i) to.x[i] = (typename Fragment::element_type)value;
+  for (unsigned i = 0; i < Fragment::num_elements; ++i)
+    to.x[i] = (typename Fragment::element_type)value;
 }
 
 template <class Fragment, class T>
@@ -73,21 +78,23 @@ static inline void hone_emulated_load(Fragment& to, const T* from, unsigned pitc
   __syncwarp();
 }
 template <class Use, int m, int n, int k, class T, class E>
-static inline void load_matrix_sync(fragment<Use, m, n, k, T, row_major>& to, const E* from, unsigned pitch) {
+static inline void load_matrix_sync(fragment<Use, m, n, k, T, row_major>& to, const E* from,
+                                    unsigned pitch) {
   hone_emulated_load(to, from, pitch, true);
 }
 template <class Use, int m, int n, int k, class T, class E>
-static inline void load_matrix_sync(fragment<Use, m, n, k, T, col_major>& to, const E* from, unsigned pitch) {
+static inline void load_matrix_sync(fragment<Use, m, n, k, T, col_major>& to, const E* from,
+                                    unsigned pitch) {
   hone_emulated_load(to, from, pitch, false);
 }
 template <int m, int n, int k, class T, class E>
-static inline void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const E* from, unsigned pitch,
-                                    layout_t layout) {
+static inline void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const E* from,
+                                    unsigned pitch, layout_t layout) {
   hone_emulated_load(to, from, pitch, layout == mem_row_major);
 }
 template <int m, int n, int k, class T, class E>
-static inline void store_matrix_sync(E* to, const fragment<accumulator, m, n, k, T>& from, unsigned pitch,
-                                     layout_t layout) {
+static inline void store_matrix_sync(E* to, const fragment<accumulator, m, n, k, T>& from,
+                                     unsigned pitch, layout_t layout) {
   typedef fragment<accumulator, m, n, k, T> Fragment;
   __syncwarp();
   for (unsigned i = 0; i < Fragment::num_elements; ++i) {
@@ -105,7 +112,8 @@ struct hone_emulated_tiles {
 template <class Sum>
 static inline hone_emulated_tiles<Sum>& hone_emulated_tiles_of_warp() {
   static hone_emulated_tiles<Sum> tiles[1024 / HONE_EMULATED_WARP];
-  return tiles[(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / HONE_EMULATED_WARP];
+  return tiles[(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) /
+               HONE_EMULATED_WARP];
 }
 template <class T>
 struct hone_emulated_sum {
@@ -121,7 +129,8 @@ struct hone_emulated_sum<double> {
 };
 
 template <int m, int n, int k, class D, class A, class LA, class B, class LB, class C>
-static inline void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, A, LA>& a,
+static inline void mma_sync(fragment<accumulator, m, n, k, D>& d,
+                            const fragment<matrix_a, m, n, k, A, LA>& a,
                             const fragment<matrix_b, m, n, k, B, LB>& b,
                             const fragment<accumulator, m, n, k, C>& c) {
   typedef typename hone_emulated_sum<C>::type Sum;

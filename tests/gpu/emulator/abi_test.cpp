@@ -1,0 +1,120 @@
+// That it compiles is the test: what cuda_abi.hpp declares is what CUDA's own header does.
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ours {
+#include "cuda_abi.hpp"
+}
+
+namespace {
+
+// clang-format off
+#define HONE_ABI_NUMBERS(X) \
+    X(CUDA_SUCCESS) X(CUDA_ERROR_INVALID_VALUE) X(CUDA_ERROR_OUT_OF_MEMORY)                        \
+    X(CUDA_ERROR_NOT_INITIALIZED) X(CUDA_ERROR_INVALID_DEVICE) X(CUDA_ERROR_INVALID_IMAGE)         \
+    X(CUDA_ERROR_INVALID_CONTEXT) X(CUDA_ERROR_UNSUPPORTED_LIMIT) X(CUDA_ERROR_INVALID_PTX)        \
+    X(CUDA_ERROR_SHARED_OBJECT_INIT_FAILED) X(CUDA_ERROR_OPERATING_SYSTEM)                         \
+    X(CUDA_ERROR_INVALID_HANDLE) X(CUDA_ERROR_NOT_FOUND) X(CUDA_ERROR_NOT_READY)                   \
+    X(CUDA_ERROR_ILLEGAL_ADDRESS) X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)                            \
+    X(CUDA_ERROR_LAUNCH_TIMEOUT) X(CUDA_ERROR_ASSERT) X(CUDA_ERROR_HARDWARE_STACK_ERROR)           \
+    X(CUDA_ERROR_ILLEGAL_INSTRUCTION) X(CUDA_ERROR_MISALIGNED_ADDRESS)                             \
+    X(CUDA_ERROR_LAUNCH_FAILED) X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)                         \
+    X(CUDA_ERROR_NOT_SUPPORTED) X(CUDA_ERROR_INVALID_CLUSTER_SIZE) X(CUDA_ERROR_UNKNOWN)           \
+    X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)            \
+    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y) X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)                  \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)                    \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)       \
+    X(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY) X(CU_DEVICE_ATTRIBUTE_WARP_SIZE)                  \
+    X(CU_DEVICE_ATTRIBUTE_MAX_PITCH) X(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)                \
+    X(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)                  \
+    X(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) X(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)                 \
+    X(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS) X(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)                    \
+    X(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID) X(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)                  \
+    X(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) X(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)            \
+    X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)                                          \
+    X(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING)            \
+    X(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)           \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)                                                \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)                                    \
+    X(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)                                        \
+    X(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) X(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)        \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)                                       \
+    X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)                                     \
+    X(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)                             \
+    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR) X(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)     \
+    X(CU_LIMIT_STACK_SIZE) X(CU_LIMIT_PRINTF_FIFO_SIZE) X(CU_LIMIT_MALLOC_HEAP_SIZE)               \
+    X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)              \
+    X(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES) X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)                    \
+    X(CU_FUNC_ATTRIBUTE_NUM_REGS) X(CU_FUNC_ATTRIBUTE_PTX_VERSION)                                 \
+    X(CU_FUNC_ATTRIBUTE_BINARY_VERSION) X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)         \
+    X(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)                                          \
+    X(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) X(CU_MEM_ALLOCATION_TYPE_PINNED)        \
+    X(CU_MEM_HANDLE_TYPE_NONE) X(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)                         \
+    X(CU_MEM_LOCATION_TYPE_DEVICE) X(CU_MEM_ACCESS_FLAGS_PROT_NONE)                                \
+    X(CU_MEM_ACCESS_FLAGS_PROT_READ) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE)                         \
+    X(CU_MEM_ALLOC_GRANULARITY_MINIMUM) X(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)                    \
+    X(CU_MEMORYTYPE_HOST) X(CU_MEMORYTYPE_DEVICE) X(CU_LAUNCH_ATTRIBUTE_IGNORE)                    \
+    X(CU_LAUNCH_ATTRIBUTE_COOPERATIVE) X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+// clang-format on
+
+#define HONE_ABI_SAME(name) \
+  static_assert(static_cast<int>(ours::name) == static_cast<int>(::name), #name);
+HONE_ABI_NUMBERS(HONE_ABI_SAME)
+
+#define HONE_ABI_SIZE(type)                                                                     \
+  static_assert(sizeof(ours::type) == sizeof(::type) && alignof(ours::type) == alignof(::type), \
+                #type)
+#define HONE_ABI_MEMBER(type, member)                                       \
+  static_assert(offsetof(ours::type, member) == offsetof(::type, member) && \
+                    sizeof(ours::type::member) == sizeof(::type::member),   \
+                #type "::" #member)
+
+HONE_ABI_SIZE(CUmemLocation);
+HONE_ABI_MEMBER(CUmemLocation, type);
+HONE_ABI_MEMBER(CUmemLocation, id);
+HONE_ABI_SIZE(CUmemAllocationProp);
+HONE_ABI_MEMBER(CUmemAllocationProp, type);
+HONE_ABI_MEMBER(CUmemAllocationProp, requestedHandleTypes);
+HONE_ABI_MEMBER(CUmemAllocationProp, location);
+HONE_ABI_MEMBER(CUmemAllocationProp, win32HandleMetaData);
+HONE_ABI_MEMBER(CUmemAllocationProp, allocFlags);
+HONE_ABI_SIZE(CUmemAccessDesc);
+HONE_ABI_MEMBER(CUmemAccessDesc, location);
+HONE_ABI_MEMBER(CUmemAccessDesc, flags);
+HONE_ABI_SIZE(CUDA_MEMCPY2D);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcXInBytes);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcY);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcMemoryType);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcHost);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcDevice);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcArray);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, srcPitch);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstXInBytes);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstY);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstMemoryType);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstHost);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstDevice);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstArray);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, dstPitch);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, WidthInBytes);
+HONE_ABI_MEMBER(CUDA_MEMCPY2D, Height);
+HONE_ABI_SIZE(CUlaunchAttribute);
+HONE_ABI_MEMBER(CUlaunchAttribute, id);
+HONE_ABI_MEMBER(CUlaunchAttribute, value);
+HONE_ABI_SIZE(CUlaunchConfig);
+HONE_ABI_MEMBER(CUlaunchConfig, gridDimX);
+HONE_ABI_MEMBER(CUlaunchConfig, blockDimX);
+HONE_ABI_MEMBER(CUlaunchConfig, sharedMemBytes);
+HONE_ABI_MEMBER(CUlaunchConfig, hStream);
+HONE_ABI_MEMBER(CUlaunchConfig, attrs);
+HONE_ABI_MEMBER(CUlaunchConfig, numAttrs);
+HONE_ABI_SIZE(CUlaunchAttributeValue);
+HONE_ABI_MEMBER(CUlaunchAttributeValue, cooperative);
+HONE_ABI_MEMBER(CUlaunchAttributeValue, clusterDim);
+HONE_ABI_SIZE(CUdeviceptr);
+HONE_ABI_SIZE(CUmemGenericAllocationHandle);
+HONE_ABI_SIZE(CUdevice);
+
+}  // namespace

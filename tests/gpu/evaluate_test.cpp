@@ -1,0 +1,208 @@
+// The whole way of device code over the emulated driver: builder, judge, candidates, clock and
+// verdict, as on a GPU but for the GPU.
+#include <gtest/gtest.h>
+
+#include "evaluate/shared_machine.hpp"
+#include "model/caught.hpp"
+
+namespace hone::test {
+namespace {
+
+constexpr const char* kReference = R"(
+// hone: plan reference
+// hone: launch reference grid = ceil_div(n, 256) block = 256
+// hone: plan exact
+// hone: launch exact grid = ceil_div(n, 256) block = 256
+extern "C" __global__ void reference(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
+}
+extern "C" __global__ void exact(const float* x, const float* y, double* out, long long n) {
+  long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i >= n) return;
+  double sum = (double)x[i] + (double)y[i];
+  out[i] = sum > 0 ? sum : 0;
+}
+)";
+constexpr const char* kBaseline = R"(
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) { float sum = x[i] + y[i]; out[i] = sum > 0 ? sum : 0; }
+}
+)";
+
+std::shared_ptr<const Task> small_task(const std::string& backend) {
+  Task task;
+  task.dataset = "test";
+  task.id = "add_relu";
+  task.entry = "add_relu";
+  task.dims = {"n"};
+  task.tensors = {{"x", Role::kIn, DType::kF32, {"n"}},
+                  {"y", Role::kIn, DType::kF32, {"n"}},
+                  {"out", Role::kOut, DType::kF32, {"n"}}};
+  task.scalars = {{"n", DType::kI64, "n", 0, 0}};
+  task.arguments = {"x", "y", "out", "n"};
+  task.shown = {{{"n", 1}}, {{"n", 1003}}};
+  task.hidden = {{{{"n", {2, 33}}}}};
+  task.timed = {{"n", 4096}};
+  task.families = {{"normal", {}, {}}, {"scaled", {"scaled", -6, 6}, {}}};
+  task.tolerance.rtol = 2.4e-7;
+  task.run_seconds = 5;
+  task.backends[backend] = {
+      {backend}, {"reference.cu", kReference}, {"baseline.cu", kBaseline}, {}};
+  return std::make_shared<const Task>(std::move(task));
+}
+
+class EmulatedGpu {
+ public:
+  explicit EmulatedGpu(const std::string& backend, std::vector<std::string> off = {},
+                       const std::string& isolation = "client")
+      : backend_(backend) {
+    EvaluatorOptions options = quick_options();
+    options.backend = backend;
+    options.device_code = true;
+    options.isolation = isolation;
+    options.toolchains.clear();
+    options.toolchains[backend] = {};
+    options.backend_library = build_dir() / "tests/gpu" / (backend + "_emulated.so");
+    options.readable = {options.backend_library.parent_path().string()};
+    options.devices = {{0, 0, {0}}};
+    options.measure.set_mb = 1;
+    options.measure.round_ms = 0.5;
+    if (auto without = Defences::without(off)) options.measure.defences = *without;
+    auto launcher = Launcher::start({});
+    if (!launcher) return fail(launcher.error());
+    launcher_ = std::move(*launcher);
+    auto evaluator = make_evaluator(*launcher_, std::move(options), "emulated");
+    if (!evaluator) return fail(evaluator.error());
+    evaluator_ = std::move(*evaluator);
+  }
+
+  Result<Verdict> judge(const std::string& source, const std::string& client = "test") {
+    if (evaluator_ == nullptr) return unavailable("not started");
+    Submission submission;
+    submission.task = task_ != nullptr ? task_ : task_ = small_task(backend_);
+    submission.source = source;
+    submission.language = submission.backend = backend_;
+    submission.client = client;
+    submission.episode = "test";
+    submission.seed = ++seed_;
+    std::promise<Result<Verdict>> promise;
+    auto future = promise.get_future();
+    auto id = evaluator_->submit(
+        std::move(submission), [](Stage) {},
+        [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
+    if (!id) return id.error();
+    return future.get();
+  }
+  std::string fingerprint() const { return evaluator_ ? evaluator_->fingerprint() : ""; }
+
+ private:
+  void fail(const Error& error) { ADD_FAILURE() << error.message; }
+
+  const std::string backend_;
+  std::unique_ptr<Launcher> launcher_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::shared_ptr<const Task> task_;
+  std::uint64_t seed_ = 0;
+};
+
+EmulatedGpu& shared(const std::string& backend) {
+  static std::map<std::string, std::unique_ptr<EmulatedGpu>> all;
+  auto& one = all[backend];
+  if (one == nullptr) one = std::make_unique<EmulatedGpu>(backend);
+  return *one;
+}
+
+std::string kernel(const std::string& body, const std::string& plan = "") {
+  return plan +
+         "extern \"C\" __global__ void add_relu(const float* x, const float* y, float* out, "
+         "long long n) {\n  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n" +
+         body + "\n}\n";
+}
+
+class DeviceCode : public testing::TestWithParam<std::string> {
+ protected:
+  Verdict judge(const std::string& source) {
+    auto verdict = shared(GetParam()).judge(source);
+    EXPECT_TRUE(verdict) << verdict.error().message;
+    return verdict ? *verdict : Verdict();
+  }
+};
+
+TEST_P(DeviceCode, CorrectOnesAreMeasuredOneAfterTheOtherInOneProcess) {
+  for (int i = 0; i < 3; ++i) {
+    const Verdict verdict = judge(kBaseline + std::string(static_cast<std::size_t>(i), '\n'));
+    EXPECT_EQ(verdict.outcome, Outcome::kCorrect) << verdict.reason;
+    ASSERT_TRUE(verdict.speedup);
+    EXPECT_GT(verdict.speedup->time_us, 0);
+  }
+}
+
+TEST_P(DeviceCode, PlansWithScratchAndSeveralLaunchesRun) {
+  const Verdict verdict = judge(R"(
+// hone: scratch sum = 4 * n
+// hone: launch add<64> grid = ceil_div(n, 64) block = 64 args = x, y, sum, n
+// hone: launch relu grid = ceil_div(n, 128) block = 128 shared = 4 * 128 args = sum, out, n:i32
+template <int B> __global__ void add(const float* x, const float* y, float* sum, long long n) {
+  long long i = blockIdx.x * (long long)B + threadIdx.x;
+  if (i < n) sum[i] = x[i] + y[i];
+}
+extern "C" __global__ void relu(const float* sum, float* out, int n) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < n) out[i] = sum[i] > 0 ? sum[i] : 0;
+}
+)");
+  EXPECT_EQ(verdict.outcome, Outcome::kCorrect) << verdict.reason << verdict.diagnostics;
+}
+
+TEST_P(DeviceCode, WrongOnesSayWhere) {
+  const Verdict verdict = judge(kernel("if (i < n) out[i] = x[i] + y[i];"));
+  EXPECT_EQ(verdict.outcome, Outcome::kWrong);
+  ASSERT_TRUE(verdict.mismatch);
+  EXPECT_EQ(verdict.mismatch->tensor, "out");
+  EXPECT_GT(verdict.mismatch->wrong, 0);
+}
+
+TEST_P(DeviceCode, WhatDoesNotCompileSaysItsLine) {
+  const Verdict verdict = judge(kernel("if (i < n) out[i] = undeclared;"));
+  EXPECT_EQ(verdict.outcome, Outcome::kBuildFailed);
+  EXPECT_NE(verdict.diagnostics.find("undeclared"), std::string::npos) << verdict.diagnostics;
+}
+
+TEST_P(DeviceCode, MistakesInPlansSayTheirLine) {
+  const Verdict typo = judge(kernel("", "// hone: launch add_relu grdi = 1 block = 32\n"));
+  EXPECT_EQ(typo.outcome, Outcome::kBuildFailed);
+  EXPECT_NE(typo.diagnostics.find(":1:"), std::string::npos) << typo.diagnostics;
+  EXPECT_NE(typo.diagnostics.find("did you mean 'grid'?"), std::string::npos) << typo.diagnostics;
+  const Verdict large = judge(kernel("", "// hone: launch add_relu grid = 1 block = 4 * n\n"));
+  EXPECT_EQ(large.outcome, Outcome::kCrashed);
+  EXPECT_NE(large.reason.find("expected"), std::string::npos) << large.reason;
+}
+
+TEST_P(DeviceCode, AnIllegalAccessEndsItsProcessAndNoOther) {
+  const Verdict crash = judge(kernel("out[i + (1ll << 40)] = 1;"));
+  EXPECT_EQ(crash.outcome, Outcome::kCrashed);
+  EXPECT_NE(crash.reason.find("illegal"), std::string::npos) << crash.reason;
+  EXPECT_EQ(judge(kBaseline).outcome, Outcome::kCorrect);
+}
+
+TEST_P(DeviceCode, WritingOutsideIsSeen) {
+  const Verdict verdict = judge(
+      kernel("if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0; if (i == 0) out[n] = 7;"));
+  EXPECT_EQ(verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(verdict.caught, caught::kWroteOutside);
+}
+
+TEST_P(DeviceCode, ChangingAnInputIsSeen) {
+  const Verdict verdict = judge(
+      kernel("if (i < n) { out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0; ((float*)x)[i] = 0; }"));
+  EXPECT_EQ(verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(verdict.caught, caught::kChangedInputs);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, DeviceCode, testing::Values("cuda", "hip"),
+                         [](const auto& each) { return each.param; });
+
+}  // namespace
+}  // namespace hone::test
