@@ -77,7 +77,8 @@ class Block {
   unsigned size_ = 0;
   unsigned begun_ = 0;
   unsigned alive_ = 0;
-  unsigned current_ = 0;
+  unsigned current_ = 0;  ///< the thread that runs, and the fiber it runs on
+  unsigned fiber_ = 0;
   hone_emulated_index next_index_{};
   int predicates_ = 0;  ///< how many at the barrier say yes
 };
