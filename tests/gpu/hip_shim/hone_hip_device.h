@@ -20,7 +20,15 @@
 #define abort() __trap()
 #define unsafeAtomicAdd atomicAdd
 #define wall_clock64 clock64
-/* Warps go together: HIP's forms have no mask. Of 32 lanes here, where most of AMD's have 64. */
+/* Warps go together: HIP's forms have no mask. Of 32 lanes here, where most of AMD's have 64. Under names of their own,
+   as CUDA's compiler still declares functions that it has no more. */
+#define __shfl hone_hip_shfl
+#define __shfl_up hone_hip_shfl_up
+#define __shfl_down hone_hip_shfl_down
+#define __shfl_xor hone_hip_shfl_xor
+#define __ballot hone_hip_ballot
+#define __any hone_hip_any
+#define __all hone_hip_all
 template <class T>
 __device__ inline T __shfl(T value, int source, int width = 32) {
   return __shfl_sync(0xffffffffu, value, source, width);
