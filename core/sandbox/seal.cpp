@@ -27,7 +27,7 @@ int count_threads() {
 
 /// Landlock and the filter bind the calling thread alone, so it must be the only one. (Sanitizers
 /// add one of theirs.)
-Status begin(bool may_have_threads = false) {
+Status begin([[maybe_unused]] bool may_have_threads = false) {
 #ifndef HONE_SANITIZED
   if (const int threads = count_threads(); threads > 1 && !may_have_threads) {
     return failed_precondition("seal: found " + std::to_string(threads) + " threads, expected 1");
