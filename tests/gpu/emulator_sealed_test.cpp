@@ -8,16 +8,21 @@
 namespace hone {
 namespace {
 
-class Sealed : public Emulator {
+/// With the seal of code of ours that drives a device, and with the stricter one of foreign code.
+class Sealed : public Emulator, public testing::WithParamInterface<bool> {
  protected:
   /// Runs `work` in a sealed child: its exit status, 99 where it could not be sealed.
   template <class Work>
   int in_sealed_child(Work work) {
-    return in_child([&] { return seal_candidate(SealOptions{}) ? work() : 99; });
+    SealOptions options;
+    options.device = GetParam();
+    return in_child([&] { return seal_candidate(options) ? work() : 99; });
   }
 };
+INSTANTIATE_TEST_SUITE_P(Kinds, Sealed, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Device" : "Foreign"; });
 
-TEST_F(Sealed, LoadsAndRunsOneModuleAfterAnother) {
+TEST_P(Sealed, LoadsAndRunsOneModuleAfterAnother) {
   const Built built = build(kScale, {"scale"});
   ASSERT_EQ(built.result, NVRTC_SUCCESS) << built.log;
   DeviceMemory memory;
@@ -40,7 +45,7 @@ TEST_F(Sealed, LoadsAndRunsOneModuleAfterAnother) {
   EXPECT_EQ(read<float>(memory, 1)[0], 1024.0f);
 }
 
-TEST_F(Sealed, BuildsInAFolderThatIsAllItMayWriteTo) {
+TEST_F(Emulator, BuildsInAFolderThatIsAllItMayWriteTo) {
   char folder[] = "/tmp/hone-emulator-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   EXPECT_EQ(in_child([&] {
@@ -55,7 +60,7 @@ TEST_F(Sealed, BuildsInAFolderThatIsAllItMayWriteTo) {
   EXPECT_EQ(rmdir(folder), 0);  // it leaves nothing behind
 }
 
-TEST_F(Sealed, CatchesFaults) {
+TEST_P(Sealed, CatchesFaults) {
   const Built built = build(R"(
 extern "C" __global__ void bad(int* x) { __syncthreads(); x[1 << 20] = threadIdx.x; })",
                             {"bad"});
