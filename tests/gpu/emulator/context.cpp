@@ -1,8 +1,10 @@
 // Start-up, the device's description, the primary context, streams, events and the names of errors.
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -132,6 +134,21 @@ std::unique_ptr<Context> make_context() {
   return context;
 }
 
+/// A thread of the driver's own, which does nothing: real drivers have some, and a process that is sealed or counted
+/// must cope. It takes no signal.
+void start_thread() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const auto idle = [](void*) -> void* {
+    for (;;) pause();
+  };
+  if (pthread_create(&thread, nullptr, idle, nullptr) == 0) pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 using Clock = std::chrono::steady_clock;
 
 struct Event {
@@ -177,6 +194,7 @@ using namespace hone_emulated;
 HONE_EMULATED_API CUresult cuInit(unsigned flags) {
   const std::lock_guard lock(driver().mutex);
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().initialised) start_thread();
   driver().initialised = true;
   return CUDA_SUCCESS;
 }
