@@ -1,9 +1,13 @@
 // Value to and from JSON: the one file that includes nlohmann/json.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "base/utf8.hpp"
 #include "model/value.hpp"
 
 namespace hone {
@@ -41,47 +45,98 @@ Json encode(const Value& value) {
     return array;
   }
   Json object = Json::object();
-  for (const auto& [key, item] : value.as_map()) object[key] = encode(item);
+  // Rationale: its own insertion looks for the key first, among all of them.
+  auto& members = object.get_ref<Json::object_t&>();
+  members.reserve(value.as_map().size());
+  for (const auto& [key, item] : value.as_map()) members.emplace_back(key, encode(item));
   return object;
 }
 
-Result<Value> decode(const Json& json) {
-  switch (json.type()) {
-    case Json::value_t::boolean:
-      return Value(json.get<bool>());
-    case Json::value_t::number_integer:
-      return Value(json.get<std::int64_t>());
-    case Json::value_t::number_unsigned: {
-      const auto number = json.get<std::uint64_t>();
-      if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-        return invalid_argument("json: an integer beyond int64");
-      }
-      return Value(static_cast<std::int64_t>(number));
-    }
-    case Json::value_t::number_float:
-      return Value(json.get<double>());
-    case Json::value_t::string:
-      return Value(json.get<std::string>());
-    case Json::value_t::array: {
-      Value::Array array;
-      for (const Json& item : json) {
-        HONE_ASSIGN(Value decoded, decode(item));
-        array.push_back(std::move(decoded));
-      }
-      return Value(std::move(array));
-    }
-    case Json::value_t::object: {
-      Value::Map map;
-      for (const auto& [key, item] : json.items()) {
-        HONE_ASSIGN(Value decoded, decode(item));
-        map.emplace_back(key, std::move(decoded));
-      }
-      return Value(std::move(map));
-    }
-    default:
-      return Value();
-  }
+std::string in_quotes(std::string_view text) { return "'" + cut_end(text, 128) + "'"; }
+
+/// A key that stands twice, if any.
+const std::string* twice(const Value::Map& map) {
+  std::vector<const std::string*> keys;
+  keys.reserve(map.size());
+  for (const auto& [key, item] : map) keys.push_back(&key);
+  std::sort(keys.begin(), keys.end(), [](auto* a, auto* b) { return *a < *b; });
+  const auto found =
+      std::adjacent_find(keys.begin(), keys.end(), [](auto* a, auto* b) { return *a == *b; });
+  return found == keys.end() ? nullptr : *found;
 }
+
+/// Makes a Value of what the parser finds, in time that grows with the text.
+class Maker final : public nlohmann::json_sax<Json> {
+ public:
+  Result<Value> take() {
+    if (!error_.empty()) return invalid_argument("json: " + error_);
+    return std::move(whole_);
+  }
+
+  bool null() override { return add(Value()); }
+  bool boolean(bool v) override { return add(v); }
+  bool number_integer(std::int64_t v) override { return add(v); }
+  bool number_unsigned(std::uint64_t v) override {
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return v > kMost ? beyond(std::to_string(v)) : add(static_cast<std::int64_t>(v));
+  }
+  /// The parser makes a float of an integer that it cannot hold.
+  bool number_float(double v, const std::string& text) override {
+    return text.find_first_of(".eE") == std::string::npos ? beyond(text) : add(v);
+  }
+  bool string(std::string& v) override { return add(std::move(v)); }
+  bool binary(Json::binary_t&) override { return fail("bytes"); }
+  bool key(std::string& v) override {
+    open_.back().key = std::move(v);
+    return true;
+  }
+  bool start_object(std::size_t) override { return start(Value::map()); }
+  bool start_array(std::size_t) override { return start(Value::array()); }
+  bool end_array() override { return end(); }
+  bool end_object() override {
+    const std::string* key = twice(open_.back().value.as_map());
+    return key != nullptr ? fail("the key " + in_quotes(*key) + " twice") : end();
+  }
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    return fail(cut_middle(error.what(), 256));  // it says the last word whole
+  }
+
+ private:
+  struct Open {
+    Value value;
+    std::string key;  ///< of the member that comes next
+  };
+  bool fail(std::string what) {
+    error_ = std::move(what);
+    return false;
+  }
+  bool beyond(const std::string& text) {
+    return fail("an integer beyond int64: " + in_quotes(text));
+  }
+  bool start(Value value) {
+    open_.push_back({std::move(value), {}});
+    return true;
+  }
+  bool end() {
+    Value done = std::move(open_.back().value);
+    open_.pop_back();
+    return add(std::move(done));
+  }
+  bool add(Value value) {
+    if (open_.empty()) {
+      whole_ = std::move(value);
+    } else if (Open& in = open_.back(); in.value.is_array()) {
+      in.value.as_array().push_back(std::move(value));
+    } else {
+      in.value.as_map().emplace_back(std::move(in.key), std::move(value));
+    }
+    return true;
+  }
+
+  std::vector<Open> open_;
+  Value whole_;
+  std::string error_;
+};
 
 /// Refuses text that would make a tree too deep or too large, before any of it is made.
 Status check_limits(std::string_view text, const CodecLimits& limits) {
@@ -125,11 +180,13 @@ std::string to_json(const Value& value, int indent) {
 
 Result<Value> from_json(std::string_view text, const CodecLimits& limits) {
   HONE_TRY(check_limits(text, limits));
+  Maker maker;
   try {
-    return decode(Json::parse(text));
+    static_cast<void>(Json::sax_parse(text, &maker));
   } catch (const std::exception& error) {
     return invalid_argument(std::string("json: ") + error.what());
   }
+  return maker.take();
 }
 
 }  // namespace hone

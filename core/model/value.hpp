@@ -102,7 +102,8 @@ Result<Value> from_msgpack(std::string_view bytes, const CodecLimits& limits = {
 /// JSON text. Bytes become {"$bytes": base64}; NaN and infinities become null. indent < 0: one
 /// line.
 std::string to_json(const Value& value, int indent = -1);
-/// Text of strangers may be given: all limits but bytes_max hold.
+/// Text of strangers may be given: all limits but bytes_max hold. A key twice and integers beyond
+/// int64 are invalid_argument.
 Result<Value> from_json(std::string_view text, const CodecLimits& limits = {});
 
 }  // namespace hone

@@ -96,6 +96,47 @@ TEST(Json, RoundTripAndPlace) {
             "json: more than 6 values");
 }
 
+/// Found by fuzzing: they became floats, and so other numbers.
+TEST(Json, AnIntegerThatDoesNotFitIsRefused) {
+  EXPECT_EQ(*from_json("9223372036854775807"), Value(std::numeric_limits<std::int64_t>::max()));
+  EXPECT_EQ(*from_json("-9223372036854775808"), Value(std::numeric_limits<std::int64_t>::min()));
+  for (const char* text : {"9223372036854775808", "18446744073709551616", "-9223372036854775809"}) {
+    EXPECT_EQ(from_json("[" + std::string(text) + "]").error().message,
+              "json: an integer beyond int64: '" + std::string(text) + "'");
+  }
+  EXPECT_EQ(*from_json("1e30"), Value(1e30));
+  EXPECT_EQ(*from_json("18446744073709551616.0"), Value(18446744073709551616.0));
+  const auto long_one = from_json(std::string(100'000, '9'));
+  ASSERT_FALSE(long_one);
+  EXPECT_LT(long_one.error().message.size(), 300u) << "a refusal repeated megabytes";
+}
+
+/// Found by fuzzing: an object of so many keys took seconds, each way. Where it does again, the
+/// test takes minutes.
+TEST(Json, AnObjectOfManyKeysTakesTimeAsItsText) {
+  std::string text = "{";
+  for (int i = 0; i < 65536; ++i) {
+    text += (i == 0 ? "\"" : ",\"") + std::string(32, 'k') + std::to_string(i) + "\":0";
+  }
+  text += "}";
+  for (int times = 0; times < 5; ++times) {
+    const auto value = from_json(text);
+    ASSERT_TRUE(value) << value.error().message;
+    ASSERT_EQ(value->as_map().size(), 65536u);
+    EXPECT_EQ(to_json(*value), text);
+  }
+}
+
+TEST(Json, AKeyThatStandsTwiceIsRefused) {
+  EXPECT_EQ(from_json(R"({"a":1,"b":{"c":1,"d":2,"c":3}})").error().message,
+            "json: the key 'c' twice");
+  EXPECT_TRUE(from_json(R"({"a":{"a":1},"b":[{"a":1},{"a":2}]})"));
+  const std::string key(100'000, 'k');
+  const auto twice = from_json("{\"" + key + "\":1,\"" + key + "\":2}");
+  ASSERT_FALSE(twice);
+  EXPECT_LT(twice.error().message.size(), 200u);
+}
+
 TEST(Verdict, RoundTrip) {
   Verdict verdict;
   verdict.outcome = Outcome::kWrong;
