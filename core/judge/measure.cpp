@@ -95,20 +95,23 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
     return frozen_badly(frozen.error(), "baseline", "calibration");
   std::vector<double> floors, calls;
   for (int i = 0; i < kFloorRounds; ++i) {
+    const bool also_called = i < kCalibrationCalls;
+    if (i <= kCalibrationCalls) {
+      const std::uint64_t secret = derive_seed(seed, "calibrate", static_cast<std::uint64_t>(i));
+      Judgement loaded = load(*set, *baseline.runner, *layout, secret, "baseline", "calibration");
+      if (!passed(loaded)) return loaded;
+    }
+    // A round that does nothing ends by the same look at the same outputs.
     const Round nothing = baseline.runner->timed_round(Order::kNothing, 0, task.run_seconds);
     if (nothing.ending != Ending::kDone) return blame(nothing, "baseline", "calibration");
     floors.push_back(nothing.seconds);
-  }
-  baseline.floor_seconds = median(floors);
-  for (int i = 0; i < kCalibrationCalls; ++i) {
-    const std::uint64_t secret = derive_seed(seed, "calibrate", static_cast<std::uint64_t>(i));
-    if (Judgement loaded = load(*set, *baseline.runner, *layout, secret, "baseline", "calibration");
-        !passed(loaded))
-      return loaded;
+    if (!also_called) continue;
     const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
     if (round.ending != Ending::kDone) return blame(round, "baseline", "calibration");
-    calls.push_back(per_call(round.seconds, baseline.floor_seconds, 1));
+    calls.push_back(round.seconds);
   }
+  baseline.floor_seconds = median(floors);
+  for (double& call : calls) call = per_call(call, baseline.floor_seconds, 1);
   baseline.call_seconds = median(calls);
   return correct_so_far();
 }

@@ -149,11 +149,15 @@ Status enter_private_root(const PrivateRoot& root) {
     return failed("mount a tmpfs at " + base);
   }
   HONE_TRY(mount_proc(base, root.pid_namespace, root.whole_proc));
-  for (auto path = root.readable.begin(); path != root.readable.end(); ++path) {
-    const bool seen = std::any_of(root.readable.begin(), path, [&](const std::string& earlier) {
-      return lies_below(*path, earlier) && fs::is_directory(earlier);
+  // What lies in a folder that was bound before is seen already, and is no mount of its own.
+  std::vector<std::string> bound;
+  for (const std::string& path : root.readable) {
+    const bool seen = std::any_of(bound.begin(), bound.end(), [&](const std::string& earlier) {
+      return lies_below(path, earlier) && fs::is_directory(earlier);
     });
-    if (!seen) HONE_TRY(bind(base, *path));
+    if (seen) continue;
+    HONE_TRY(bind(base, path));
+    bound.push_back(path);
   }
   for (const std::string& path : root.devices) HONE_TRY(bind(base, path));
   if (!root.writable.empty()) {
@@ -165,7 +169,7 @@ Status enter_private_root(const PrivateRoot& root) {
   // last, stays out.
   const bool recursive = root.writable.empty() && root.devices.empty();
   if (recursive && set_read_only_tree("/", false)) return {};
-  for (const std::string& path : root.readable) {
+  for (const std::string& path : bound) {
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0 || S_ISLNK(info.st_mode)) continue;
     if (!set_read_only_tree(path.c_str(), false)) HONE_TRY(remount_read_only(path));

@@ -64,17 +64,23 @@ class EmulatedGpu {
     options.isolation = isolation;
     options.toolchains.clear();
     options.toolchains[backend] = {};
-    options.backend_library = build_dir() / "tests/gpu" / (backend + "_emulated.so");
+    options.backend_library = build_dir() / "tests/gpu" / ("backend_" + backend + "_emulated.so");
     options.readable = {options.backend_library.parent_path().string()};
     options.devices = {{0, 0, {0}}};
     options.measure.set_mb = 1;
     options.measure.round_ms = 0.5;
     if (auto without = Defences::without(off)) options.measure.defences = *without;
     auto launcher = Launcher::start({});
-    if (!launcher) return fail(launcher.error());
+    if (!launcher) {
+      fail(launcher.error());
+      return;
+    }
     launcher_ = std::move(*launcher);
     auto evaluator = make_evaluator(*launcher_, std::move(options), "emulated");
-    if (!evaluator) return fail(evaluator.error());
+    if (!evaluator) {
+      fail(evaluator.error());
+      return;
+    }
     evaluator_ = std::move(*evaluator);
   }
 
