@@ -18,8 +18,8 @@ struct hone_device {
   hone_gpu::gpuDevice ordinal = 0;
   hone_gpu::gpuContext context = nullptr;
   hone_gpu::gpuStream stream = nullptr;
-  std::size_t granularity = 0;  ///< of allocations, in bytes
-  std::size_t pitch_max = 0;    ///< of a strided copy
+  std::size_t granularity = 0;   ///< of allocations, in bytes
+  std::size_t pitch_max = 0;     ///< of a strided copy
   std::uint32_t shared_max = 0;  ///< bytes of shared memory that a block may have
   std::vector<void*> pinned;
   hone::plugin::Value facts;  ///< all but "throttled"
