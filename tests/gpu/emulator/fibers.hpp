@@ -14,7 +14,7 @@ constexpr unsigned kBlockThreadsMax = 1024;
 /// Theory of operation: a fiber takes thread after thread of the block and runs each to its end, so that a kernel
 /// without barriers is a plain loop on one stack. A thread that has to wait keeps its fiber, and another one goes on
 /// with the threads that have not begun. Whoever completes a meeting (block or warp) makes those who wait ready.
-/// One OS thread at a time; a fault leaves by siglongjmp, after which `run` may be called again.
+/// One OS thread at a time; a fault jumps out of it, after which `run` may be called again.
 class Block {
  public:
   /// Reserves the stacks. Called before a process is sealed.
