@@ -60,6 +60,16 @@ clang-format-14|the format of C++ files
 LIST
 }
 
+hip_packages() {
+  cat <<'LIST'
+hipcc|HIP's headers and tools
+libamdhip64-dev|HIP's runtime with hiprtc: builds for gfx90a and gfx908
+libhiprtc-builtins5|the headers that hiprtc has in memory
+rocm-device-libs|AMD's device libraries
+clang-19|builds HIP for gfx942
+lld-19|links it
+LIST
+}
 fuzz_packages() {
   cat <<'LIST'
 clang-14|builds the fuzz targets

@@ -201,7 +201,7 @@ int32_t read_rows(hone_buffer* buffer, uint64_t at, uint64_t pitch, uint64_t wid
       gpuCopy2D copy{};
       copy.from_kind = kCopyDevice;
       copy.from_device = to_address(buffer->address + at);
-      copy.from_pitch = pitch;
+      copy.from_pitch = rows > 1 ? pitch : width;
       copy.to_kind = kCopyHost;
       copy.to_host = data;
       copy.to_pitch = width;

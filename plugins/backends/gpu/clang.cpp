@@ -35,13 +35,20 @@ constexpr const char* kBitcode[] = {"opencl",
                                     "oclc_wavefrontsize64_on",
                                     "oclc_abi_version_500"};
 
-std::string bitcode_folder() {
-  std::vector<std::string> folders{"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
-                                   "/usr/amdgcn/bitcode"};
-  for (const std::string& toolkit : toolkits()) folders.push_back(toolkit + "/amdgcn/bitcode");
+/// Where hipcc's headers and the device libraries lie.
+struct Rocm {
+  std::string root;
+  std::string bitcode;
+};
+
+Rocm find_rocm() {
+  std::vector<Rocm> places{{"/usr", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"}};
+  for (const std::string& toolkit : toolkits()) {
+    places.push_back({toolkit, toolkit + "/amdgcn/bitcode"});
+  }
   std::error_code ignored;
-  for (const std::string& folder : folders) {
-    if (std::filesystem::exists(folder + "/ocml.bc", ignored)) return folder;
+  for (const Rocm& place : places) {
+    if (std::filesystem::exists(place.bitcode + "/ocml.bc", ignored)) return place;
   }
   fail(HONE_FAILED_PRECONDITION, "no device libraries of AMD: install rocm-device-libs");
 }
@@ -72,23 +79,26 @@ std::string unit_of(const BuildRequest& request, const std::string& isa) {
 }
 
 std::vector<std::string> command_of(const BuildRequest& request) {
+  const Rocm rocm = find_rocm();
   std::vector<std::string> command{request.compiler,
                                    "-x",
                                    "hip",
                                    "--offload-arch=" + request.architecture,
                                    "--cuda-device-only",
                                    "--no-gpu-bundle-output",
-                                   "--rocm-path=/usr",
+                                   "--rocm-path=" + rocm.root,
                                    "-nogpulib",
                                    "-mcode-object-version=5",
                                    "-O3",
                                    "-std=c++17",
                                    "-fno-color-diagnostics",
                                    "-Wno-ignored-attributes"};
-  const std::string folder = bitcode_folder();
+  std::error_code ignored;
   for (const char* name : kBitcode) {
+    const std::string path = rocm.bitcode + "/" + name + ".bc";
+    if (!std::filesystem::exists(path, ignored)) continue;  // newer ones have fewer
     for (const std::string& word : {std::string("-Xclang"), std::string("-mlink-builtin-bitcode"),
-                                    std::string("-Xclang"), folder + "/" + name + ".bc"}) {
+                                    std::string("-Xclang"), path}) {
       command.push_back(word);
     }
   }

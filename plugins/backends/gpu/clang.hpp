@@ -5,8 +5,8 @@
 
 namespace hone_gpu {
 
-/// `request.compiler` is the path of a clang++ (with its lld). Needs hipcc's headers, and the
-/// bitcode of rocm-device-libs in a folder that options "include" need not name.
+/// `request.compiler` is the path of a clang++ (with its lld). Needs HIP's headers and AMD's device
+/// libraries: Debian's libamdhip64-dev and rocm-device-libs, or a ROCm in /opt.
 Compiled compile_with_clang(const BuildRequest& request);
 
 /// "9402" of "gfx942", as the device libraries count; "" where that is no such name.

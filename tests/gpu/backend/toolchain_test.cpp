@@ -1,0 +1,121 @@
+// The shipped plugins over the vendors' own compilers, where these are installed: none needs a
+// device.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "model/value.hpp"
+#include "plugin/backend.hpp"
+#include "plugin/fixtures.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kSource[] =
+    "#include <cstdint>\n"
+    "extern \"C\" __global__ void add(const float* x, float* y, std::int64_t n) {\n"
+    "  std::int64_t i = blockIdx.x * std::int64_t{256} + threadIdx.x;\n"
+    "  if (i < n) y[i] = expf(x[i]);\n"
+    "}\n"
+    "template <typename T, int N> __global__ void scale(T* x) { x[threadIdx.x] *= N; }\n";
+
+class Toolchain : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(chdir(folder_.path().c_str()), 0); }
+  void TearDown() override { ASSERT_EQ(chdir("/"), 0); }
+
+  Result<Value> build(const std::string& vendor, const std::string& text, const std::string& entry,
+                      const std::string& compiler, const std::string& architecture) {
+    HONE_ASSIGN(auto backend,
+                Backend::load(std::string(HONE_BUILD_DIR) + "/plugins/backends/" + vendor + ".so"));
+    Value options = Value::map({{"architecture", architecture}, {"seconds", 60.0}});
+    if (!compiler.empty()) options.set("compiler", compiler);
+    return backend->build(
+        Value::map({{"sources", Value::array({Value::map({{"name", "kernel"}, {"text", text}})})},
+                    {"language", vendor},
+                    {"entries", Value::array({"add", entry})},
+                    {"options", std::move(options)}}));
+  }
+  void expect_built(const std::string& vendor, const std::string& compiler,
+                    const std::string& architecture) {
+    auto good = build(vendor, kSource, "scale<float, 4>", compiler, architecture);
+    ASSERT_TRUE(good) << good.error().message;
+    ASSERT_EQ(*good->find("ok"), Value(true)) << good->find("diagnostics")->as_string();
+    const Value artifact = from_msgpack(good->find("artifact")->as_bytes()).value();
+    EXPECT_EQ(artifact.find("image")->as_bytes().substr(1, 3), "ELF");
+    EXPECT_EQ(*artifact.find("entries")->find("add"), Value("add"));
+    EXPECT_EQ(*artifact.find("entries")->find("scale<float, 4>"), Value("_Z5scaleIfLi4EEvPT_"));
+  }
+  void expect_refused(const std::string& vendor, const std::string& compiler,
+                      const std::string& architecture) {
+    auto gone = build(vendor, kSource, "gone", compiler, architecture);
+    ASSERT_TRUE(gone) << gone.error().message;
+    EXPECT_EQ(*gone->find("failure"), Value("refused"));
+    EXPECT_THAT(gone->find("diagnostics")->as_string(), HasSubstr("gone"));
+    auto bad = build(vendor, std::string(kSource) + "int x = y;\n", "add", compiler, architecture);
+    ASSERT_TRUE(bad) << bad.error().message;
+    EXPECT_EQ(*bad->find("failure"), Value("refused"));
+    EXPECT_THAT(bad->find("diagnostics")->as_string(), HasSubstr("kernel:7:"));
+  }
+  static bool has_library(const char* name) {
+    void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    return library != nullptr;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Toolchain, NvrtcBuilds) {
+  const char* named = std::getenv("HONE_TEST_NVRTC");
+  const std::string compiler = named != nullptr ? named : "";
+  if (compiler.empty() && !has_library("libnvrtc.so.13") && !has_library("libnvrtc.so.12")) {
+    GTEST_SKIP() << "no NVRTC; HONE_TEST_NVRTC names one";
+  }
+  expect_built("cuda", compiler, "sm_90a");
+  expect_refused("cuda", compiler, "sm_90a");
+}
+
+TEST_F(Toolchain, NvrtcBuildsNoLaunchesFromDeviceCode) {
+  const char* named = std::getenv("HONE_TEST_NVRTC");
+  const std::string compiler = named != nullptr ? named : "";
+  if (compiler.empty() && !has_library("libnvrtc.so.13") && !has_library("libnvrtc.so.12")) {
+    GTEST_SKIP() << "no NVRTC; HONE_TEST_NVRTC names one";
+  }
+  for (const char* text :
+       {"extern \"C\" __global__ void add(float* x) { add<<<1, 1>>>(x); }\n",
+        "extern \"C\" __device__ int cudaLaunchDeviceV2(void*, void*);\n"
+        "extern \"C\" __global__ void add(float* x) { cudaLaunchDeviceV2(x, 0); }\n"}) {
+    auto built = build("cuda", text, "add", compiler, "sm_90a");
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_EQ(*built->find("failure"), Value("refused"));
+    EXPECT_THAT(built->find("diagnostics")->as_string(), HasSubstr("kernel:"));
+  }
+}
+
+TEST_F(Toolchain, HiprtcBuilds) {
+  if (!has_library("libhiprtc.so.7") && !has_library("libhiprtc.so.6") &&
+      !has_library("libamdhip64.so.5")) {
+    GTEST_SKIP() << "no hiprtc: scripts/setup --hip";
+  }
+  expect_built("hip", "", "gfx90a");
+  expect_refused("hip", "", "gfx90a");
+}
+
+TEST_F(Toolchain, ClangBuildsForMi300x) {
+  const std::string clang = "/usr/bin/clang++-19";
+  if (access(clang.c_str(), X_OK) != 0 || access("/usr/include/hip/hip_runtime.h", R_OK) != 0 ||
+      access("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc", R_OK) != 0) {
+    GTEST_SKIP() << "no clang++-19, HIP or device libraries: scripts/setup --hip";
+  }
+  expect_built("hip", clang, "gfx942");
+  expect_refused("hip", clang, "gfx942");
+}
+
+}  // namespace
+}  // namespace hone::test
