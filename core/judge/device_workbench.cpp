@@ -38,8 +38,9 @@ To bits(From value) {
 std::uint64_t word(double value) { return bits<std::uint64_t>(value); }
 
 std::uint64_t kind_of(const std::string& kind) {
-  static constexpr std::string_view kKinds[] = {
-      "normal", "uniform", "integers", "constant", "cancel", "scaled", "ties", "sparse", "ramp"};
+  static constexpr std::string_view kKinds[] = {"normal", "uniform", "integers", "constant",
+                                                "cancel", "scaled",  "ties",     "sparse",
+                                                "ramp",   "offsets"};
   const auto found = std::find(std::begin(kKinds), std::end(kKinds), kind);
   return found == std::end(kKinds) ? 0 : static_cast<std::uint64_t>(found - std::begin(kKinds));
 }

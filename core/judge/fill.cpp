@@ -114,6 +114,23 @@ void fill_scaled(T* out, std::uint64_t count, const Generator& g, const Stream& 
   each(out, count, [=](std::uint64_t i) { return s.normal(i) * scale + offset; });
 }
 
+/// Monotone, from 0 to a·(count − 1): the offsets of count − 1 segments of `a` elements on average, which
+/// grow with the power b − 1 of their place. Each operation rounds once, so that a device makes the same.
+template <typename T>
+void fill_offsets(T* out, std::uint64_t count, const Generator& g, const Stream& s) {
+  const double last = static_cast<double>(std::max<std::uint64_t>(count, 2) - 1);
+  const auto power = static_cast<int>(std::clamp(std::rint(g.b), 1.0, 4.0));
+  const double total = std::rint(g.a) * last;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bool inner = i > 0 && i + 1 < count;
+    const double jitter = inner ? static_cast<double>(s.unit(i)) - 0.5 : 0.0;
+    const double place = (static_cast<double>(i) + jitter) / last;
+    double raised = place;
+    for (int n = 1; n < power; ++n) raised *= place;
+    out[i] = to_element<T>(raised * total);
+  }
+}
+
 HONE_WIDE void fill_normal(float* out, std::uint64_t count, float mean, float deviation, Stream s) {
   for (std::uint64_t i = 0; i < count; ++i) out[i] = mean + s.normal(i) * deviation;
 }
@@ -161,6 +178,8 @@ void fill(T* out, std::uint64_t count, const Generator& g, std::uint64_t seed) {
     each(out, count, [=](std::uint64_t i) { return zero.unit(i) < a ? 0.0f : s.normal(i) * b; });
   } else if (g.kind == "ramp") {
     each(out, count, [&](std::uint64_t i) { return g.a + g.b * static_cast<double>(i); });
+  } else if (g.kind == "offsets") {
+    fill_offsets(out, count, g, s);
   } else {  // "normal"
     each(out, count, [=](std::uint64_t i) { return a + s.normal(i) * b; });
   }

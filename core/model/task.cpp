@@ -85,7 +85,7 @@ Result<Scalar> read_scalar(Fields f) {
 Result<Generator> read_generator(Fields f) {
   Generator g;
   g.kind = f.choice("kind", {"normal", "uniform", "integers", "constant", "cancel", "scaled",
-                             "ties", "sparse", "ramp"});
+                             "ties", "sparse", "ramp", "offsets"});
   g.a = f.number_or("a", 0, -kBig, kBig);
   g.b = f.number_or("b", 1, -kBig, kBig);
   HONE_TRY(f.finish());

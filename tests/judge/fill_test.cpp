@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -76,6 +77,28 @@ void expect_rounded(DType dtype) {
 TEST(Fill, FloatsOfSixteenBitsAreTheRoundedFloats) {
   expect_rounded<Half>(DType::kF16);
   expect_rounded<Bfloat16>(DType::kBF16);
+}
+
+TEST(Fill, OffsetsRiseFromZeroToTheLastOne) {
+  for (const double power : {1.0, 2.0, 3.0}) {
+    for (const std::size_t n : {2u, 3u, 1000u}) {
+      std::vector<std::int32_t> offsets(n);
+      fill_tensor(offsets.data(), DType::kI32, n, {"offsets", 64, power}, 5);
+      EXPECT_EQ(offsets.front(), 0);
+      EXPECT_EQ(offsets.back(), static_cast<std::int32_t>(64 * (n - 1)));
+      EXPECT_TRUE(std::is_sorted(offsets.begin(), offsets.end()));
+    }
+  }
+  std::vector<std::int32_t> even(1001), skewed(1001), other(1001);
+  fill_tensor(even.data(), DType::kI32, even.size(), {"offsets", 64, 1}, 5);
+  fill_tensor(skewed.data(), DType::kI32, skewed.size(), {"offsets", 64, 3}, 5);
+  fill_tensor(other.data(), DType::kI32, other.size(), {"offsets", 64, 3}, 6);
+  EXPECT_NE(skewed, other);
+  EXPECT_NEAR(even[500], 32000, 64);
+  EXPECT_NEAR(skewed[500], 8000, 64);
+  // Empty ones at the start, long ones at the end.
+  EXPECT_EQ(skewed[5], skewed[6]);
+  EXPECT_GT(skewed[1000] - skewed[990], 3 * 64 * 9);
 }
 
 TEST(Fill, SeedsAreIndependent) {

@@ -23,7 +23,7 @@ __device__ inline double add(double a, double b) { return a + b; }
 
 enum { kWords = 12 };
 enum DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64, kF16, kBF16 };
-enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kSparse, kRamp };
+enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kSparse, kRamp, kOffsets };
 
 __device__ inline u64 first() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline u64 stride() { return (u64)gridDim.x * blockDim.x; }
@@ -132,6 +132,16 @@ __device__ inline double element(u64 address, u64 dtype, u64 i) {
   }
 }
 
+// As fill_offsets in core/judge/fill.cpp.
+__device__ inline double offset(u64 seed, u64 i, u64 count, double a, double b) {
+  const double last = (double)((count > 2 ? count : 2) - 1);
+  const double jitter = i > 0 && i + 1 < count ? add((double)unit(seed, i), -0.5) : 0.0;
+  const double place = add((double)i, jitter) / last, power = rint(b);
+  double raised = place;
+  for (int n = 1; n < 4 && n < power; ++n) raised = mul(raised, place);
+  return mul(raised, mul(rint(a), last));
+}
+
 // Words: address, count, dtype, kind, a, b (doubles), seed, second seed, low, span (integers), scale and offset (floats).
 extern "C" __global__ void hone_fill(const u64* table) {
   const u64* item = table + (u64)blockIdx.y * kWords;
@@ -160,6 +170,7 @@ extern "C" __global__ void hone_fill(const u64* table) {
       case kTies: store(address, dtype, i, mul(normal(other, mixed(seed, i) % span), fb)); break;
       case kSparse: store(address, dtype, i, unit(other, i) < fa ? 0.0f : mul(normal(seed, i), fb)); break;
       case kRamp: store(address, dtype, i, add(a, mul(b, (double)i))); break;
+      case kOffsets: store(address, dtype, i, offset(seed, i, item[1], a, b)); break;
       default: store(address, dtype, i, add(fa, mul(normal(seed, i), fb))); break;
     }
   }

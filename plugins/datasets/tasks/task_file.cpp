@@ -28,7 +28,7 @@ const Names& dtypes() {
 }
 const Names& kinds() {
   static const Names kAll{"normal", "uniform", "integers", "constant", "cancel",
-                          "scaled", "ties",    "sparse",   "ramp"};
+                          "scaled", "ties",    "sparse",   "ramp",     "offsets"};
   return kAll;
 }
 
