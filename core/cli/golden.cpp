@@ -33,7 +33,10 @@ std::string language_of_file(std::string_view file, const std::vector<std::strin
   const auto is = [&](std::string_view language) {
     if (language == "c") return file.ends_with(".c");
     if (language == "c++") return file.ends_with(".cpp") || file.ends_with(".cc");
-    return file.ends_with(".cu");
+    if (!file.ends_with(".cu")) return false;
+    const std::string_view stem = file.substr(0, file.size() - 3);
+    const std::size_t dot = stem.rfind('.');
+    return dot == std::string_view::npos || stem.substr(dot + 1) == language;
   };
   const auto found = std::find_if(languages.begin(), languages.end(), is);
   return found == languages.end() ? "" : *found;

@@ -21,7 +21,8 @@ struct Golden {
 };
 
 /// Which of a backend's languages a file is written in, by its ending: .c, .cpp and .cc, or .cu for the
-/// first language that is neither C nor C++; "" where it is none of them.
+/// first language that is neither C nor C++; .NAME.cu for that language alone. "" where it is none of
+/// them.
 std::string language_of_file(std::string_view file, const std::vector<std::string>& languages);
 
 /// All files of a folder that are in one of the languages, by name; none where there is no folder. A

@@ -1,14 +1,11 @@
 // The conversation with one judge.
 #include "evaluate/device.hpp"
 
-#include <poll.h>
-
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
-#include "judge/workbench.hpp"
 
 namespace hone {
 namespace {
@@ -16,15 +13,6 @@ namespace {
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
 constexpr double kExitSeconds = 5;
-constexpr double kOpenSeconds = 20;  // for a device's context
-constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64}
-                                             << 30;  // the task's own limit is the judge's to keep
-
-std::string cores_text(const std::vector<int>& cores) {
-  std::string text;
-  for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
-  return text;
-}
 
 std::string kind_of(const Value& answer) {
   const Value* kind = answer.find("kind");
@@ -37,11 +25,6 @@ Result<Judgement> judgement_of(const Value& answer) {
     return internal_error("judge: found an answer '" + kind_of(answer) + "', expected 'judged'");
   }
   return judgement_from_value(*judgement);
-}
-
-void wait_readable(int fd, double seconds) {
-  pollfd polled{fd, POLLIN, 0};
-  static_cast<void>(poll(&polled, 1, static_cast<int>(seconds * 1e3)));
 }
 
 /// The task without its sources, which judges have no use for.
@@ -65,70 +48,6 @@ Status Device::start() {
   return {};
 }
 
-Status Device::ensure_judge() {
-  if (judge_ != nullptr) return {};
-  HONE_ASSIGN(auto ends, stream_pair());
-  SpawnRequest spawn;
-  spawn.jail = Jail::kJudge;
-  spawn.label = "judge " + std::to_string(spec_.index);
-  spawn.program = options_.libexec / "hone-judge";
-  spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index),
-                     std::to_string(spec_.judge_cpu), cores_text(spec_.cores)};
-  spawn.fds = {ends.second.get()};
-  HONE_ASSIGN(judge_, launcher_.spawn(spawn));
-  judge_socket_ = std::move(ends.first);
-  if (Status equipped = equip(); !equipped) {
-    // A judge that could not open its device has said why on its way out.
-    const auto exit = judge_->wait(kExitSeconds);
-    const std::string words = exit ? exit->output : "";
-    stop_judge();
-    return unavailable("device " + std::to_string(spec_.index) + ": " +
-                       (words.empty() ? equipped.error().message : words));
-  }
-  return {};
-}
-
-/// The judge hears what it needs besides its device, and says what the device is.
-Status Device::equip() {
-  HONE_ASSIGN(facts_, ask_facts({}));
-  if (options_.device_code) {
-    const Value* architecture = facts_.find("architecture");
-    HONE_TRY(builds_.use_architecture(architecture->as_string()));
-    BuildRequest build;
-    build.language = options_.toolchains.begin()->first;
-    build.name = "harness.cu";
-    build.text = std::string(harness_source());
-    build.entries = harness_kernels();
-    HONE_ASSIGN(const auto built, builds_.build(build));
-    if (!built->ok) return internal_error("the harness does not build: " + built->diagnostics);
-    HONE_ASSIGN(const UniqueFd harness, memory_file("hone-harness", built->artifact));
-    HONE_TRY(ask_facts({harness.get()}));
-  }
-  return {};
-}
-
-Result<Value> Device::ask_facts(const std::vector<int>& fds) {
-  HONE_ASSIGN(const Value answer, ask(Value::map({{"verb", "equip"}}), fds, {}));
-  if (const Value* facts = answer.find("facts")) return *facts;
-  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
-  return unavailable(judgement.message);
-}
-
-std::string Device::name() const {
-  const Value* name = facts_.find("name");
-  const Value* driver = facts_.find("driver");
-  if (name == nullptr || driver == nullptr) return "unknown device";
-  return name->as_string() + (driver->as_string().empty() ? "" : ", driver " + driver->as_string());
-}
-
-double Device::bytes_per_second_max(const Task& task) const {
-  const Value* most = facts_.find("bytes_per_second_max");
-  const Value* units = facts_.find("multiprocessors");
-  if (most == nullptr || !most->is_number() || most->as_double() <= 0) return 1e300;
-  if (options_.device_code || units == nullptr || !units->is_int()) return most->as_double();
-  return most->as_double() / static_cast<double>(units->as_int()) * task.threads;
-}
-
 void Device::stop_judge() {
   // The judge goes first: it thaws what it holds, and then the launcher can end all of them.
   judge_socket_.reset();
@@ -141,41 +60,6 @@ void Device::stop_judge() {
   ages_.clear();
   kept_.clear();
   kept_ages_.clear();
-}
-
-Result<Device::Runner> Device::start_candidate() {
-  HONE_ASSIGN(auto ends, packet_pair());
-  SpawnRequest spawn;
-  spawn.jail = Jail::kCandidate;
-  spawn.label = "candidate";
-  spawn.program = options_.libexec / "hone-candidate";
-  spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
-  spawn.device = options_.device_code;
-  if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
-  spawn.fds = {ends.second.get()};
-  spawn.cpus = {spec_.cores.front()};
-  spawn.limits.memory_bytes = kCandidateMemoryMax;
-  HONE_ASSIGN(auto process, launcher_.spawn(spawn));
-  return Runner{std::move(process), std::move(ends.first)};
-}
-
-Result<Device::Runner> Device::take_candidate() {
-  if (standby_) {
-    Runner ready = std::move(*standby_);
-    standby_.reset();
-    return ready;
-  }
-  return start_candidate();
-}
-
-void Device::refill() {
-  if (standby_) return;
-  auto fresh = start_candidate();
-  if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
-  standby_ = std::move(fresh).value();
-  // Rationale: making a context disturbs what is measured on the device, so it has ended before the
-  // next measurement begins.
-  if (options_.device_code) wait_readable(standby_->socket.get(), kOpenSeconds);
 }
 
 Result<Value> Device::ask(const Value& request, const std::vector<int>& fds,

@@ -97,8 +97,8 @@ class LocalEvaluator : public Evaluator {
     if (std::find(languages.begin(), languages.end(), submission.language) == languages.end()) {
       return invalid_argument("language '" + submission.language + "' is not one of the task's");
     }
-    if (static_cast<std::size_t>(submission.task->threads) >
-        options_.devices.front().cores.size()) {
+    if (!options_.device_code && static_cast<std::size_t>(submission.task->threads) >
+                                     options_.devices.front().cores.size()) {
       return failed_precondition(
           "task " + submission.task->id + " grants " + std::to_string(submission.task->threads) +
           " cores, this device has " + std::to_string(options_.devices.front().cores.size()));
@@ -371,20 +371,6 @@ class LocalEvaluator : public Evaluator {
 
 }  // namespace
 
-std::string_view stage_name(Stage stage) {
-  switch (stage) {
-    case Stage::kQueued:
-      return "queued";
-    case Stage::kBuilding:
-      return "building";
-    case Stage::kChecking:
-      return "checking";
-    case Stage::kMeasuring:
-      return "measuring";
-  }
-  return "queued";
-}
-
 Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
                                                   std::string hardware) {
   if (options.devices.empty()) return invalid_argument("no device is configured");
@@ -398,20 +384,6 @@ Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
   BuildPool builds(launcher, options);
   Device device(launcher, builds, options, options.devices.front());
   return device.admit(task, seed);
-}
-
-std::vector<DeviceSpec> default_devices(int cpus) {
-  if (cpus <= 1) return {{0, 0, {0}}};
-  if (cpus < 4) {
-    DeviceSpec only{0, 0, {}};
-    for (int cpu = cpus - 1; cpu >= 0; --cpu) only.cores.push_back(cpu);
-    return {only};
-  }
-  std::vector<DeviceSpec> devices;
-  for (int first = 0; first + 4 <= cpus; first += 4) {
-    devices.push_back({static_cast<int>(devices.size()), first, {first + 1, first + 2, first + 3}});
-  }
-  return devices;
 }
 
 }  // namespace hone

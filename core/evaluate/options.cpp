@@ -1,0 +1,36 @@
+// Defaults of a machine, and the names of stages.
+#include "evaluate/options.hpp"
+
+#include "evaluate/evaluator.hpp"
+
+namespace hone {
+
+std::string_view stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::kQueued:
+      return "queued";
+    case Stage::kBuilding:
+      return "building";
+    case Stage::kChecking:
+      return "checking";
+    case Stage::kMeasuring:
+      return "measuring";
+  }
+  return "queued";
+}
+
+std::vector<DeviceSpec> default_devices(int cpus) {
+  if (cpus <= 1) return {{0, 0, {0}}};
+  if (cpus < 4) {
+    DeviceSpec only{0, 0, {}};
+    for (int cpu = cpus - 1; cpu >= 0; --cpu) only.cores.push_back(cpu);
+    return {only};
+  }
+  std::vector<DeviceSpec> devices;
+  for (int first = 0; first + 4 <= cpus; first += 4) {
+    devices.push_back({static_cast<int>(devices.size()), first, {first + 1, first + 2, first + 3}});
+  }
+  return devices;
+}
+
+}  // namespace hone
