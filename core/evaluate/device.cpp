@@ -14,19 +14,6 @@ constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
 constexpr double kExitSeconds = 5;
 
-std::string kind_of(const Value& answer) {
-  const Value* kind = answer.find("kind");
-  return kind != nullptr && kind->is_string() ? kind->as_string() : "";
-}
-
-Result<Judgement> judgement_of(const Value& answer) {
-  const Value* judgement = answer.find("judgement");
-  if (kind_of(answer) != "judged" || judgement == nullptr) {
-    return internal_error("judge: found an answer '" + kind_of(answer) + "', expected 'judged'");
-  }
-  return judgement_from_value(*judgement);
-}
-
 /// The task without its sources, which judges have no use for.
 Value task_for_judge(const Task& task) {
   Task bare = task;

@@ -54,7 +54,7 @@ class Device {
   Result<DeviceResult> run(const DeviceJob& job);
   /// What the device says of itself, once started.
   const Value& facts() const { return facts_; }
-  /// "NVIDIA H200, driver 580.65"
+  /// Its name and its driver's version.
   std::string name() const;
   /// What it can load and store in a second for this task, caches included.
   double bytes_per_second_max(const Task& task) const;

@@ -44,4 +44,17 @@ Result<Judgement> judgement_from_value(const Value& value) {
   return j;
 }
 
+std::string kind_of(const Value& answer) {
+  const Value* kind = answer.find("kind");
+  return kind != nullptr && kind->is_string() ? kind->as_string() : "";
+}
+
+Result<Judgement> judgement_of(const Value& answer) {
+  const Value* judgement = answer.find("judgement");
+  if (kind_of(answer) != "judged" || judgement == nullptr) {
+    return internal_error("judge: found an answer '" + kind_of(answer) + "', expected 'judged'");
+  }
+  return judgement_from_value(*judgement);
+}
+
 }  // namespace hone
