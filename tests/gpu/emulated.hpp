@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/cuda_calls.hpp"
@@ -31,10 +32,17 @@ struct Built {
 
 inline Built build(const char* source, const std::vector<std::string>& expressions = {},
                    std::vector<const char*> options = {"--gpu-architecture=sm_90"},
-                   const char* name = "kernel.cu") {
+                   const char* name = "kernel.cu",
+                   const std::vector<std::pair<const char*, const char*>>& headers = {}) {
   Built built;
   nvrtcProgram program = nullptr;
-  built.result = nvrtcCreateProgram(&program, source, name, 0, nullptr, nullptr);
+  std::vector<const char*> names, texts;
+  for (const auto& [header, text] : headers) {
+    names.push_back(header);
+    texts.push_back(text);
+  }
+  built.result = nvrtcCreateProgram(&program, source, name, static_cast<int>(names.size()),
+                                    texts.data(), names.data());
   if (built.result != NVRTC_SUCCESS) return built;
   for (const std::string& one : expressions) nvrtcAddNameExpression(program, one.c_str());
   built.result = nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
