@@ -11,14 +11,14 @@ namespace hone {
 namespace {
 
 struct DemoTurn {
-  const char* file;
+  const char* file;  ///< without its ending, which is the language's
   const char* about;
 };
 constexpr DemoTurn kTurns[] = {
-    {"demo_1_wrong.cpp", "multiplies where it should add"},
-    {"demo_2_crash.cpp", "has no bounds check"},
-    {"demo_3_slow.cpp", "right, but through a temporary"},
-    {"demo_4_fused.cpp", "fused: one pass over memory"},
+    {"demo_1_wrong", "multiplies where it should add"},
+    {"demo_2_crash", "has no bounds check"},
+    {"demo_3_slow", "right, but through a temporary"},
+    {"demo_4_fused", "fused: one pass over memory"},
 };
 constexpr const char* kTask = "add_relu";
 
@@ -69,17 +69,21 @@ class DemoCommand : public Command {
   }
   std::vector<std::string> examples() const override {
     return {"hone demo", "hone demo --show-source   # and what each kernel is",
-            "hone demo --json          # one object per turn"};
+            "hone demo --json          # one object per turn",
+            "hone demo --backend NAME  # the same kernels for a GPU"};
   }
   void declare(OptionSet& options) override {
     options.flag({.name = "--show-source", .doc = "print each submission before it is sent"},
                  show_source_);
     options.flag({.name = "--json", .doc = "print one JSON object per turn"}, json_);
+    options.text({.name = "--backend", .doc = "what evaluates, over the configuration"}, backend_);
     config_.declare(options);
   }
 
   int run(Terminal& terminal) override {
-    const auto loaded = load_config(config_.file, config_.sets);
+    std::vector<std::string> sets = config_.sets;
+    if (!backend_.empty()) sets.push_back("backend=" + backend_);
+    const auto loaded = load_config(config_.file, sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     LoadedConfig here = on_free_ports(*loaded);
     here.config.environment.max_turns = static_cast<std::int64_t>(std::size(kTurns));
@@ -90,14 +94,17 @@ class DemoCommand : public Command {
     options.name = "hone-demo/1";
     auto client = Client::connect((*server)->endpoint(), options);
     if (!client) return terminal.fail(client.error());
-    const int status = play(terminal, **client, **server);
+    const int status = play(terminal, **client, **server, here.config.backend);
     client->reset();
     (*server)->shut_down(5);
     return status;
   }
 
  private:
-  int play(Terminal& terminal, Client& client, const LocalServer& server) const {
+  int play(Terminal& terminal, Client& client, const LocalServer& server,
+           const std::string& backend) const {
+    const std::string language = backend == "cpu" ? "c++" : backend;
+    const char* ending = backend == "cpu" ? ".cpp" : ".cu";
     ResetOptions options;
     options.task = kTask;
     options.seed = 1;
@@ -109,11 +116,11 @@ class DemoCommand : public Command {
                     " through the C++ client:");
     }
     for (std::size_t i = 0; i < std::size(kTurns); ++i) {
-      const auto source =
-          read_file(install_root() / "share/tasks" / kTask / "golden" / kTurns[i].file);
+      const auto source = read_file(install_root() / "share/tasks" / kTask / "golden" /
+                                    (std::string(kTurns[i].file) + ending));
       if (!source) return terminal.fail(source.error(), "hone's folder is incomplete: hone doctor");
       if (show_source_ && !json_) terminal.line("\n" + terminal.paint(Colour::kDim, *source));
-      const auto step = take_step(terminal, client, *episode, *source, i);
+      const auto step = take_step(terminal, client, *episode, *source, language, i);
       if (!step) return terminal.fail(step.error());
       json_ ? print_json(terminal, *step, *source) : print(terminal, *step, kTurns[i].about);
       if (step->ended()) break;
@@ -128,12 +135,13 @@ class DemoCommand : public Command {
   }
 
   static Result<Step> take_step(Terminal& terminal, Client& client, Episode& episode,
-                                const std::string& source, std::size_t i) {
+                                const std::string& source, const std::string& language,
+                                std::size_t i) {
     const std::string turn =
         "turn " + std::to_string(i + 1) + " of " + std::to_string(std::size(kTurns)) + ": ";
     terminal.status(turn + "sent…");
     const Pending pending =
-        client.submit_step(episode, {.code = source, .response = {}, .language = "c++"});
+        client.submit_step(episode, {.code = source, .response = {}, .language = language});
     while (!pending.done()) {
       pending.wait(-1, true);
       for (const Value& progress : Pending(pending).take_progress()) {
@@ -198,6 +206,7 @@ class DemoCommand : public Command {
   }
 
   ConfigOptions config_;
+  std::string backend_;
   bool show_source_ = false, json_ = false;
 };
 
