@@ -21,6 +21,7 @@ FIELDS = (
     "sync_fails",
     "lose_write",
     "lie_about_sync",
+    "step_monotonic",
 )
 JOURNAL = "chaos.db"  # the name that shim.c knows
 

@@ -35,7 +35,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="leave the journal and the log where they are")
     parser.add_argument(
         "--sabotage",
-        choices=("lose-write", "no-sync", "drop-turn", "change-reward", "leave-process"),
+        choices=("lose-write", "no-sync", "drop-turn", "change-reward", "leave-process", "step-monotonic"),
         help="spoil the run on purpose: the harness must find it",
     )
     parser.add_argument("--plan", action="store_true", help="print what the seed decides, and do nothing")
@@ -61,6 +61,7 @@ def last_line(chaos: Chaos, minutes: float, as_json: bool) -> str:
             "outcomes": model.outcomes,
             "faults": dict(chaos.faults.done),
             "slowest_s": round(model.slowest_s, 1),
+            "reaped": chaos.silence.reaped,
         }
         return json.dumps(told)
     wrong = f", {len(model.violations)} violations" if model.violations else ""

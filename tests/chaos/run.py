@@ -15,6 +15,7 @@ from pathlib import Path
 from clients import STUCK_S, Player, Pulse
 from control import Orders
 from faults import Faults
+from leases import Silence
 from model import Model
 from network import Namespace, Proxy
 from plan import Round, draw_round
@@ -53,6 +54,9 @@ class Chaos:
         self.server = Server(settings.binary, settings.folder, self.orders, self.place)
         self.proxies = [Proxy(self.place.address, self.place.port) for _ in range(PROXIES)]
         self.faults = Faults(self.orders, self.place, self.proxies, self.model)
+        self.silence = Silence(
+            self.server, self.orders, self.model, settings.seed, settings.sabotage == "step-monotonic"
+        )
         self.ends: Counter[str] = Counter()
         self.kills = 0
         self.stop = asyncio.Event()
@@ -223,6 +227,13 @@ class Chaos:
             subprocess.Popen([sys.executable, "-c", f"import os\nif os.fork() == 0:\n    exec({code!r})"]).wait()
         status = await self.server.stop()
         self.model.require(status == 0, f"the last server ended with {status}: {self.server.last_words()}")
+        if self.model.violations:
+            return
+        named = next((one for one in left if not one.ended), None)
+        player = self.players[named.client if named is not None else 0]
+        # A client names what it plays in every heartbeat: silent is who is gone, or connected anew.
+        await asyncio.gather(*(one.close() for one in self.players))
+        await self.silence.run(player, named)
 
     def _spoil_journal(self) -> None:
         """So that it is seen that the verification sees."""

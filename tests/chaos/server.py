@@ -74,14 +74,19 @@ class Server:
     def running(self) -> bool:
         return self.process is not None and self.process.returncode is None
 
-    async def spawn(self) -> None:
+    async def spawn(self, *settings: str) -> None:
         self.orders.for_a_new_server()
         environment = {**os.environ, **self.orders.environment(), "TMPDIR": str(self.temporary)}
         # Rationale: a report ends the process with a status of its own, and the harness looks into the log besides.
         environment["TSAN_OPTIONS"] = f"halt_on_error=0:exitcode=66:log_path={self.folder / 'tsan'}"
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *self._command, stdout=subprocess.PIPE, stderr=log, env=environment, start_new_session=True
+                *self._command,
+                *(word for one in settings for word in ("--set", one)),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
             )
         self.starts += 1
 

@@ -27,6 +27,7 @@ struct orders {
   int64_t sync_fails;                                    /* the next sync finds a failing disk */
   int64_t lose_write;                                    /* sabotage: at that count, not written */
   int64_t lie_about_sync;                                /* sabotage: said to be synced */
+  int64_t step_monotonic;                                /* sabotage: of CLOCK_MONOTONIC too */
 };
 
 struct extent {
@@ -171,7 +172,8 @@ int clock_gettime(clockid_t clock, struct timespec* now) {
   if (real_clock_gettime == NULL) find_functions();
   const int result = real_clock_gettime(clock, now);
   if (result == 0 && g_orders != NULL &&
-      (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+      (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
+       (clock == CLOCK_MONOTONIC && g_orders->step_monotonic != 0))) {
     now->tv_sec += (time_t)g_orders->clock_offset_s;
   }
   return result;

@@ -1,0 +1,90 @@
+"""Clients that say nothing until their leases run out, on a server whose clock is set again and again meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import sqlite3
+import time
+
+import hone
+from clients import Player
+from control import Orders
+from model import Episode, Model
+from plan import HOUR
+from server import Server, ServerFailed
+
+LEASE_S = 5.0
+OVERDUE_S = 20.0  # a lease that ran out so long ago, and was not noticed
+LOOK_EVERY_S = 0.1
+REAPED, ENDED = 3, 1  # states in the journal
+
+
+class Silence:
+    """A server of its own on the journal: leases run from its start, by the clock that nobody can set."""
+
+    def __init__(self, server: Server, orders: Orders, model: Model, seed: int, sabotage: bool) -> None:
+        self.server, self.orders, self.model, self.sabotage = server, orders, model, sabotage
+        self.draw = random.Random(f"{seed}/leases")
+        self.reaped = 0
+
+    async def run(self, player: Player, named: Episode | None) -> None:
+        """Everybody is silent, but `player` names `named` now and then."""
+        silent = self._held() - (named is not None)
+        self.model.require(silent > 0, "no episode was left open, so that no lease can run out")
+        started = time.monotonic()
+        await self.server.spawn(f"server.lease_s={LEASE_S}", f"server.ended_lease_s={LEASE_S}")
+        self.orders["step_monotonic"] = int(self.sabotage)
+        if not await self.server.ready():
+            raise ServerFailed(f"the server with short leases does not start: {self.server.last_words()}")
+        ready = time.monotonic()
+        await player.connect()
+        while self.reaped < silent:
+            self.orders["clock_offset_s"] = self.draw.randint(-72, 72) * HOUR
+            if named is not None:
+                await player.resume(named)
+            assert player.client is not None
+            self.reaped = int((await player.client.metrics())["episodes_reaped"])
+            age = time.monotonic() - started
+            self.model.require(self.reaped == 0 or age >= LEASE_S, f"a lease of {LEASE_S} s ran out after {age:.1f} s")
+            overdue = time.monotonic() - ready > LEASE_S + OVERDUE_S
+            self.model.require(not overdue, f"{silent - self.reaped} of {silent} leases do not run out")
+            if self.model.violations:
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
+        self.model.require(self.reaped == silent, f"{self.reaped} leases ran out, of {silent} silent episodes")
+        await self._gone(player, named)
+        status = await self.server.stop()
+        self.model.require(status == 0, f"the server with short leases ended with {status}: {self.server.last_words()}")
+        self._compare(named)
+
+    async def _gone(self, player: Player, named: Episode | None) -> None:
+        for episode in self.model.episodes.values():
+            if episode is named or episode.closed:
+                continue
+            try:
+                await player.resume(episode)
+            except hone.NotFound:
+                return
+            self.model.violate(f"episode {episode.name} is there, and its lease ran out")
+            return
+
+    def _held(self) -> int:
+        with contextlib.closing(sqlite3.connect(self.server.journal)) as database:
+            found: int = database.execute("SELECT count(*) FROM episodes WHERE held = 1").fetchone()[0]
+        return found
+
+    def _compare(self, named: Episode | None) -> None:
+        """What the journal says of them; their turns are looked at with everybody's."""
+        self.model.require(self._held() == (named is not None), f"{self._held()} episodes are still held")
+        with contextlib.closing(sqlite3.connect(self.server.journal)) as database:
+            states = dict(database.execute("SELECT id & 0xffffffff, state FROM episodes"))
+        for episode in self.model.episodes.values():
+            if episode is named or episode.closing:
+                continue
+            state = states.get(int(episode.name[8:], 16))
+            self.model.require(
+                state == (ENDED if episode.ended else REAPED),
+                f"episode {episode.name}: its lease ran out, and the journal has it in state {state}",
+            )
