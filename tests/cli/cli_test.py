@@ -235,7 +235,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}" """
             ).stdout.split()
 
         self.assertEqual(complete("hone", "dem"), ["demo"])
-        self.assertEqual(complete("hone", "tasks", "soft"), ["softmax"])
+        self.assertEqual(complete("hone", "tasks", "soft"), ["softmax", "softmax_long"])
         self.assertIn("--endpoint", complete("hone", "serve", "--e"))
         self.assertEqual(complete("hone", "bench", "pro"), ["protocol"])
         self.assertEqual(complete("hone", "validate", "--ch"), [])  # hidden
