@@ -177,7 +177,7 @@ class DeviceWorkbench : public Workbench {
   double bytes_per_second_max(const Task&) const override {
     return bytes_per_second_ > 0 ? bytes_per_second_ : 1e300;
   }
-  bool can_guard() const override { return false; }
+  Placement placement() const override { return Placement::kDevice; }
 
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override {
     return overwrite(*flush_, flush_bytes_, ++flushes_);

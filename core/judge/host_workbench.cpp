@@ -80,7 +80,7 @@ class HostWorkbench : public Workbench {
     return {};
   }
 
-  bool can_guard() const override { return true; }
+  Placement placement() const override { return Placement::kCanaries; }
 
   Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) override {
     evict(a.base(), bytes);

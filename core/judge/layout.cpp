@@ -1,5 +1,4 @@
-// Places tensors one after another, each in pages of its own: first those that calls only read, then
-// those that they write.
+// Places tensors one after another, each in pages of its own.
 #include "judge/layout.hpp"
 
 #include <algorithm>
@@ -8,8 +7,8 @@ namespace hone {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-// At least so many canary bytes before and behind a payload; what device memory is aligned to.
-constexpr std::uint64_t kCanary = 256;
+constexpr std::uint64_t kCanary = 64;  // at least so many canary bytes before and behind a payload
+constexpr std::uint64_t kDeviceCanary = 256;  // and so many where vendors align memory to it
 constexpr std::uint64_t kArenaMax = std::uint64_t{64} << 30;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -17,9 +16,10 @@ std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1
 /// One tensor after what is placed already.
 void place_region(Region& r, std::uint64_t alignment, Placement placement, Layout& layout) {
   r.begin = layout.total;
-  if (placement == Placement::kCanaries) {
-    r.payload = r.begin + kCanary;
-    r.end = up(r.payload + r.bytes + kCanary, kPage);
+  if (placement != Placement::kGuards) {
+    const std::uint64_t canary = placement == Placement::kDevice ? kDeviceCanary : kCanary;
+    r.payload = r.begin + canary;
+    r.end = up(r.payload + r.bytes + canary, kPage);
     layout.total = r.end;
   } else {
     r.end = up(r.begin + kCanary + up(r.bytes, alignment), kPage);
@@ -29,13 +29,16 @@ void place_region(Region& r, std::uint64_t alignment, Placement placement, Layou
   }
 }
 
-/// All calls' tensors that are written, or all that are not.
-Status place(const Task& task, const Dims& dims, Placement placement, bool exact, bool written,
+enum class Which { kAll, kRead, kWritten };
+
+/// All calls' tensors of a kind.
+Status place(const Task& task, const Dims& dims, Placement placement, bool exact, Which which,
              Layout& layout) {
   for (std::vector<Region>& regions : layout.calls) {
     for (std::size_t t = 0; t < task.tensors.size(); ++t) {
       const Tensor& tensor = task.tensors[t];
-      if ((tensor.role != Role::kIn) != written) continue;
+      if (which != Which::kAll && (tensor.role != Role::kIn) != (which == Which::kWritten))
+        continue;
       HONE_ASSIGN(const std::int64_t elements, element_count(tensor, dims));
       const std::size_t element = dtype_size(form_dtype(tensor, exact));
       Region& r = regions[t];
@@ -60,9 +63,13 @@ Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Pl
                        bool exact) {
   Layout layout;
   layout.calls.assign(calls, std::vector<Region>(task.tensors.size()));
-  HONE_TRY(place(task, dims, placement, exact, false, layout));
+  if (placement != Placement::kDevice) {
+    HONE_TRY(place(task, dims, placement, exact, Which::kAll, layout));
+    return layout;
+  }
+  HONE_TRY(place(task, dims, placement, exact, Which::kRead, layout));
   layout.outputs_begin = layout.total;
-  HONE_TRY(place(task, dims, placement, exact, true, layout));
+  HONE_TRY(place(task, dims, placement, exact, Which::kWritten, layout));
   layout.outputs_end = layout.total;
   return layout;
 }

@@ -12,6 +12,7 @@ namespace hone {
 
 enum class Placement {
   kCanaries,  ///< payloads 64-byte aligned, canary bytes on both sides
+  kDevice,    ///< as kCanaries, but 256-byte aligned, and what calls write lies together
   kGuards,    ///< payloads end at an inaccessible page (to the alignment the task grants), canary
               ///< bytes before them
 };
@@ -25,7 +26,7 @@ struct Region {
 struct Layout {
   std::vector<std::vector<Region>> calls;  ///< [call][tensor, in the task's order]
   std::vector<Guard> guards;
-  std::uint64_t outputs_begin = 0, outputs_end = 0;  ///< all that calls write, with its canaries
+  std::uint64_t outputs_begin = 0, outputs_end = 0;  ///< kDevice: all that calls write
   std::uint64_t total = 0;                           ///< bytes of arena used, whole pages
 };
 

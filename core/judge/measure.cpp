@@ -32,7 +32,7 @@ constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
-  HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kCanaries, exact));
+  HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, exact));
   return one.total;
 }
 
@@ -68,7 +68,7 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
     shapes.push_back(std::move(largest));
   }
   for (const Dims& dims : shapes) {
-    for (const Placement placement : {Placement::kCanaries, Placement::kGuards}) {
+    for (const Placement placement : {Placement::kDevice, Placement::kGuards}) {
       HONE_ASSIGN(const Layout layout, lay_out(task, dims, 1, placement, exact));
       bytes = std::max(bytes, layout.total + scratch(dims));
     }
@@ -89,7 +89,7 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
                     Workbench& workbench) {
   auto set = InputSet::make(task, task.timed, 0, 1, seed, *reference.runner, workbench);
   if (!set) return fault(set.error());
-  auto layout = lay_out(task, task.timed, 1, Placement::kCanaries, false);
+  auto layout = lay_out(task, task.timed, 1, workbench.placement(), false);
   if (!layout) return fault(layout.error());
   if (Status frozen = baseline.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), "baseline", "calibration");
@@ -141,7 +141,7 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, workbench_,
                             settings_.defences);
   if (!set) return fault(set.error());
-  auto layout = lay_out(task_, task_.timed, calls, Placement::kCanaries, false);
+  auto layout = lay_out(task_, task_.timed, calls, workbench_.placement(), false);
   if (!layout) return fault(layout.error());
   const Side baseline{*baseline_.runner, "baseline", derive_seed(secret, "baseline"),
                       kReferenceSeconds * static_cast<double>(calls)};

@@ -54,9 +54,9 @@ Judgement Session::check(const Trial& trial, std::size_t number) {
   auto set = InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
                             workbench_, settings_.defences);
   if (!set) return fault(set.error());
-  const Placement placement = settings_.defences.holds(Defence::kGuards) && workbench_.can_guard()
-                                  ? trial.placement
-                                  : Placement::kCanaries;
+  const bool guards =
+      settings_.defences.holds(Defence::kGuards) && workbench_.placement() == Placement::kCanaries;
+  const Placement placement = guards ? trial.placement : workbench_.placement();
   auto layout = lay_out(task_, trial.dims, 1, placement, false);
   if (!layout) return fault(layout.error());
 

@@ -80,8 +80,8 @@ class Workbench {
   virtual double bytes_per_second_max(const Task& task) const = 0;
   /// Leaves nothing of what is in an arena.
   virtual Status scrub(const Arena& arena) = 0;
-  /// Whether pages around tensors can be made inaccessible.
-  virtual bool can_guard() const = 0;
+  /// How tensors lie where no guard pages are wanted, or there can be none.
+  virtual Placement placement() const = 0;
   /// Moves what lies in the first `bytes` of both arenas out of the caches.
   virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
 };

@@ -36,26 +36,42 @@ TEST(Layout, TheExactFormOfEveryFloatOutputIsDouble) {
   }
 }
 
+void expect_canaries(const Region& r, std::uint64_t begin, std::uint64_t bytes) {
+  EXPECT_EQ(r.begin, begin);
+  EXPECT_EQ(r.payload % bytes, 0u);
+  EXPECT_GE(r.payload - r.begin, bytes);
+  EXPECT_GE(r.end - r.payload - r.bytes, bytes);
+}
+
 TEST(Layout, CanariesStandOnBothSides) {
   auto layout = lay_out(sample(), {{"n", 1001}}, 3, Placement::kCanaries, false);
   ASSERT_TRUE(layout);
   std::uint64_t last = 0;
-  for (const std::size_t tensor : {0u, 1u}) {  // what is read lies before what is written
+  for (const auto& call : layout->calls) {
+    for (const Region& r : call) {
+      expect_canaries(r, last, 64);
+      last = r.end;
+    }
+  }
+  EXPECT_EQ(layout->total, last);
+  EXPECT_TRUE(layout->guards.empty());
+}
+
+TEST(Layout, OnADeviceWhatIsWrittenLiesTogether) {
+  auto layout = lay_out(sample(), {{"n", 1001}}, 3, Placement::kDevice, false);
+  ASSERT_TRUE(layout);
+  std::uint64_t last = 0;
+  for (const std::size_t tensor : {0u, 1u}) {
     if (tensor == 1) {
       EXPECT_EQ(layout->outputs_begin, last);
     }
     for (const auto& call : layout->calls) {
-      const Region& r = call[tensor];
-      EXPECT_EQ(r.begin, last);
-      EXPECT_EQ(r.payload % 64, 0u);
-      EXPECT_GE(r.payload - r.begin, 64u);
-      EXPECT_GE(r.end - r.payload - r.bytes, 64u);
-      last = r.end;
+      expect_canaries(call[tensor], last, 256);
+      last = call[tensor].end;
     }
   }
   EXPECT_EQ(layout->outputs_end, last);
   EXPECT_EQ(layout->total, last);
-  EXPECT_TRUE(layout->guards.empty());
 }
 
 TEST(Layout, GuardsStandRightBehindTheLastElement) {
