@@ -42,7 +42,7 @@ class OutsideRegistry : public testing::Test {
 TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({fixture("good"), python, python});
-  ASSERT_EQ(registry.plugins().size(), 6u + 2u) << "named twice is one plugin";
+  ASSERT_EQ(registry.plugins().size(), 8u + 2u) << "named twice is one plugin";
   for (const PluginInfo& info : registry.plugins()) {
     EXPECT_EQ(info.error, "");
     const bool shipped = info.name != "good" && info.name != "seven";
@@ -61,8 +61,8 @@ TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
 
 TEST_F(OutsideRegistry, TrustsLibrariesWhereItIsTold) {
   const Registry registry = open({fixture("good"), write("seven.py", kReward)}, true);
-  EXPECT_EQ(registry.plugins()[6].runs_in, "hone");
-  EXPECT_TRUE(registry.plugins()[7].runs_in.starts_with("plugin host, Python"));
+  EXPECT_EQ(registry.plugins()[8].runs_in, "hone");
+  EXPECT_TRUE(registry.plugins()[9].runs_in.starts_with("plugin host, Python"));
 }
 
 TEST_F(OutsideRegistry, RefusesWithTheReason) {
