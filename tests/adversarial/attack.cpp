@@ -13,7 +13,7 @@ namespace {
 
 using enum Outcome;
 
-constexpr double kNoGain = 4.0, kGain = 5.0;
+constexpr double kNoGain = 4.0, kGain = 4.2;
 
 Expected is(Outcome outcome, std::string words = "") { return {{outcome}, std::move(words)}; }
 Expected no_gain() { return {{kCorrect}, "", 0, kNoGain}; }
