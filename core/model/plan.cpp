@@ -43,7 +43,6 @@ class Line {
   }
   /// Whether the next word is one of a launch's settings: where an expression ends.
   bool at_setting() {
-    skip_space();
     const std::size_t start = at_;
     const std::string next = word();
     at_ = start;

@@ -48,6 +48,20 @@ TEST(Plan, DefaultHasAThreadForEachElementOfTheFirstOutput) {
                                         HONE_ARGUMENT_I64, HONE_ARGUMENT_F32}));
 }
 
+TEST(Plan, ReadsParenthesesWhereverTheyStand) {
+  for (const char* grid : {"4 * (n + 1)", "4*(n + 1)", "( (n + 1) * 4 )", "4 * ( n+1 )",
+                           "(1 + n) * (2 + 2)", "((n + 1) * 4, 1)"}) {
+    const auto plan = parse_plan(
+        std::string("// hone: launch k grid = ") + grid + " block = (8 * (2 + 2), 1) shared = (16)",
+        add_relu(), "add_relu");
+    ASSERT_TRUE(plan) << grid << ": " << plan.error().message;
+    const auto at = ready(*plan, {{"n", 9}, {"m", 3}});
+    ASSERT_TRUE(at) << grid << ": " << at.error().message;
+    EXPECT_EQ(at->launches[0].grid[0], 40u) << grid;
+    EXPECT_EQ(at->launches[0].block[0], 32u) << grid;
+  }
+}
+
 TEST(Plan, ReadsLaunchesScratchAndArguments) {
   const auto plan = parse_plan(
       "// hone: scratch partial = 4 * ceil_div(n, 256)\n"
