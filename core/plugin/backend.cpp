@@ -127,12 +127,6 @@ Result<Value> Backend::facts(hone_device* device) const {
   return written;
 }
 
-Result<Value> Backend::probe() const {
-  return call_for_value(name_ + ": probe", [&](hone_sink* out, hone_error* error) {
-    return factory_.probe(host(), out, error);
-  });
-}
-
 Result<Value> Backend::build(const Value& request) const {
   const std::string who = name_ + ": build";
   const std::string bytes = to_msgpack(request);

@@ -36,8 +36,6 @@ class Backend {
   Result<Value> describe(const Value& config) const;
   /// What hone_backend_factory::facts writes of an opened device, checked.
   Result<Value> facts(hone_device* device) const;
-  /// What it says of all devices; touches them: only in a process of its own.
-  Result<Value> probe() const;
   /// {"ok", "artifact", "untrusted_host_code", "diagnostics", "failure"}, checked. Runs compilers:
   /// only in a builder.
   Result<Value> build(const Value& request) const;

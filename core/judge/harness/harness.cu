@@ -272,18 +272,3 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
   atomicAdd(results + 3 * blockIdx.y + 1, nans);
   atomicMax(results + 3 * blockIdx.y + 2, worst);
 }
-
-// Whether a context still computes right after a submission has used it: integers, floats, shared memory of the L2's
-// atomics, and the device heap, whose blocks must be whole. out[0] counts what is right, one for each thread.
-extern "C" __global__ void hone_known_answer(u64 seed, u64* out) {
-  u32* block = (u32*)malloc(64);
-  if (block == 0) return;
-  u32 sum = 0;
-  for (u32 i = 0; i < 16; ++i) block[i] = mixed(seed, first() * 16 + i);
-  for (u32 i = 0; i < 16; ++i) sum += block[i];
-  u32 expected = 0;
-  for (u32 i = 0; i < 16; ++i) expected += mixed(seed, first() * 16 + i);
-  const float third = add(mul((float)(expected >> 8), 0.25f), 0.5f);
-  free(block);
-  if (sum == expected && mul(add(third, -0.5f), 4.0f) == (float)(expected >> 8)) atomicAdd(out, 1ull);
-}
