@@ -240,12 +240,14 @@ class Chaos:
         if self.settings.sabotage not in ("drop-turn", "change-reward"):
             return
         with contextlib.closing(sqlite3.connect(self.server.journal)) as database, database:
-            rowid, reply = database.execute("SELECT rowid, reply FROM turns ORDER BY turn DESC LIMIT 1").fetchone()
             if self.settings.sabotage == "drop-turn":
-                database.execute("DELETE FROM turns WHERE rowid = ?", (rowid,))
-            else:
-                spoiled = reply.replace(b"\xacreward_valid\xc3", b"\xacreward_valid\xc2")
-                database.execute("UPDATE turns SET reply = ? WHERE rowid = ?", (spoiled, rowid))
+                database.execute("DELETE FROM turns WHERE rowid = (SELECT rowid FROM turns ORDER BY turn DESC LIMIT 1)")
+                return
+            # What faults have hit has no reward, and cannot lose it.
+            valid, spoilt = b"\xacreward_valid\xc3", b"\xacreward_valid\xc2"
+            found = database.execute("SELECT rowid, reply FROM turns WHERE instr(reply, ?) > 0 LIMIT 1", (valid,))
+            rowid, reply = found.fetchone()
+            database.execute("UPDATE turns SET reply = ? WHERE rowid = ?", (reply.replace(valid, spoilt), rowid))
 
     async def _nothing_left(self) -> None:
         """Processes, control groups and files of all servers are gone."""

@@ -63,7 +63,7 @@ TEST(SecondLook, DoubtsWhatIsFarAboveTheBestOfItsTask) {
 TEST(SecondLook, DoubtsWhatIsNearPhysics) {
   // 4 MiB in 5 µs are 840 GB/s; the most there can be is 768 GB/s, a quarter of it 192.
   EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 20), kCore),
-            "a speedup of 1.5, near what a core can load and store");
+            "a speedup of 1.5, near what the device can load and store");
   EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 40), kCore), "");
   EXPECT_EQ(SecondLook(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
 }

@@ -5,12 +5,20 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <string>
 
 namespace hone_shim {
 
 /// The first that there is; beside the shim, or where the system looks.
 inline void* open_library(std::initializer_list<const char*> names) {
+  // Rationale: by its path. A sanitizer's dlopen does not know our run path.
+  Dl_info self{};
+  std::string folder;
+  if (dladdr(reinterpret_cast<void*>(&open_library), &self) != 0 && self.dli_fname != nullptr)
+    folder = self.dli_fname;
+  folder.erase(folder.rfind('/') + 1);
   for (const char* name : names) {
+    if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   }
   return nullptr;
