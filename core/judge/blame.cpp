@@ -18,12 +18,18 @@ Judgement frozen_badly(const Error& error, const char* culprit, const std::strin
   return {ending, culprit, where, error.message, {}};
 }
 
+Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
+                std::uint64_t scratch_at, const char* culprit, const std::string& where) {
+  const Status ordered = set.order(runner, layout, secret, scratch_at);
+  if (ordered) return correct_so_far();
+  if (ordered.error().code != Code::kInvalidArgument) return fault(ordered.error());
+  return {Ending::kRefused, culprit, where, ordered.error().message, {}};
+}
+
 Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
                const char* culprit, const std::string& where) {
-  const Status loaded = set.load_into(runner, layout, secret);
-  if (loaded) return correct_so_far();
-  if (loaded.error().code != Code::kInvalidArgument) return fault(loaded.error());
-  return {Ending::kRefused, culprit, where, loaded.error().message, {}};
+  if (Status loaded = set.load(runner, layout, secret); !loaded) return fault(loaded.error());
+  return order(set, runner, layout, secret, layout.total, culprit, where);
 }
 
 Judgement cheated(std::string reason) {

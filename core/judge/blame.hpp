@@ -17,7 +17,10 @@ Judgement fault(const Error& error);
 Judgement blame(const Round& round, const char* culprit, const std::string& where);
 /// A freeze that was not confirmed: the process has ended, or ours.
 Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where);
-/// Loads a round's inputs. A plan that the device cannot start is `culprit`'s doing.
+/// Makes the runner's next round the set's. A plan that the device cannot start is `culprit`'s doing.
+Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
+                std::uint64_t scratch_at, const char* culprit, const std::string& where);
+/// As order, with the set's inputs loaded first, and scratch memory behind them.
 Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
                const char* culprit, const std::string& where);
 /// The outcome `cheated`: a measurement that nothing else explains.

@@ -57,11 +57,12 @@ std::uint64_t canary_seed(std::uint64_t secret) { return derive_seed(secret, "ca
 
 Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t family,
                                 std::size_t calls, std::uint64_t seed, Runner& reference,
-                                Workbench& workbench, const Defences& defences) {
+                                Workbench& workbench, const Defences& defences, SetPlace place) {
   InputSet set(task, reference, workbench);
   set.dims_ = dims;
   set.defences_ = defences;
-  HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true));
+  HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true, place.at));
+  set.scratch_at_ = std::max(place.scratch_at, set.exact_.total);
   if (set.exact_.total > reference.arena().bytes())
     return internal_error("the reference's arena is too small");
   std::vector<FillOrder> orders;
@@ -98,11 +99,7 @@ void InputSet::point(Runner& runner, std::size_t slot, const std::vector<Region>
   }
 }
 
-Status InputSet::load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const {
-  std::vector<std::size_t> order(calls());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (defences_.holds(Defence::kShuffle))
-    std::shuffle(order.begin(), order.end(), std::mt19937_64(derive_seed(secret, "order")));
+Status InputSet::load(const Runner& runner, const Layout& layout, std::uint64_t secret) const {
   std::vector<LoadOrder> loads;
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
@@ -117,8 +114,16 @@ Status InputSet::load_into(Runner& runner, const Layout& layout, std::uint64_t s
       loads.push_back(load);
     }
   }
-  HONE_TRY(workbench_->load(runner.arena(), reference_->arena(), loads, canary_seed(secret)));
-  HONE_TRY(runner.prepare(Form::kEntry, dims_, layout.total));
+  return workbench_->load(runner.arena(), reference_->arena(), loads, canary_seed(secret));
+}
+
+Status InputSet::order(Runner& runner, const Layout& layout, std::uint64_t secret,
+                       std::uint64_t scratch_at) const {
+  std::vector<std::size_t> order(calls());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (defences_.holds(Defence::kShuffle))
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(derive_seed(secret, "order")));
+  HONE_TRY(runner.prepare(Form::kEntry, dims_, scratch_at));
   runner.aim(layout, derive_seed(secret, "aim"));
   for (std::size_t slot = 0; slot < calls(); ++slot)
     point(runner, slot, layout.calls[order[slot]], order[slot]);
@@ -126,7 +131,7 @@ Status InputSet::load_into(Runner& runner, const Layout& layout, std::uint64_t s
 }
 
 Round InputSet::run_reference(Form form, double timeout_s) const {
-  if (Status ready = reference_->prepare(form, dims_, exact_.total); !ready)
+  if (Status ready = reference_->prepare(form, dims_, scratch_at_); !ready)
     return {Ending::kRefused, 0, ready.error().message};
   for (std::size_t call = 0; call < calls(); ++call)
     point(*reference_, call, exact_.calls[call], call);

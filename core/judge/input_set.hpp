@@ -22,18 +22,29 @@ struct Damage {
   std::string caught;  ///< its class: model/caught.hpp
 };
 
-/// `calls` different inputs of one shape. One thread. The masters last until the next set is made.
+/// Where a set lies in the reference's arena.
+struct SetPlace {
+  std::uint64_t at = 0;          ///< its first byte, whole pages
+  std::uint64_t scratch_at = 0;  ///< the reference's scratch memory; 0: behind the set
+};
+
+/// `calls` different inputs of one shape. One thread. The masters last until the next set is made in
+/// their place.
 class InputSet {
  public:
   /// Fills the masters in the reference's arena; the reference must be idle.
   static Result<InputSet> make(const Task& task, const Dims& dims, std::size_t family,
                                std::size_t calls, std::uint64_t seed, Runner& reference,
-                               Workbench& workbench, const Defences& defences = {});
+                               Workbench& workbench, const Defences& defences = {},
+                               SetPlace place = {});
 
-  /// Copies the inputs into a runner's arena, poisons its outputs, writes canaries, and points the
-  /// round's arguments at them, the calls in a secret order. The runner must not be running
-  /// anything. invalid_argument: its plan asks for what the device cannot start.
-  Status load_into(Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  /// Copies the inputs into a runner's arena, poisons its outputs and writes canaries. The runner
+  /// must not be running anything.
+  Status load(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  /// Makes the runner's next round one of these calls, in a secret order. invalid_argument: its plan
+  /// asks for what the device cannot start.
+  Status order(Runner& runner, const Layout& layout, std::uint64_t secret,
+               std::uint64_t scratch_at) const;
 
   /// Runs the reference's exact form on every call.
   Round run_exact(double timeout_s) const;
@@ -60,6 +71,7 @@ class InputSet {
   Workbench* workbench_;
   Dims dims_;
   Layout exact_;
+  std::uint64_t scratch_at_ = 0;
   Defences defences_;
   std::vector<std::vector<std::uint64_t>> scalars_;  ///< [call][scalar] bits
 };

@@ -135,10 +135,7 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
   handles.pid = static_cast<pid_t>(pid->as_int());
   const RunnerOptions options = options_for(task, settings, limited);
   HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles), options));
-  if (device_code_) {
-    HONE_ASSIGN(auto witness, Witness::create(backend_, device_));
-    runner->set_witness(std::move(witness));
-  }
+  if (device_code_) runner->set_witness(std::make_unique<Witness>(backend_, *witness_area_));
   return runner;
 }
 
@@ -161,6 +158,7 @@ Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
   limits_ = limits_of(facts);
   if (fds.empty()) return facts;
   device_code_ = true;
+  HONE_ASSIGN(witness_area_, WitnessArea::create(backend_, device_));
   HONE_ASSIGN(workbench_, make_device_workbench(backend_, device_, fds[0].get(), facts));
   return facts;
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,7 @@ class Judge {
   std::vector<int> cores_;
   bool device_code_ = false;  ///< artifacts are: the device's memory is not this process'
   PlanLimits limits_;
+  std::optional<WitnessArea> witness_area_;  ///< device code: there once equipped
   std::unique_ptr<Workbench> workbench_ = make_host_workbench();
   std::map<std::string, Installed> installed_;
   std::map<std::int64_t, std::unique_ptr<ProcessRunner>> kept_;  ///< device code: by the host's id

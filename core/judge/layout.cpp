@@ -60,8 +60,9 @@ DType form_dtype(const Tensor& tensor, bool exact) {
 }
 
 Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,
-                       bool exact) {
+                       bool exact, std::uint64_t from) {
   Layout layout;
+  layout.total = from;
   layout.calls.assign(calls, std::vector<Region>(task.tensors.size()));
   if (placement != Placement::kDevice) {
     HONE_TRY(place(task, dims, placement, exact, Which::kAll, layout));

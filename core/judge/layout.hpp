@@ -27,12 +27,13 @@ struct Layout {
   std::vector<std::vector<Region>> calls;  ///< [call][tensor, in the task's order]
   std::vector<Guard> guards;
   std::uint64_t outputs_begin = 0, outputs_end = 0;  ///< kDevice: all that calls write
-  std::uint64_t total = 0;                           ///< bytes of arena used, whole pages
+  std::uint64_t total = 0;                           ///< where it ends, whole pages
 };
 
-/// `exact`: float outputs are doubles, as the reference's second form writes them.
+/// `exact`: float outputs are doubles, as the reference's second form writes them. `from`: where in
+/// the arena it begins, whole pages.
 Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,
-                       bool exact);
+                       bool exact, std::uint64_t from = 0);
 
 /// The dtype a tensor has in this form.
 DType form_dtype(const Tensor& tensor, bool exact);

@@ -159,9 +159,20 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   Judgement first = baseline_first ? time_baseline() : time_submission();
   if (!passed(first)) return first;
   Judgement second = baseline_first ? time_submission() : time_baseline();
-  if (!passed(second) || !settings_.defences.holds(Defence::kTimedAnswers)) return second;
+  if (!passed(second)) return second;
+  const auto settled = submission_.outputs_settled();
+  if (!settled) return fault(settled.error());
+  if (!*settled && settings_.defences.holds(Defence::kWitness)) {
+    Judgement late = cheated("outputs were written after the clock had stopped");
+    late.verdict.caught = caught::kLateOutputs;
+    return late;
+  }
+  if (!settings_.defences.holds(Defence::kTimedAnswers)) return second;
   const Trial timed{task_.timed, false, 0, Placement::kCanaries};
-  Judgement answers = check_answers(*set, *layout, timed, submission.secret);
+  const std::uint64_t end = layout->total;
+  std::vector<Posed> posed;
+  posed.push_back({timed, submission.secret, std::move(*layout), std::move(*set), end});
+  Judgement answers = check_answers(posed);
   if (!passed(answers)) answers.verdict.stage = "measure";
   if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
   return answers;

@@ -294,6 +294,7 @@ Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout
   const Status seen = witness_ != nullptr ? witness_->look() : Status();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
+  if (witness_ != nullptr) witness_->keep();
   spent_s_ += result.seconds;
   if (result.ending == Ending::kDone && !seen) return {Ending::kFault, 0, seen.error().message};
   return result;
@@ -301,6 +302,11 @@ Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout
 
 Status ProcessRunner::prepare(Form form, const Dims& dims, std::uint64_t scratch_at) {
   return plans_.order(form, dims, scratch_at, orders_->launches, &orders_->launch_count);
+}
+
+std::uint64_t ProcessRunner::scratch_bytes(const Dims& dims) const {
+  const auto bytes = plans_.scratch_bytes(dims);
+  return bytes ? *bytes : 0;
 }
 
 void ProcessRunner::aim(const Layout& layout, std::uint64_t secret) {
@@ -332,10 +338,11 @@ Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_
 
 Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_s) {
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
+  const bool spin = options_.device_code && options_.spin;
   const std::int64_t start = monotonic_ns();
-  const std::uint32_t round = give(order, calls, false);
+  const std::uint32_t round = give(order, calls, spin);
   futex_wake(orders_->go);
-  Round result = wait_done(round, left_of(timeout_s), false);
+  Round result = wait_done(round, left_of(timeout_s), spin);
   result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   spent_s_ += result.seconds;
   return result;

@@ -54,6 +54,7 @@ class ProcessRunner : public Runner {
 
   const Arena& arena() const override { return *arena_; }
   Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) override;
+  std::uint64_t scratch_bytes(const Dims& dims) const override;
   void aim(const Layout& layout, std::uint64_t secret) override;
   Result<bool> outputs_settled() override;
   Status freeze() override;

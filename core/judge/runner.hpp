@@ -54,6 +54,9 @@ class Runner {
   /// What the rounds that follow run, and at which shape. Scratch memory lies from `scratch_at` on.
   /// invalid_argument: the plan asks for what the device cannot start.
   virtual Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) = 0;
+  /// Bytes of scratch memory that its plans need at a shape; 0 also for a plan that cannot be there,
+  /// which prepare() says.
+  virtual std::uint64_t scratch_bytes([[maybe_unused]] const Dims& dims) const { return 0; }
   /// Where the outputs lie that the clock is to wait for, and a secret to choose places in them.
   /// Does nothing where rounds end frozen.
   virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}

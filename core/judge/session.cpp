@@ -37,9 +37,12 @@ Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& se
 Judgement Session::judge(const std::function<void(const char*)>& progress) {
   progress("checking");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    Judgement checked = check(trials[i], i);
+  for (std::size_t done = 0; done < trials.size();) {
+    const auto posed = pose(trials, done);
+    if (!posed) return fault(posed.error());
+    Judgement checked = check(*posed);
     if (!passed(checked)) return checked;
+    done += posed->size();
   }
   Judgement result = correct_so_far();
   if (!settings_.measure) return result;
@@ -47,58 +50,99 @@ Judgement Session::judge(const std::function<void(const char*)>& progress) {
   return measure();
 }
 
-Judgement Session::check(const Trial& trial, std::size_t number) {
-  const std::string where =
-      "a check of " + std::string(trial.hidden ? "" : "shape ") + shape_text(trial);
-  const std::uint64_t secret = derive_seed(seed_, "check", number);
-  auto set = InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
-                            workbench_, settings_.defences);
-  if (!set) return fault(set.error());
-  const bool guards =
-      settings_.defences.holds(Defence::kGuards) && workbench_.placement() == Placement::kCanaries;
-  const Placement placement = guards ? trial.placement : workbench_.placement();
-  auto layout = lay_out(task_, trial.dims, 1, placement, false);
-  if (!layout) return fault(layout.error());
-
-  if (Status frozen = submission_.freeze(); !frozen)
-    return frozen_badly(frozen.error(), "submission", where);
-  submission_.set_guards(layout->guards);
-  if (Judgement loaded = load(*set, submission_, *layout, secret, "submission", where);
-      !passed(loaded))
-    return loaded;
-  const Round round = submission_.timed_round(Order::kRun, 1, task_.run_seconds);
-  if (round.ending != Ending::kDone) return blame(round, "submission", where);
-  return check_answers(*set, *layout, trial, secret);
+/// The next trials, with their inputs made. Rationale: what a device's memory holds is done together,
+/// step by step, for each change between the judge's context, the submission's and the reference's
+/// costs 150 µs, and a check of a small shape little else.
+Result<std::vector<Session::Posed>> Session::pose(const std::vector<Trial>& trials,
+                                                  std::size_t from) {
+  const bool host = workbench_.placement() == Placement::kCanaries;
+  const bool guards = host && settings_.defences.holds(Defence::kGuards);
+  std::vector<Layout> layouts, exacts;
+  std::uint64_t scratch = 0, exact_scratch = 0;
+  for (std::size_t i = from; i < trials.size() && (layouts.empty() || !host); ++i) {
+    const Trial& trial = trials[i];
+    const Placement placement = guards ? trial.placement : workbench_.placement();
+    const bool first = layouts.empty();
+    HONE_ASSIGN(Layout layout, lay_out(task_, trial.dims, 1, placement, false,
+                                       first ? 0 : layouts.back().total));
+    HONE_ASSIGN(Layout exact, lay_out(task_, trial.dims, 1, Placement::kCanaries, true,
+                                      first ? 0 : exacts.back().total));
+    const std::uint64_t more = std::max(scratch, submission_.scratch_bytes(trial.dims));
+    const std::uint64_t exact_more =
+        std::max(exact_scratch, reference_.runner->scratch_bytes(trial.dims));
+    if (!first && (layout.total + more > submission_.arena().bytes() ||
+                   exact.total + exact_more > reference_.runner->arena().bytes()))
+      break;
+    scratch = more;
+    exact_scratch = exact_more;
+    layouts.push_back(std::move(layout));
+    exacts.push_back(std::move(exact));
+  }
+  std::vector<Posed> posed;
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    const Trial& trial = trials[from + i];
+    const std::uint64_t secret = derive_seed(seed_, "check", from + i);
+    const SetPlace place{i == 0 ? 0 : exacts[i - 1].total, exacts.back().total};
+    HONE_ASSIGN(InputSet set,
+                InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
+                               workbench_, settings_.defences, place));
+    posed.push_back(
+        {trial, secret, std::move(layouts[i]), std::move(set), layouts.back().total});
+  }
+  return posed;
 }
 
-Judgement Session::check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
-                                 std::uint64_t secret) {
-  const auto settled = submission_.outputs_settled();
-  if (!settled) return fault(settled.error());
-  if (!*settled && settings_.defences.holds(Defence::kWitness)) {
-    Judgement judged = cheated("outputs were written after the clock had stopped");
-    judged.verdict.caught = caught::kLateOutputs;
-    return judged;
+Judgement Session::check(const std::vector<Posed>& posed) {
+  const bool host = workbench_.placement() == Placement::kCanaries;
+  const auto where = [](const Posed& p) {
+    return "a check of " + std::string(p.trial.hidden ? "" : "shape ") + shape_text(p.trial);
+  };
+  if (Status frozen = submission_.freeze(); !frozen)
+    return frozen_badly(frozen.error(), "submission", where(posed.front()));
+  for (const Posed& p : posed) {
+    if (Status loaded = p.set.load(submission_, p.layout, p.secret); !loaded)
+      return fault(loaded.error());
   }
-  const auto damage = set.damage(submission_, layout, secret);
-  if (!damage) return fault(damage.error());
-  if (!damage->words.empty()) {
-    Judgement judged = wrong(damage->words + " (" + shape_text(trial) + ")");
+  for (const Posed& p : posed) {
+    submission_.set_guards(p.layout.guards);
+    if (Judgement ordered = order(p.set, submission_, p.layout, p.secret, p.scratch_at,
+                                  "submission", where(p));
+        !passed(ordered))
+      return ordered;
+    const Round round = host ? submission_.timed_round(Order::kRun, 1, task_.run_seconds)
+                             : submission_.plain_round(Order::kRun, 1, task_.run_seconds);
+    if (round.ending != Ending::kDone) return blame(round, "submission", where(p));
+  }
+  return check_answers(posed);
+}
+
+Judgement Session::check_answers(const std::vector<Posed>& posed) {
+  for (const Posed& p : posed) {
+    const auto damage = p.set.damage(submission_, p.layout, p.secret);
+    if (!damage) return fault(damage.error());
+    if (damage->words.empty()) continue;
+    Judgement judged = wrong(damage->words + " (" + shape_text(p.trial) + ")");
     judged.verdict.caught = damage->caught;
     return judged;
   }
-  const Round exact = set.run_exact(kReferenceSeconds);
-  if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(trial));
-  auto mismatch = set.compare(submission_, layout);
-  if (!mismatch) return fault(mismatch.error());
-  if (!*mismatch) return correct_so_far();
-  (*mismatch)->shape = trial.hidden ? "hidden" : shape_text(trial);
-  (*mismatch)->family = task_.families[trial.family].name;
-  if (trial.hidden) hide(**mismatch);
-  Judgement judged = wrong("output " + (*mismatch)->tensor + " is wrong for " + shape_text(trial));
-  judged.verdict.mismatch = std::move(*mismatch);
-  if (trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
-  return judged;
+  for (const Posed& p : posed) {
+    const Round exact = p.set.run_exact(kReferenceSeconds);
+    if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(p.trial));
+  }
+  for (const Posed& p : posed) {
+    auto mismatch = p.set.compare(submission_, p.layout);
+    if (!mismatch) return fault(mismatch.error());
+    if (!*mismatch) continue;
+    (*mismatch)->shape = p.trial.hidden ? "hidden" : shape_text(p.trial);
+    (*mismatch)->family = task_.families[p.trial.family].name;
+    if (p.trial.hidden) hide(**mismatch);
+    Judgement judged =
+        wrong("output " + (*mismatch)->tensor + " is wrong for " + shape_text(p.trial));
+    judged.verdict.mismatch = std::move(*mismatch);
+    if (p.trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
+    return judged;
+  }
+  return correct_so_far();
 }
 
 }  // namespace hone

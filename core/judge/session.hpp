@@ -68,9 +68,17 @@ class Session {
   Judgement judge(const std::function<void(const char*)>& progress);
 
  private:
-  Judgement check(const Trial& trial, std::size_t number);
-  Judgement check_answers(const InputSet& set, const Layout& layout, const Trial& trial,
-                          std::uint64_t secret);
+  /// A trial with its inputs, ready to be run, or run.
+  struct Posed {
+    Trial trial;
+    std::uint64_t secret;
+    Layout layout;
+    InputSet set;
+    std::uint64_t scratch_at;  ///< in the submission's arena
+  };
+  Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
+  Judgement check(const std::vector<Posed>& posed);
+  Judgement check_answers(const std::vector<Posed>& posed);
   Judgement measure();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
   /// What differs between the two sides of a pair.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/result.hpp"
 #include "judge/arena.hpp"
@@ -11,30 +12,44 @@
 
 namespace hone {
 
+/// Pinned memory of this process that looks arrive in. One for all witnesses of a judge: a look takes
+/// a third longer in some places than in others, and both sides of a pair must be looked at alike.
+class WitnessArea {
+ public:
+  static Result<WitnessArea> create(const Backend& backend, hone_device* device);
+  char* memory() const { return memory_; }
+
+ private:
+  char* memory_ = nullptr;  ///< the device's, until it is closed
+};
+
 /// One thread. Outputs that were not there yet when the clock stopped are found by settled(): so a
 /// `done` that is said early stops no clock, and what is written later was not in time.
 class Witness {
  public:
-  static Result<std::unique_ptr<Witness>> create(const Backend& backend, hone_device* device);
+  /// Both outlive it.
+  Witness(const Backend& backend, const WitnessArea& area) : backend_(backend), area_(area) {}
 
   /// Chooses the rows of the round that follows.
   void aim(const Arena& arena, const Layout& layout, std::uint64_t secret);
   /// No round: nothing to look at.
-  void forget() { rows_ = 0; }
-  /// Reads them.
+  void forget() {
+    rows_ = 0;
+    seen_.clear();
+  }
+  /// Reads them: what the clock waits for.
   Status look();
+  /// Keeps what the last look saw, for settled(): others look into the same area.
+  void keep();
   /// Reads them once more, when everything has ended: whether they are the same.
   Result<bool> settled();
 
  private:
-  Witness(const Backend& backend) : backend_(backend) {}
-  Status read(char* to);
-
   const Backend& backend_;
+  const WitnessArea& area_;
   const Arena* arena_ = nullptr;
   std::uint64_t at_ = 0, pitch_ = 0, rows_ = 0;
-  char* seen_ = nullptr;   ///< pinned
-  char* again_ = nullptr;  ///< pinned
+  std::vector<char> seen_;
 };
 
 }  // namespace hone
