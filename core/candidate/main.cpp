@@ -199,10 +199,17 @@ Answer answer_of(Candidate& self, int32_t code, const hone_error& error) {
   }
 }
 
+/// The device's own clock around a round, where it has one.
+bool has_marks(const Candidate& self) {
+  return self.orders->order == Order::kMarked && self.backend->mark != nullptr;
+}
+
 Answer run(Candidate& self, std::uint32_t calls) {
   hone_error error = fresh_error();
   const std::uint32_t launches = self.orders->launch_count;
   if (calls > kCallsMax || launches > kLaunchesMax) return Answer::kFailed;
+  const bool marked = has_marks(self);
+  if (marked) self.backend->mark(self.device, 0, &error);
   for (std::uint32_t i = 0; i < calls; ++i) {
     for (std::uint32_t l = 0; l < launches; ++l) {
       const Launch& launch = self.orders->launches[l];
@@ -212,7 +219,12 @@ Answer run(Candidate& self, std::uint32_t calls) {
       if (code != HONE_OK) return answer_of(self, code, error);
     }
   }
-  return answer_of(self, self.backend->wait(self.device, &error), error);
+  if (marked) self.backend->mark(self.device, 1, &error);
+  const Answer answer = answer_of(self, self.backend->wait(self.device, &error), error);
+  double seconds = 0;
+  if (marked && answer == Answer::kFine) self.backend->between_marks(self.device, &seconds, &error);
+  self.answers->marked_seconds = seconds;
+  return answer;
 }
 
 /// Makes the device belong to this process, by work that is as little as there can be; everything
@@ -253,6 +265,7 @@ Answer obey(Candidate& self) {
   if (!change_guards(self)) return Answer::kFailed;
   switch (self.orders->order) {
     case Order::kRun:
+    case Order::kMarked:
       return run(self, self.orders->calls);
     case Order::kNothing:
     case Order::kReload:

@@ -6,7 +6,8 @@
 //   answers  written by the candidate: how far it is. Nothing in it is believed: a lie there can
 //   only hurt its author,
 //            because the verdict comes from the outputs and the clock from the freeze.
-// 1. The candidate opens its device and reports. The judge sends one Setup with the descriptors {orders, answers, arena, artifact}.
+// 1. The candidate opens its device and reports. The judge sends one Setup with the descriptors
+// {orders, answers, arena, artifact}.
 // 2. The candidate maps them, seals itself, reports; loads the artifact, and reports again.
 // 3. From then on the judge puts an order into `orders`, raises `go`, and the candidate raises
 // `done` to the same number.
@@ -24,7 +25,7 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 3;
+inline constexpr std::uint32_t kChannelVersion = 4;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
@@ -52,7 +53,8 @@ struct Setup {
 };
 
 /// Candidate to judge, three times: when it has opened its device, when it is sealed (until then a
-/// failure is ours; nothing foreign has run), and when it has loaded the artifact (from then on, what it says can only hurt it).
+/// failure is ours; nothing foreign has run), and when it has loaded the artifact (from then on,
+/// what it says can only hurt it).
 enum class Report : std::uint32_t { kOpened = 1, kSealed = 2, kLoaded = 3 };
 struct Loaded {
   std::uint32_t version;
@@ -65,7 +67,8 @@ enum class Order : std::uint32_t {
   kRun = 1,      ///< each launch of `launches`, for each call
   kNothing = 2,  ///< wait for the device, and answer
   kReload = 3,   ///< unload the artifact and expect a Setup
-  kEnd = 4
+  kEnd = 4,
+  kMarked = 5  ///< as kRun, and say how long the device's own clock says that it took
 };
 
 /// An argument of a launch: the call's value number `slot`, or `value` where slot is kLiteral.
@@ -115,6 +118,7 @@ struct Answers {
   std::atomic<std::uint32_t> done;
   Answer answer;
   char message[256];
+  double marked_seconds;  ///< kMarked: for comparison; 0: there is no such clock
 };
 
 constexpr std::size_t page_round(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }

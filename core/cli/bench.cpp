@@ -13,6 +13,7 @@
 #include "cli/host.hpp"
 #include "episode/idle.hpp"
 #include "episode/scripted_evaluator.hpp"
+#include "evaluate/bench_device.hpp"
 #include "plugin_host/bench.hpp"
 #include "server/bench.hpp"
 #include "server/bench_fairness.hpp"
@@ -160,6 +161,8 @@ class BenchCommand : public Command {
         "hone bench fairness           # what a client that floods takes from others",
         "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
         "two)",
+        "hone bench gpu --config configs/cuda.yaml   # rate, clock, noise and faults on a device "
+        "(a minute or two)",
         "hone bench journal            # what it costs to lose nothing, and a restart (minutes)",
         "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
         "hone bench idle               # memory with up to 100,000 open episodes",
@@ -167,19 +170,20 @@ class BenchCommand : public Command {
         "hone bench protocol --json"};
   }
   void declare(OptionSet& options) override {
-    options.text({.name = "WHAT",
-                  .doc = "which figures",
-                  .choices = {"protocol", "fairness", "step", "journal", "plugin", "idle", "noise"},
-                  .required = true},
-                 what_);
-    options.text({.name = "--task", .doc = "step, noise: the task (add_relu)", .value = "TASK"},
-                 task_);
-    options.integer(
-        {.name = "--count",
-         .doc = "step: submissions of each kind (20); noise: repetitions (500); journal: "
-                "rounds of 64 steps that build (2)",
-         .value = "N"},
-        count_, 2, 1'000'000);
+    options.text(
+        {.name = "WHAT",
+         .doc = "which figures",
+         .choices = {"protocol", "fairness", "step", "gpu", "journal", "plugin", "idle", "noise"},
+         .required = true},
+        what_);
+    options.text(
+        {.name = "--task", .doc = "step, gpu, noise: the task (add_relu)", .value = "TASK"}, task_);
+    options.integer({.name = "--count",
+                     .doc = "step: submissions of each kind (20); gpu: submissions (64); noise: "
+                            "repetitions (500); journal: "
+                            "rounds of 64 steps that build (2)",
+                     .value = "N"},
+                    count_, 2, 1'000'000);
     options.integer({.name = "--episodes",
                      .doc = "journal: episodes that a server starts again with (100000)",
                      .value = "N"},
@@ -216,6 +220,7 @@ class BenchCommand : public Command {
       return what_ == "step" ? bench_step(*made.launcher, made.options, made.bench)
                              : bench_noise(*made.launcher, made.options, made.bench);
     }
+    if (what_ == "gpu") return measure_device(config, say);
     if (what_ == "journal") return measure_journal(config, say);
     say(what_);
     const auto registry = open_registry(config);
@@ -230,6 +235,15 @@ class BenchCommand : public Command {
     };
     HONE_ASSIGN(options.reward, registry.name_of(config.reward.name));
     return options;
+  }
+
+  Result<Value> measure_device(const Config& config, const Say& say) const {
+    HONE_ASSIGN(const Evaluation made, prepare_evaluation(config, task_, 0, say));
+    DeviceBenchOptions bench;
+    bench.task = made.bench.task;
+    if (count_ > 0) bench.count = static_cast<int>(count_);
+    bench.say = say;
+    return bench_device(*made.launcher, made.options, bench);
   }
 
   Result<Value> measure_journal(const Config& config, const Say& say) const {

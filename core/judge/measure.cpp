@@ -25,6 +25,8 @@ namespace {
 
 constexpr double kSinglesDisagree =
     0.80;  // rounds of one call may show so much less of the speedup before they count
+// What rounds of so many calls could gain by doing all in the first is less than that.
+constexpr std::size_t kFewCalls = 2;
 constexpr double kNoisyWidth = 0.15;  // of the interval, relative
 constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
 constexpr double kPatience = 4;       // after so many times the time that a measurement should take
@@ -111,6 +113,7 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
     calls.push_back(round.seconds);
   }
   baseline.floor_seconds = median(floors);
+  baseline.least_floor_seconds = *std::min_element(floors.begin(), floors.end());
   for (double& call : calls) call = per_call(call, baseline.floor_seconds, 1);
   baseline.call_seconds = median(calls);
   return correct_so_far();
@@ -128,8 +131,19 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
         workbench_.make_cold(baseline_.runner->arena(), submission_.arena(), layout.total);
     if (!cold) return fault(cold.error());
   }
-  const Round round = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
-  *seconds = per_call(round.seconds, baseline_.floor_seconds, set.calls());
+  const bool is_baseline = &side.runner == baseline_.runner;
+  // Rationale: what a look costs depends on where it looks. The baseline's floor, for what a
+  // submission's process does is never subtracted.
+  if (workbench_.placement() == Placement::kDevice) {
+    const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
+    if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
+    if (is_baseline) measured_.floors.push_back(nothing.seconds);
+  }
+  const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
+  const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
+  if (is_baseline)
+    measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
+  *seconds = round.seconds;
   return round.ending == Ending::kDone ? correct_so_far()
                                        : blame(round, side.culprit, "a measurement");
 }
@@ -183,33 +197,62 @@ Judgement Session::measure() {
     return frozen_badly(frozen.error(), "submission", "a measurement");
   if (Status frozen = baseline_.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), "baseline", "a measurement");
-  const std::size_t calls = round_calls(task_, settings_, baseline_.call_seconds);
+  measured_ = {};
+  measured_.calls = round_calls(task_, settings_, baseline_.call_seconds);
+  if (Judgement judged = run_pairs(); !passed(judged)) return judged;
+  return judge_times();
+}
+
+Judgement Session::run_pairs() {
+  Measured& m = measured_;
+  const bool singles = m.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
   const double start = monotonic_s();
-  std::vector<double> a, b, singles_a, singles_b;
   std::size_t number = 0;
-  double warm_a = 0, warm_b = 0;
-  if (Judgement judged = pair(number++, calls, !settings_.swapped, &warm_a, &warm_b);
+  double pair_a = 0, pair_b = 0;
+  if (Judgement judged = pair(number++, m.calls, !settings_.swapped, &pair_a, &pair_b);
       !passed(judged))
     return judged;
+  m.floors.clear();
+  m.marked.clear();
   for (int i = 0; i < settings_.pairs_max; ++i) {
     const double passed_s = monotonic_s() - start;
     if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
     if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
-    double pair_a = 0, pair_b = 0;
     const bool baseline_first = (i % 2 == 0) != settings_.swapped;
-    if (Judgement judged = pair(number++, calls, baseline_first, &pair_a, &pair_b); !passed(judged))
+    if (Judgement judged = pair(number++, m.calls, baseline_first, &pair_a, &pair_b);
+        !passed(judged))
       return judged;
-    a.push_back(pair_a);
-    b.push_back(pair_b);
-    if (calls == 1 || i >= settings_.singles || !settings_.defences.holds(Defence::kSingleRounds))
-      continue;
+    m.a.push_back(pair_a);
+    m.b.push_back(pair_b);
+    if (!singles || i >= settings_.singles) continue;
+    const std::size_t marks = m.marked.size();
     if (Judgement judged = pair(number++, 1, baseline_first, &pair_a, &pair_b); !passed(judged))
       return judged;
-    singles_a.push_back(pair_a);
-    singles_b.push_back(pair_b);
+    m.marked.resize(marks);
+    m.singles_a.push_back(pair_a);
+    m.singles_b.push_back(pair_b);
   }
+  return correct_so_far();
+}
+
+/// Seconds per call of each round.
+std::vector<double> Session::calls_of(const std::vector<double>& rounds, std::size_t calls) const {
+  const double floor =
+      measured_.floors.empty() ? baseline_.floor_seconds : median(measured_.floors);
+  std::vector<double> each;
+  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls));
+  return each;
+}
+
+Judgement Session::judge_times() {
+  const Measured& m = measured_;
+  const std::vector<double> a = calls_of(m.a, m.calls), b = calls_of(m.b, m.calls);
+  // Rationale: nobody is called a cheat because the machine was busy while nothing was done.
+  double least_floor = baseline_.least_floor_seconds;
+  for (const double floor : m.floors) least_floor = std::min(least_floor, floor);
   if (settings_.defences.holds(Defence::kPhysics) &&
-      beyond_physics(task_, median(b), workbench_.bytes_per_second_max(task_))) {
+      beyond_physics(task_, per_call(median(m.b), least_floor, m.calls),
+                     workbench_.bytes_per_second_max(task_))) {
     return cheated("a call would have moved its tensors faster than the device can load and store");
   }
   const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));
@@ -219,11 +262,12 @@ Judgement Session::measure() {
   speedup.high = interval.high;
   speedup.time_us = median(b) * 1e6;
   speedup.baseline_us = median(a) * 1e6;
+  speedup.marked_us = median(m.marked) * 1e6;
   speedup.rounds = static_cast<int>(b.size());
-  speedup.calls = static_cast<int>(calls);
+  speedup.calls = static_cast<int>(m.calls);
   bool single_disagrees = false;
-  if (!singles_b.empty()) {
-    const double single = median(singles_a) / median(singles_b);
+  if (!m.singles_b.empty()) {
+    const double single = median(calls_of(m.singles_a, 1)) / median(calls_of(m.singles_b, 1));
     single_disagrees = single < kSinglesDisagree * interval.low;
     if (single_disagrees) {
       speedup.flags.push_back("single_rounds_disagree");

@@ -295,6 +295,7 @@ Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
   if (witness_ != nullptr) witness_->keep();
+  result.marked_seconds = order == Order::kMarked ? answers_->marked_seconds : 0;
   spent_s_ += result.seconds;
   if (result.ending == Ending::kDone && !seen) return {Ending::kFault, 0, seen.error().message};
   return result;

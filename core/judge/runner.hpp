@@ -22,8 +22,9 @@ inline constexpr char kBrokenReport[] = "a report that is none";
 
 struct Round {
   Ending ending = Ending::kDone;
-  double seconds = 0;   ///< from thaw to confirmed freeze (or from order to done, unfrozen)
-  std::string message;  ///< an exception's words, or what failed
+  double seconds = 0;         ///< from thaw to confirmed freeze (or from order to done, unfrozen)
+  std::string message;        ///< an exception's words, or what failed
+  double marked_seconds = 0;  ///< Order::kMarked: by the device's own clock; for comparison only
 };
 
 /// The nice value of judges and candidates, where we may set it: what is measured must not wait for

@@ -63,8 +63,8 @@ Result<std::vector<Session::Posed>> Session::pose(const std::vector<Trial>& tria
     const Trial& trial = trials[i];
     const Placement placement = guards ? trial.placement : workbench_.placement();
     const bool first = layouts.empty();
-    HONE_ASSIGN(Layout layout, lay_out(task_, trial.dims, 1, placement, false,
-                                       first ? 0 : layouts.back().total));
+    HONE_ASSIGN(Layout layout,
+                lay_out(task_, trial.dims, 1, placement, false, first ? 0 : layouts.back().total));
     HONE_ASSIGN(Layout exact, lay_out(task_, trial.dims, 1, Placement::kCanaries, true,
                                       first ? 0 : exacts.back().total));
     const std::uint64_t more = std::max(scratch, submission_.scratch_bytes(trial.dims));
@@ -86,8 +86,7 @@ Result<std::vector<Session::Posed>> Session::pose(const std::vector<Trial>& tria
     HONE_ASSIGN(InputSet set,
                 InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
                                workbench_, settings_.defences, place));
-    posed.push_back(
-        {trial, secret, std::move(layouts[i]), std::move(set), layouts.back().total});
+    posed.push_back({trial, secret, std::move(layouts[i]), std::move(set), layouts.back().total});
   }
   return posed;
 }
@@ -105,8 +104,8 @@ Judgement Session::check(const std::vector<Posed>& posed) {
   }
   for (const Posed& p : posed) {
     submission_.set_guards(p.layout.guards);
-    if (Judgement ordered = order(p.set, submission_, p.layout, p.secret, p.scratch_at,
-                                  "submission", where(p));
+    if (Judgement ordered =
+            order(p.set, submission_, p.layout, p.secret, p.scratch_at, "submission", where(p));
         !passed(ordered))
       return ordered;
     const Round round = host ? submission_.timed_round(Order::kRun, 1, task_.run_seconds)

@@ -42,8 +42,9 @@ std::string shape_text(const Trial& trial);
 /// A runner of the dataset's own code, kept between submissions.
 struct Trusted {
   Runner* runner = nullptr;
-  double call_seconds = 0;   ///< baseline: of one call at the timed shape
-  double floor_seconds = 0;  ///< baseline: of a round that does nothing
+  double call_seconds = 0;         ///< baseline: of one call at the timed shape
+  double floor_seconds = 0;        ///< baseline: of a round that does nothing
+  double least_floor_seconds = 0;  ///< likewise, the shortest one
 };
 
 /// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
@@ -80,6 +81,9 @@ class Session {
   Judgement check(const std::vector<Posed>& posed);
   Judgement check_answers(const std::vector<Posed>& posed);
   Judgement measure();
+  Judgement run_pairs();
+  std::vector<double> calls_of(const std::vector<double>& rounds, std::size_t calls) const;
+  Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
   /// What differs between the two sides of a pair.
   struct Side {
@@ -96,6 +100,13 @@ class Session {
   Trusted reference_, baseline_;
   Runner& submission_;
   Workbench& workbench_;
+  /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
+  struct Measured {
+    std::size_t calls = 0;  ///< of a round; of a single, 1
+    std::vector<double> a, b, singles_a, singles_b;
+    std::vector<double> floors;  ///< of a device: the baseline's rounds that did nothing
+    std::vector<double> marked;
+  } measured_;
 };
 
 }  // namespace hone

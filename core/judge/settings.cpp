@@ -24,6 +24,7 @@ Value settings_to_value(const MeasureSettings& s) {
                      {"singles", s.singles},
                      {"submission_seconds", s.submission_seconds},
                      {"swapped", s.swapped},
+                     {"marked", s.marked},
                      {"off", texts(s.defences.off())}});
 }
 
@@ -39,6 +40,7 @@ Result<MeasureSettings> settings_from_value(const Value& value) {
   s.singles = static_cast<int>(f.integer_or("singles", s.singles, 0, 100));
   s.submission_seconds = f.number_or("submission_seconds", s.submission_seconds, 0.1, 86400);
   s.swapped = f.flag_or("swapped", s.swapped);
+  s.marked = f.flag_or("marked", s.marked);
   const std::vector<std::string> off = f.texts_or("off", {});
   HONE_TRY(f.finish());
   HONE_ASSIGN(s.defences, Defences::without(off));

@@ -18,6 +18,7 @@ struct MeasureSettings {
   int singles = 5;                    ///< pairs of rounds of a single call
   double submission_seconds = 60;     ///< a submission may take for all its rounds together
   bool swapped = false;  ///< the submission goes first where it would go second: a second look
+  bool marked = false;   ///< ask the device's own clock of the baseline, too: for comparison
   Defences defences;     ///< all, but in test builds
 };
 

@@ -63,14 +63,16 @@ Result<Mismatch> mismatch_from_value(Fields f) {
 Value speedup_to_value(const Speedup& s) {
   Value flags = Value::array();
   for (const std::string& flag : s.flags) flags.push(flag);
-  return Value::map({{"value", s.value},
-                     {"low", s.low},
-                     {"high", s.high},
-                     {"time_us", s.time_us},
-                     {"baseline_us", s.baseline_us},
-                     {"rounds", s.rounds},
-                     {"calls", s.calls},
-                     {"flags", std::move(flags)}});
+  Value map = Value::map({{"value", s.value},
+                          {"low", s.low},
+                          {"high", s.high},
+                          {"time_us", s.time_us},
+                          {"baseline_us", s.baseline_us},
+                          {"rounds", s.rounds},
+                          {"calls", s.calls},
+                          {"flags", std::move(flags)}});
+  if (s.marked_us > 0) map.set("marked_us", s.marked_us);
+  return map;
 }
 
 Result<Speedup> speedup_from_value(Fields f) {
@@ -80,6 +82,7 @@ Result<Speedup> speedup_from_value(Fields f) {
   s.high = f.number("high", 0, kHuge);
   s.time_us = f.number_or("time_us", 0, 0, kHuge);
   s.baseline_us = f.number_or("baseline_us", 0, 0, kHuge);
+  s.marked_us = f.number_or("marked_us", 0, 0, kHuge);
   s.rounds = static_cast<int>(f.integer_or("rounds", 0, 0, 1 << 30));
   s.calls = static_cast<int>(f.integer_or("calls", 0, 0, 1 << 30));
   s.flags = f.texts_or("flags", {});

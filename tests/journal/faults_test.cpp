@@ -67,6 +67,13 @@ class FaultsTest : public JournalTest {
   FaultyDisk disk_;
 };
 
+// A sanitizer finds in a tenth of the points what it finds in all, and takes ten times as long for each.
+#ifdef HONE_SANITIZED
+constexpr std::int64_t kEach = 10;
+#else
+constexpr std::int64_t kEach = 1;
+#endif
+
 TEST_F(FaultsTest, NothingToldIsLostWhereverThePowerGoes) {
   disk_.fail_at(0, Fault::kNone);
   work(*opened(faulty()));
@@ -74,7 +81,7 @@ TEST_F(FaultsTest, NothingToldIsLostWhereverThePowerGoes) {
   ASSERT_GT(all, 300);
   std::int64_t points = 0;
   for (const Fault fault : {Fault::kPowerLoss, Fault::kTornWrite}) {
-    for (std::int64_t k = 1; k <= all; k += fault == Fault::kPowerLoss ? 1 : 7) {
+    for (std::int64_t k = 1; k <= all; k += fault == Fault::kPowerLoss ? kEach : 7 * kEach) {
       start_again();
       disk_.mend();
       disk_.fail_at(k, fault);

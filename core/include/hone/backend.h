@@ -136,6 +136,11 @@ typedef struct hone_backend_factory {
    * that ran did what it must not (the message names it), and the process can use the device no more;
    * HONE_UNAVAILABLE: the device itself failed. */
   int32_t (*wait)(hone_device* device, hone_error* error);
+  /* [one] The device's own clock, for comparison with a judge's and for nothing else. mark() puts mark 0 or 1 behind all
+   * work launched so far; between_marks(), once wait() has said that all is done, writes the seconds from mark 0 to
+   * mark 1. Both NULL where the device has no such clock. */
+  int32_t (*mark)(hone_device* device, uint32_t which, hone_error* error);
+  int32_t (*between_marks)(hone_device* device, double* seconds, hone_error* error);
 } hone_backend_factory;
 
 #ifdef __cplusplus

@@ -76,6 +76,8 @@ constexpr hone_backend_factory kBackend = {
     get_kernel,
     launch,
     wait,
+    nullptr,  // mark
+    nullptr,  // between_marks
 };
 
 }  // namespace hone_cpu

@@ -60,6 +60,8 @@ constexpr hone_backend_factory kBackend = {
     get_kernel,
     launch,
     wait,
+    mark,
+    between_marks,
 };
 
 }  // namespace hone_gpu

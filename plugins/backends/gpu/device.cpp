@@ -41,6 +41,9 @@ void close_context(hone_device& device) {
   if (device.context == nullptr) return;
   use_context(gpu, device.ordinal, device.context);
   for (void* memory : device.pinned) gpu.gpuMemFreeHost(memory);
+  for (const gpuEvent event : device.marks) {
+    if (event != nullptr) gpu.gpuEventDestroy(event);
+  }
   if (device.stream != nullptr) gpu.gpuStreamDestroy(device.stream);
   drop_context(gpu, device.ordinal);
 }
@@ -72,7 +75,7 @@ int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_er
                                std::to_string(gpu.device_count));
     }
     auto device = std::make_unique<hone_device>(
-        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}});
+        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}, {}});
     try {
       open_context(*device);
       learn_facts(*device);
@@ -109,6 +112,29 @@ int32_t wait(hone_device* device, hone_error* error) {
   return guard(error, [&] {
     use(*device);
     check(device->gpu, device->gpu.gpuStreamSynchronize(device->stream), "kernel", true);
+  });
+}
+
+int32_t mark(hone_device* device, uint32_t which, hone_error* error) {
+  return guard(error, [&] {
+    if (which > 1) fail(HONE_INVALID_ARGUMENT, "mark " + std::to_string(which));
+    use(*device);
+    gpuEvent& event = device->marks[which];
+    if (event == nullptr) check(device->gpu, device->gpu.gpuEventCreate(&event, 0), "make a mark");
+    check(device->gpu, device->gpu.gpuEventRecord(event, device->stream), "mark");
+  });
+}
+
+int32_t between_marks(hone_device* device, double* seconds, hone_error* error) {
+  return guard(error, [&] {
+    if (device->marks[0] == nullptr || device->marks[1] == nullptr)
+      fail(HONE_INVALID_ARGUMENT, "no marks were made");
+    use(*device);
+    float milliseconds = 0;
+    check(device->gpu,
+          device->gpu.gpuEventElapsedTime(&milliseconds, device->marks[0], device->marks[1]),
+          "time between marks");
+    *seconds = static_cast<double>(milliseconds) * 1e-3;
   });
 }
 

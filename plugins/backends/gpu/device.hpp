@@ -21,6 +21,7 @@ struct hone_device {
   std::size_t granularity = 0;   ///< of allocations, in bytes
   std::size_t pitch_max = 0;     ///< of a strided copy
   std::uint32_t shared_max = 0;  ///< bytes of shared memory that a block may have
+  hone_gpu::gpuEvent marks[2] = {};
   std::vector<void*> pinned;
   hone::plugin::Value facts;  ///< all but "throttled"
 };
@@ -113,5 +114,7 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
 int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                hone_error* error);
 int32_t wait(hone_device* device, hone_error* error);
+int32_t mark(hone_device* device, uint32_t which, hone_error* error);
+int32_t between_marks(hone_device* device, double* seconds, hone_error* error);
 
 }  // namespace hone_gpu

@@ -37,6 +37,7 @@ using gpuDevice = int;
 using gpuAddress = unsigned long long;
 using gpuContext = struct CUctx_st*;
 using gpuStream = struct CUstream_st*;
+using gpuEvent = struct CUevent_st*;
 using gpuModule = struct CUmod_st*;
 using gpuFunction = struct CUfunc_st*;
 using gpuMemory = unsigned long long;
@@ -142,6 +143,10 @@ inline constexpr int kDeviceClusters = 120;
   X(gpuDeviceGetName, cuDeviceGetName, gpuResult(char*, int, gpuDevice))                          \
   X(gpuDeviceTotalMem, cuDeviceTotalMem_v2, gpuResult(std::size_t*, gpuDevice))                   \
   X(gpuDriverGetVersion, cuDriverGetVersion, gpuResult(int*))                                     \
+  X(gpuEventCreate, cuEventCreate, gpuResult(gpuEvent*, unsigned))                                \
+  X(gpuEventDestroy, cuEventDestroy_v2, gpuResult(gpuEvent))                                      \
+  X(gpuEventElapsedTime, cuEventElapsedTime_v2, gpuResult(float*, gpuEvent, gpuEvent))            \
+  X(gpuEventRecord, cuEventRecord, gpuResult(gpuEvent, gpuStream))                                \
   X(gpuFuncGetAttribute, cuFuncGetAttribute, gpuResult(int*, int, gpuFunction))                   \
   X(gpuInit, cuInit, gpuResult(unsigned))                                                         \
   X(gpuMemAddressFree, cuMemAddressFree, gpuResult(gpuAddress, std::size_t))                      \

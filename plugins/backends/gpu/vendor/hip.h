@@ -38,6 +38,7 @@ using gpuDevice = int;
 using gpuAddress = void*;
 using gpuContext = void*;  // the device itself is the handle
 using gpuStream = struct ihipStream_t*;
+using gpuEvent = struct ihipEvent_t*;
 using gpuModule = struct ihipModule_t*;
 using gpuFunction = struct ihipModuleSymbol_t*;
 using gpuMemory = struct ihipMemGenericAllocationHandle*;
@@ -124,6 +125,10 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
   X(gpuDeviceGetName, hipDeviceGetName, gpuResult(char*, int, gpuDevice))                         \
   X(gpuDeviceTotalMem, hipDeviceTotalMem, gpuResult(std::size_t*, gpuDevice))                     \
   X(gpuDriverGetVersion, hipDriverGetVersion, gpuResult(int*))                                    \
+  X(gpuEventCreate, hipEventCreateWithFlags, gpuResult(gpuEvent*, unsigned))                      \
+  X(gpuEventDestroy, hipEventDestroy, gpuResult(gpuEvent))                                        \
+  X(gpuEventElapsedTime, hipEventElapsedTime, gpuResult(float*, gpuEvent, gpuEvent))              \
+  X(gpuEventRecord, hipEventRecord, gpuResult(gpuEvent, gpuStream))                               \
   X(gpuFuncGetAttribute, hipFuncGetAttribute, gpuResult(int*, int, gpuFunction))                  \
   X(gpuInit, hipInit, gpuResult(unsigned))                                                        \
   X(gpuMemAddressFree, hipMemAddressFree, gpuResult(gpuAddress, std::size_t))                     \

@@ -12,48 +12,72 @@
   extern "C" float name##f(float, float); \
   static inline float name(float x, float y) { return name##f(x, y); }
 
+// clang-format off
 HONE_EMULATED_ONE(acos)
 HONE_EMULATED_ONE(acosh)
 HONE_EMULATED_ONE(asin)
 HONE_EMULATED_ONE(asinh)
 HONE_EMULATED_ONE(atan)
-HONE_EMULATED_ONE(atanh) HONE_EMULATED_ONE(cbrt) HONE_EMULATED_ONE(ceil) HONE_EMULATED_ONE(cos)
-    HONE_EMULATED_ONE(cosh) HONE_EMULATED_ONE(erf) HONE_EMULATED_ONE(erfc) HONE_EMULATED_ONE(exp)
-        HONE_EMULATED_ONE(exp2) HONE_EMULATED_ONE(exp10) HONE_EMULATED_ONE(expm1)
-            HONE_EMULATED_ONE(fabs) HONE_EMULATED_ONE(floor) HONE_EMULATED_ONE(lgamma)
-                HONE_EMULATED_ONE(log) HONE_EMULATED_ONE(log10) HONE_EMULATED_ONE(log1p)
-                    HONE_EMULATED_ONE(log2) HONE_EMULATED_ONE(nearbyint) HONE_EMULATED_ONE(rint)
-                        HONE_EMULATED_ONE(round) HONE_EMULATED_ONE(sin) HONE_EMULATED_ONE(sinh)
-                            HONE_EMULATED_ONE(sqrt) HONE_EMULATED_ONE(tan) HONE_EMULATED_ONE(tanh)
-                                HONE_EMULATED_ONE(tgamma) HONE_EMULATED_ONE(trunc)
-                                    HONE_EMULATED_TWO(atan2) HONE_EMULATED_TWO(copysign)
-                                        HONE_EMULATED_TWO(fdim) HONE_EMULATED_TWO(fmax)
-                                            HONE_EMULATED_TWO(fmin) HONE_EMULATED_TWO(fmod)
-                                                HONE_EMULATED_TWO(hypot)
-                                                    HONE_EMULATED_TWO(nextafter)
-                                                        HONE_EMULATED_TWO(pow)
-                                                            HONE_EMULATED_TWO(remainder)
+HONE_EMULATED_ONE(atanh)
+HONE_EMULATED_ONE(cbrt)
+HONE_EMULATED_ONE(ceil)
+HONE_EMULATED_ONE(cos)
+HONE_EMULATED_ONE(cosh)
+HONE_EMULATED_ONE(erf)
+HONE_EMULATED_ONE(erfc)
+HONE_EMULATED_ONE(exp)
+HONE_EMULATED_ONE(exp2)
+HONE_EMULATED_ONE(exp10)
+HONE_EMULATED_ONE(expm1)
+HONE_EMULATED_ONE(fabs)
+HONE_EMULATED_ONE(floor)
+HONE_EMULATED_ONE(lgamma)
+HONE_EMULATED_ONE(log)
+HONE_EMULATED_ONE(log10)
+HONE_EMULATED_ONE(log1p)
+HONE_EMULATED_ONE(log2)
+HONE_EMULATED_ONE(nearbyint)
+HONE_EMULATED_ONE(rint)
+HONE_EMULATED_ONE(round)
+HONE_EMULATED_ONE(sin)
+HONE_EMULATED_ONE(sinh)
+HONE_EMULATED_ONE(sqrt)
+HONE_EMULATED_ONE(tan)
+HONE_EMULATED_ONE(tanh)
+HONE_EMULATED_ONE(tgamma)
+HONE_EMULATED_ONE(trunc)
+HONE_EMULATED_TWO(atan2)
+HONE_EMULATED_TWO(copysign)
+HONE_EMULATED_TWO(fdim)
+HONE_EMULATED_TWO(fmax)
+HONE_EMULATED_TWO(fmin)
+HONE_EMULATED_TWO(fmod)
+HONE_EMULATED_TWO(hypot)
+HONE_EMULATED_TWO(nextafter)
+HONE_EMULATED_TWO(pow)
+HONE_EMULATED_TWO(remainder)
+// clang-format on
 #undef HONE_EMULATED_ONE
 #undef HONE_EMULATED_TWO
 
-                                                                extern "C" {
-  double fma(double, double, double);
-  float fmaf(float, float, float);
-  double ldexp(double, int);
-  float ldexpf(float, int);
-  double frexp(double, int*);
-  float frexpf(float, int*);
-  double modf(double, double*);
-  float modff(float, float*);
-  void sincos(double, double*, double*);
-  void sincosf(float, float*, float*);
-  long lrint(double);
-  long lrintf(float);
-  long lround(double);
-  long lroundf(float);
-  int abs(int);
-  long labs(long);
-  long long llabs(long long);
+extern "C" {
+double fma(double, double, double);
+float fmaf(float, float, float);
+double ldexp(double, int);
+float ldexpf(float, int);
+double frexp(double, int*);
+float frexpf(float, int*);
+double modf(double, double*);
+float modff(float, float*);
+void sincos(double, double*, double*);
+void sincosf(float, float*, float*);
+long lrint(double);
+long lrintf(float);
+long lround(double);
+long lroundf(float);
+int abs(int);
+long labs(long);
+long long llabs(long long);
 }
 static inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
 static inline float ldexp(float x, int e) { return ldexpf(x, e); }

@@ -1,0 +1,46 @@
+// The device benchmark over the emulated driver: that each figure is there and is of what it says.
+// What they are worth is for a device to show.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "evaluate/bench_device.hpp"
+#include "gpu/emulated_gpu.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(BenchDevice, GivesItsFigures) {
+  const auto launcher = Launcher::start({});
+  ASSERT_TRUE(launcher) << launcher.error().message;
+  DeviceBenchOptions bench;
+  bench.task = small_task("cuda");
+  bench.count = 3;
+  bench.steps = {1, 40};
+  bench.threads = 2048;
+  const auto figures = bench_device(**launcher, emulated_options("cuda"), bench);
+  ASSERT_TRUE(figures) << figures.error().message;
+  std::string names;
+  for (const Value& figure : figures->as_array()) {
+    names += figure.find("name")->as_string() + "\n";
+    EXPECT_GE(figure.find("value")->as_double(), 0);
+  }
+  for (const char* name : {"evaluations per second, over a process for each", "check, p50",
+                           "answer, p99", "a baseline against itself, off by, builders busy",
+                           "false 'faster by 2 %', alone", "judge's clock over the device's",
+                           "of the others, every fifth faults", "memory of this process"}) {
+    EXPECT_THAT(names, HasSubstr(name));
+  }
+}
+
+TEST(BenchDevice, IsForDevicesWithMemoryOfTheirOwn) {
+  const auto launcher = Launcher::start({});
+  ASSERT_TRUE(launcher) << launcher.error().message;
+  const auto figures = bench_device(**launcher, quick_options(), {});
+  ASSERT_FALSE(figures);
+  EXPECT_THAT(figures.error().message, HasSubstr("configs/cuda.yaml"));
+}
+
+}  // namespace
+}  // namespace hone::test
