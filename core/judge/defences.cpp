@@ -13,7 +13,7 @@ constexpr std::string_view kNames[] = {
     "freeze",        "freeze_between", "fresh_inputs", "poison",   "shuffle",
     "timed_answers", "single_rounds",  "canaries",     "guards",   "inputs_unchanged",
     "hidden_shapes", "families",       "seccomp",      "landlock", "memory_limit",
-    "physics",       "second_look",    "witness"};
+    "physics",       "second_look",    "witness",      "own_round"};
 
 }  // namespace
 

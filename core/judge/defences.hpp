@@ -30,7 +30,8 @@ enum class Defence : unsigned {
   kPhysics,          ///< a figure that no core could reach is refused
   kSecondLook,       ///< what looks too good is judged again, with other secrets
   // Of devices with memory of their own:
-  kWitness,  ///< the clock stops at outputs that stay as they were seen
+  kWitness,   ///< the clock stops at outputs that stay as they were seen
+  kOwnRound,  ///< of checks that lie in memory together, outputs change in their own round alone
 };
 
 /// All of them stand, unless a test build says otherwise.

@@ -318,6 +318,12 @@ Result<bool> ProcessRunner::outputs_settled() {
   return witness_ != nullptr ? witness_->settled() : true;
 }
 
+Result<std::string> ProcessRunner::see(const Layout& layout, std::uint64_t secret) {
+  if (witness_ == nullptr) return std::string();
+  witness_->aim(*arena_, layout, secret);
+  return witness_->see();
+}
+
 Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_s) {
   if (options_.device_code) return device_round(order, calls, timeout_s);
   HONE_ASSERT(frozen_);

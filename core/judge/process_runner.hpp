@@ -57,6 +57,7 @@ class ProcessRunner : public Runner {
   std::uint64_t scratch_bytes(const Dims& dims) const override;
   void aim(const Layout& layout, std::uint64_t secret) override;
   Result<bool> outputs_settled() override;
+  Result<std::string> see(const Layout& layout, std::uint64_t secret) override;
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

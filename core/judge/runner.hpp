@@ -63,6 +63,12 @@ class Runner {
   virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}
   /// Whether what the clock stopped at is still there: false when outputs were written after it.
   virtual Result<bool> outputs_settled() { return true; }
+  /// Secret bytes of these outputs, of all of them where they are few; none where nobody looks. The
+  /// process must not be running anything. Changes what aim() chose.
+  virtual Result<std::string> see([[maybe_unused]] const Layout& layout,
+                                  [[maybe_unused]] std::uint64_t secret) {
+    return std::string();
+  }
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

@@ -38,7 +38,7 @@ Judgement Session::judge(const std::function<void(const char*)>& progress) {
   progress("checking");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t done = 0; done < trials.size();) {
-    const auto posed = pose(trials, done);
+    auto posed = pose(trials, done);
     if (!posed) return fault(posed.error());
     Judgement checked = check(*posed);
     if (!passed(checked)) return checked;
@@ -91,8 +91,21 @@ Result<std::vector<Session::Posed>> Session::pose(const std::vector<Trial>& tria
   return posed;
 }
 
-Judgement Session::check(const std::vector<Posed>& posed) {
-  const bool host = workbench_.placement() == Placement::kCanaries;
+/// Whether outputs are as they were after their own round, or, before it, as they were poisoned.
+/// Rationale: shapes that are checked together lie in memory together. A submission that does nothing
+/// for a shape could have its outputs written in the round of another. These looks are the copy
+/// engine's: they change no context.
+Judgement Session::expect_as_seen(const Posed& posed) {
+  const auto now = submission_.see(posed.layout, posed.secret);
+  if (!now) return fault(now.error());
+  if (*now == posed.seen) return correct_so_far();
+  Judgement judged = wrong("wrote outside of its tensors: the outputs of " +
+                           shape_text(posed.trial) + " changed in the round of another shape");
+  judged.verdict.caught = caught::kWroteOutside;
+  return judged;
+}
+
+Judgement Session::check(std::vector<Posed>& posed) {
   const auto where = [](const Posed& p) {
     return "a check of " + std::string(p.trial.hidden ? "" : "shape ") + shape_text(p.trial);
   };
@@ -102,17 +115,39 @@ Judgement Session::check(const std::vector<Posed>& posed) {
     if (Status loaded = p.set.load(submission_, p.layout, p.secret); !loaded)
       return fault(loaded.error());
   }
+  const bool together = posed.size() > 1 && settings_.defences.holds(Defence::kOwnRound);
+  const auto see = [&](Posed& p) -> Status {
+    if (!together) return {};
+    HONE_ASSIGN(p.seen, submission_.see(p.layout, p.secret));
+    return {};
+  };
+  for (Posed& p : posed) {
+    if (Status seen = see(p); !seen) return fault(seen.error());
+  }
+  for (Posed& p : posed) {
+    if (together) {
+      if (Judgement untouched = expect_as_seen(p); !passed(untouched)) return untouched;
+    }
+    if (Judgement ran = run_check(p, where(p)); !passed(ran)) return ran;
+    if (Status seen = see(p); !seen) return fault(seen.error());
+  }
   for (const Posed& p : posed) {
-    submission_.set_guards(p.layout.guards);
-    if (Judgement ordered =
-            order(p.set, submission_, p.layout, p.secret, p.scratch_at, "submission", where(p));
-        !passed(ordered))
-      return ordered;
-    const Round round = host ? submission_.timed_round(Order::kRun, 1, task_.run_seconds)
-                             : submission_.plain_round(Order::kRun, 1, task_.run_seconds);
-    if (round.ending != Ending::kDone) return blame(round, "submission", where(p));
+    if (!together) break;
+    if (Judgement untouched = expect_as_seen(p); !passed(untouched)) return untouched;
   }
   return check_answers(posed);
+}
+
+Judgement Session::run_check(const Posed& p, const std::string& where) {
+  submission_.set_guards(p.layout.guards);
+  if (Judgement ordered =
+          order(p.set, submission_, p.layout, p.secret, p.scratch_at, "submission", where);
+      !passed(ordered))
+    return ordered;
+  const bool host = workbench_.placement() == Placement::kCanaries;
+  const Round round = host ? submission_.timed_round(Order::kRun, 1, task_.run_seconds)
+                           : submission_.plain_round(Order::kRun, 1, task_.run_seconds);
+  return round.ending == Ending::kDone ? correct_so_far() : blame(round, "submission", where);
 }
 
 Judgement Session::check_answers(const std::vector<Posed>& posed) {

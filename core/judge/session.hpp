@@ -76,9 +76,12 @@ class Session {
     Layout layout;
     InputSet set;
     std::uint64_t scratch_at;  ///< in the submission's arena
+    std::string seen = {};     ///< of its outputs, after its own round or before any
   };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
-  Judgement check(const std::vector<Posed>& posed);
+  Judgement check(std::vector<Posed>& posed);
+  Judgement run_check(const Posed& posed, const std::string& where);
+  Judgement expect_as_seen(const Posed& posed);
   Judgement check_answers(const std::vector<Posed>& posed);
   Judgement measure();
   Judgement run_pairs();

@@ -49,6 +49,11 @@ Status Witness::look() {
   return {};
 }
 
+Result<std::string> Witness::see() {
+  HONE_TRY(look());
+  return std::string(area_.memory(), rows_ * kRow);
+}
+
 void Witness::keep() { seen_.assign(area_.memory(), area_.memory() + rows_ * kRow); }
 
 Result<bool> Witness::settled() {

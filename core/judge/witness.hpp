@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -39,6 +40,8 @@ class Witness {
   }
   /// Reads them: what the clock waits for.
   Status look();
+  /// Reads them, and says what was there.
+  Result<std::string> see();
   /// Keeps what the last look saw, for settled(): others look into the same area.
   void keep();
   /// Reads them once more, when everything has ended: whether they are the same.
