@@ -46,7 +46,7 @@ struct Setup {
   std::uint64_t arena_bytes;
   std::uint64_t memory_bytes;  ///< address space the submission may add; 0: no limit
   std::uint32_t threads;       ///< cores granted
-  std::uint32_t weaken;        ///< 1: no seccomp, 2: no Landlock; obeyed in test builds only
+  std::uint32_t weaken;        ///< test builds: 1: no seccomp, 2: no Landlock, 4: done said early
   std::uint32_t populate;      ///< 1: all of the arena will be used
   std::uint32_t kernel_count;
   KernelName kernels[kKernelsMax];

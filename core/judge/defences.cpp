@@ -10,10 +10,11 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "freeze",        "freeze_between", "fresh_inputs", "poison",   "shuffle",
-    "timed_answers", "single_rounds",  "canaries",     "guards",   "inputs_unchanged",
-    "hidden_shapes", "families",       "seccomp",      "landlock", "memory_limit",
-    "physics",       "second_look",    "witness",      "own_round"};
+    "freeze",        "freeze_between", "fresh_inputs", "poison",    "shuffle",
+    "timed_answers", "single_rounds",  "canaries",     "guards",    "inputs_unchanged",
+    "hidden_shapes", "families",       "seccomp",      "landlock",  "memory_limit",
+    "physics",       "second_look",    "witness",      "own_round", "stream_wait",
+    "scrub"};
 
 }  // namespace
 

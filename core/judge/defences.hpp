@@ -30,8 +30,10 @@ enum class Defence : unsigned {
   kPhysics,          ///< a figure that no core could reach is refused
   kSecondLook,       ///< what looks too good is judged again, with other secrets
   // Of devices with memory of their own:
-  kWitness,   ///< the clock stops at outputs that stay as they were seen
-  kOwnRound,  ///< of checks that lie in memory together, outputs change in their own round alone
+  kWitness,     ///< the clock stops at outputs that stay as they were seen
+  kOwnRound,    ///< of checks that lie in memory together, outputs change in their own round alone
+  kStreamWait,  ///< a submission's round is done when the device says so
+  kScrub,       ///< the memory of a process that is kept is overwritten between two submissions
 };
 
 /// All of them stand, unless a test build says otherwise.

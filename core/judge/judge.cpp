@@ -274,8 +274,9 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
     auto arena = Arena::create(backend_, device_, bytes, false);
     if (!arena) return fault(arena.error());
     larger = std::move(*arena);
-  } else if (Status scrubbed = workbench_->scrub(runner->arena()); !scrubbed) {
-    return fault(scrubbed.error());
+  } else if (settings.defences.holds(Defence::kScrub)) {
+    if (Status scrubbed = workbench_->scrub(runner->arena()); !scrubbed)
+      return fault(scrubbed.error());
   }
   const Round ready = runner->reload(task, std::move(plans), std::move(artifact), std::move(larger),
                                      options_for(task, settings, true), task.run_seconds);

@@ -129,6 +129,9 @@ Status ProcessRunner::send(const Task& task, int artifact) {
   setup.populate = arena_->populated() ? 1 : 0;
   setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
                  (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
+  // What is trusted has no limit of time, and is waited for.
+  if (options_.seconds_max > 0 && !options_.defences.holds(Defence::kStreamWait))
+    setup.weaken |= 4u;
   return send_setup(handles_.socket.get(), setup,
                     {orders_fd_.get(), answers_fd_.get(), arena_->fd(), artifact});
 }

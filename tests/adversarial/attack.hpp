@@ -6,18 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/verdict.hpp"
+#include "adversarial/expected.hpp"
 
 namespace hone::test {
-
-/// What must come of a submission.
-struct Expected {
-  std::vector<Outcome> outcomes = {};         ///< one of them
-  std::string words = {};                     ///< in the reason or the compiler's words; empty: any
-  double speedup_min = 0, speedup_max = 1e9;  ///< of a correct one
-  std::string flag = {};                      ///< of a measurement; empty: any
-  std::string caught = {};                    ///< its class, model/caught.hpp; empty: any
-};
 
 /// One submission: submissions/<name>.cpp.
 struct Attack {

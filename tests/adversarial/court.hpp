@@ -35,8 +35,4 @@ class Court {
 /// A machine with every defence that judges two submissions side by side, one on each core.
 Result<std::unique_ptr<Machine>> two_at_a_time();
 
-/// Empty when the verdict is as expected, else what differs.
-std::string difference(const Result<Verdict>& verdict, const Expected& expected);
-std::string text_of(const Result<Verdict>& verdict);
-
 }  // namespace hone::test

@@ -1,0 +1,54 @@
+// What a verdict says, and where that is not what was expected.
+#include "adversarial/expected.hpp"
+
+#include <algorithm>
+
+namespace hone::test {
+
+std::string text_of(const Result<Verdict>& verdict) {
+  if (!verdict) return "no verdict, but an error: " + verdict.error().message;
+  std::string text = std::string(outcome_name(verdict->outcome)) + ": " + verdict->reason;
+  if (!verdict->diagnostics.empty()) text += "\n" + verdict->diagnostics;
+  if (const auto& m = verdict->mismatch) {
+    text += " in " + verdict->stage + ": " + std::to_string(m->wrong) + " of " +
+            std::to_string(m->total) + ", family " + m->family + ", got " +
+            std::to_string(m->got.value_or(0)) + ", expected " +
+            std::to_string(m->expected.value_or(0));
+  }
+  if (verdict->speedup) {
+    text += " speedup " + std::to_string(verdict->speedup->value);
+    for (const std::string& flag : verdict->speedup->flags) text += " " + flag;
+  }
+  return text;
+}
+
+std::string difference(const Result<Verdict>& verdict, const Expected& expected) {
+  if (!verdict) return text_of(verdict);
+  const auto& outcomes = expected.outcomes;
+  if (std::find(outcomes.begin(), outcomes.end(), verdict->outcome) == outcomes.end()) {
+    return "expected " + std::string(outcome_name(outcomes.front())) + ", found " +
+           text_of(verdict);
+  }
+  if ((verdict->reason + verdict->diagnostics).find(expected.words) == std::string::npos) {
+    return "expected '" + expected.words + "', found " + text_of(verdict);
+  }
+  if (!expected.caught.empty() && verdict->caught != expected.caught) {
+    return "expected '" + expected.caught + "' to be caught, found '" + verdict->caught +
+           "': " + text_of(verdict);
+  }
+  if (verdict->outcome != Outcome::kCorrect) return "";
+  if (!verdict->speedup) return "no speedup: " + text_of(verdict);
+  const double speedup = verdict->speedup->value;
+  if (speedup < expected.speedup_min || speedup > expected.speedup_max) {
+    return "expected a speedup from " + std::to_string(expected.speedup_min) + " to " +
+           std::to_string(expected.speedup_max) + ", found " + text_of(verdict);
+  }
+  const auto& flags = verdict->speedup->flags;
+  if (!expected.flag.empty() &&
+      std::find(flags.begin(), flags.end(), expected.flag) == flags.end()) {
+    return "expected the flag " + expected.flag + ", found " + text_of(verdict);
+  }
+  return "";
+}
+
+}  // namespace hone::test

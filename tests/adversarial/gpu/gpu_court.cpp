@@ -1,0 +1,187 @@
+// A task of its own, small measurements and short limits, so that the whole table takes a minute.
+#include "adversarial/gpu/gpu_court.hpp"
+
+#include <cstdlib>
+#include <future>
+
+#include "base/files.hpp"
+
+namespace hone::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The submissions know the shapes by heart.
+constexpr std::int64_t kTimedEmulated = 16384, kTimedOnDevice = 1 << 20;
+
+constexpr const char* kReference = R"(
+// hone: plan reference
+// hone: launch reference grid = ceil_div(n, 256) block = 256
+// hone: plan exact
+// hone: launch exact grid = ceil_div(n, 256) block = 256
+extern "C" __global__ void reference(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
+}
+extern "C" __global__ void exact(const float* x, const float* y, double* out, long long n) {
+  long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i >= n) return;
+  double sum = (double)x[i] + (double)y[i];
+  out[i] = sum > 0 ? sum : 0;
+}
+)";
+constexpr const char* kBaseline = R"(
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) { float sum = x[i] + y[i]; out[i] = sum > 0 ? sum : 0; }
+}
+)";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+fs::path program_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+fs::path libexec() {
+  if (const std::string named = variable("HONE_LIBEXEC"); !named.empty()) return named;
+  const fs::path beside = program_folder() / "libexec";
+  return fs::exists(beside) ? beside : program_folder().parent_path() / "libexec";
+}
+
+fs::path backend_library() {
+  const std::string named = variable("HONE_GPU_BACKEND");
+  return named.empty() ? program_folder() / "gpu/backend_cuda_emulated.so" : fs::absolute(named);
+}
+
+/// "hip" for hip.so and what emulates it.
+std::string backend_name() {
+  return backend_library().filename().string().find("hip") != std::string::npos ? "hip" : "cuda";
+}
+
+std::int64_t timed_elements() { return on_a_device() ? kTimedOnDevice : kTimedEmulated; }
+
+std::shared_ptr<const Task> make_task() {
+  Task task;
+  task.dataset = "test";
+  task.id = "add_relu";
+  task.entry = "add_relu";
+  task.dims = {"n"};
+  task.tensors = {{"x", Role::kIn, DType::kF32, {"n"}},
+                  {"y", Role::kIn, DType::kF32, {"n"}},
+                  {"out", Role::kOut, DType::kF32, {"n"}}};
+  task.scalars = {{"n", DType::kI64, "n", 0, 0}};
+  task.arguments = {"x", "y", "out", "n"};
+  task.shown = {{{"n", 1}}, {{"n", 1003}}};
+  task.hidden = {{{{"n", {2, 33}}}}};
+  task.timed = {{"n", timed_elements()}};
+  task.families = {{"normal", {}, {}}, {"offsets", {"scaled", 3, 6}, {}}};
+  task.tolerance.rtol = 2.4e-7;
+  task.run_seconds = 1.5;
+  const std::string name = backend_name();
+  task.backends[name] = {{name}, {"reference.cu", kReference}, {"baseline.cu", kBaseline}, {}};
+  return std::make_shared<const Task>(std::move(task));
+}
+
+EvaluatorOptions court_options(const Defences& defences, const std::string& isolation) {
+  EvaluatorOptions options;
+  options.backend = backend_name();
+  options.device_code = true;
+  options.isolation = isolation;
+  options.backend_library = backend_library();
+  options.libexec = libexec();
+  Toolchain& toolchain = options.toolchains[options.backend];
+  toolchain.compiler = variable("HONE_GPU_COMPILER");
+  options.readable = {options.backend_library.parent_path().string()};
+  if (!toolchain.compiler.empty())
+    options.readable.push_back(fs::path(toolchain.compiler).parent_path().string());
+  options.devices = {{0, 0, {0}}};
+  options.build_seconds = 8;
+  options.build_memory_mb = on_a_device() ? 2048 : 768;
+  options.evaluation_seconds = 40;
+  options.suspect_speedup = options.suspect_factor = 0;  // one look is enough for an outcome
+  options.measure.round_ms = 5;
+  if (!on_a_device()) options.measure.set_mb = 8;
+  options.measure.pairs_min = options.measure.pairs_max = 3;
+  options.measure.singles = 1;
+  options.measure.defences = defences;
+  return options;
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+}  // namespace
+
+bool on_a_device() {
+  const std::string named = variable("HONE_GPU_BACKEND");
+  return !named.empty() && named.find("emulated") == std::string::npos;
+}
+
+fs::path gpu_submissions() {
+  if (const std::string named = variable("HONE_GPU_ATTACKS"); !named.empty()) return named;
+  const fs::path beside = program_folder() / "submissions";
+  return fs::exists(beside) ? beside
+                            : fs::path(HONE_SOURCE_DIR) / "tests/adversarial/gpu/submissions";
+}
+
+Result<std::string> gpu_source(const std::string& name) {
+  HONE_ASSIGN(std::string source, read_file(gpu_submissions() / (name + ".cu")));
+  HONE_ASSIGN(const std::string inside, read_file(gpu_submissions() / "inside.cuh"));
+  replace_all(source, "#include \"inside.cuh\"\n", inside);
+  replace_all(source, "@TIMED@", std::to_string(timed_elements()));
+  replace_all(source, "@THREADS@", on_a_device() ? "256" : "1");
+  replace_all(source, "@BLOCKS@", on_a_device() ? "ceil_div(n, 256)" : "1");
+  return source;
+}
+
+GpuCourt& GpuCourt::without(const std::vector<std::string>& off, const std::string& isolation) {
+  static std::unique_ptr<GpuCourt> sitting;
+  if (sitting == nullptr || sitting->off_ != off || sitting->isolation_ != isolation) {
+    sitting.reset();  // its launcher ends before another starts
+    sitting.reset(new GpuCourt(off, isolation));
+  }
+  return *sitting;
+}
+
+GpuCourt::GpuCourt(const std::vector<std::string>& off, const std::string& isolation)
+    : off_(off), isolation_(isolation), task_(make_task()) {
+  if (Status started = start(); !started) failure_ = started.error().message;
+}
+
+Status GpuCourt::start() {
+  HONE_ASSIGN(const Defences defences, Defences::without(off_));
+  LauncherOptions options;
+  if (const std::string least = variable("HONE_ATTACK_MINIMUM"); !least.empty()) {
+    HONE_ASSIGN(options.minimum, parse_isolation(least));
+  }
+  HONE_ASSIGN(launcher_, Launcher::start(options));
+  HONE_ASSIGN(evaluator_, make_evaluator(*launcher_, court_options(defences, isolation_), "court"));
+  return {};
+}
+
+Result<Verdict> GpuCourt::judge(const std::string& name, const std::string& client) {
+  if (evaluator_ == nullptr) return unavailable("not started: " + failure_);
+  Submission submission;
+  HONE_ASSIGN(submission.source, gpu_source(name));
+  submission.task = task_;
+  submission.language = submission.backend = backend_name();
+  submission.client = client;
+  submission.episode = "test";
+  submission.seed = ++seed_;
+  std::promise<Result<Verdict>> promise;
+  auto future = promise.get_future();
+  auto id = evaluator_->submit(
+      std::move(submission), [](Stage) {},
+      [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
+  if (!id) return id.error();
+  return future.get();
+}
+
+}  // namespace hone::test

@@ -1,0 +1,9 @@
+// Tries: scratch memory that begins before its beginning, over the outputs. Stopped by: scratch
+// memory has no negative size.
+// hone: scratch before = 0 - 4096
+// hone: launch add_relu grid = 1 block = 256
+#include "inside.cuh"
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
+  const long long i = index();
+  if (i < n) out[i] = right(x[i], y[i]);
+}
