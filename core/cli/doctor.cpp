@@ -1,6 +1,7 @@
 // `hone doctor`: what this machine allows, what that means, and how to get what is missing.
 
 #include "cli/command.hpp"
+#include "cli/doctor_devices.hpp"
 #include "cli/doctor_probe.hpp"
 #include "sandbox/gaps.hpp"
 #include "sandbox/probe.hpp"
@@ -36,24 +37,46 @@ class DoctorCommand : public Command {
  public:
   std::string name() const override { return "doctor"; }
   std::string summary() const override {
-    return "Say what this machine allows, what is missing, and how to get it.";
+    return "Say what this machine and its devices allow, what is missing, and how to get it.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone doctor         # exits with 1 when hone cannot serve here", "hone doctor --json"};
+    return {"hone doctor         # exits with 1 when hone cannot serve here",
+            "hone doctor --config my.yaml   # and when what that file asks for is missing",
+            "hone doctor --json"};
   }
   void declare(OptionSet& options) override {
+    config_.declare(options);
+    options.integer({.name = "--timeout",
+                     .doc = "seconds for a driver to tell of its devices (60)",
+                     .value = "SECONDS"},
+                    timeout_s_, 1, 3600);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
+    options.text({.name = "--ask",
+                  .doc = "answer one question in this process",
+                  .value = "QUESTION",
+                  .hidden = true},
+                 ask_);
+    options.text({.name = "LIBRARY", .doc = "the backend that is asked", .hidden = true}, library_);
   }
 
   int run(Terminal& terminal) override {
+    if (!ask_.empty()) return answer_question(ask_, library_);
+    auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return config_.fail(terminal, loaded.error());
     terminal.status("trying what this machine allows…");
     const Capabilities capabilities = probe_machine();
-    const std::vector<Finding> findings = examine_machine(capabilities);
+    std::vector<Finding> findings = examine_machine(capabilities);
+    terminal.status("asking devices and their compilers…");
+    const std::vector<BackendReport> reports =
+        examine_backends(loaded->config, static_cast<double>(timeout_s_));
+    for (const BackendReport& report : reports) {
+      for (Finding& finding : findings_of(report)) findings.push_back(std::move(finding));
+    }
     const std::string packages = missing_packages(findings);
     bool serves = true;
     for (const Finding& finding : findings) serves = serves && finding.kind != Finding::kMissing;
     if (json_) {
-      print_json(terminal, capabilities, findings, packages, serves);
+      print_json(terminal, capabilities, findings, reports, packages, serves);
     } else {
       print(terminal, capabilities, findings, packages, serves);
     }
@@ -67,6 +90,7 @@ class DoctorCommand : public Command {
     std::vector<Row> rows;
     for (const Finding& f : findings) {
       rows.push_back({{word_of(f.kind), colour_of(f.kind)}, {f.what, Colour::kBold}, {f.found}});
+      for (const std::string& detail : f.details) rows.push_back({{""}, {""}, {detail}});
       if (!f.advice.empty()) rows.push_back({{""}, {""}, {"→ " + f.advice, Colour::kDim}});
     }
     terminal.table({"", "", ""}, rows);
@@ -92,7 +116,8 @@ class DoctorCommand : public Command {
   }
 
   static void print_json(Terminal& terminal, const Capabilities& capabilities,
-                         const std::vector<Finding>& findings, const std::string& packages,
+                         const std::vector<Finding>& findings,
+                         const std::vector<BackendReport>& reports, const std::string& packages,
                          bool serves) {
     Value listed = Value::array();
     for (const Finding& f : findings) {
@@ -101,6 +126,8 @@ class DoctorCommand : public Command {
                               {"found", f.found},
                               {"advice", f.advice}}));
     }
+    Value backends = Value::array();
+    for (const BackendReport& report : reports) backends.push(value_of(report));
     Value gaps = Value::array();
     for (const Gap& gap : open_gaps(capabilities.level(), capabilities)) gaps.push(gap.text);
     const Value::Array notes(capabilities.notes.begin(), capabilities.notes.end());
@@ -108,12 +135,17 @@ class DoctorCommand : public Command {
                               {"isolation", isolation_name(capabilities.level())},
                               {"freezer", capabilities.freezer()},
                               {"findings", listed},
+                              {"backends", backends},
                               {"notes", notes},
                               {"not_stopped", gaps},
                               {"packages", packages}}),
                   2);
   }
 
+  ConfigOptions config_;
+  std::string ask_, library_;
+  // Rationale: a device that nobody keeps awake takes seconds to wake, and a host may have eight.
+  std::int64_t timeout_s_ = 60;
   bool json_ = false;
 };
 

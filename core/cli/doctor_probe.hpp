@@ -17,8 +17,9 @@ struct Finding {
   std::string what;
   Kind kind = kGood;
   std::string found;
-  std::string advice = {};   ///< how to get it; empty where nothing is to be done
-  std::string package = {};  ///< Debian's, when one is missing
+  std::string advice = {};                ///< how to get it; empty where nothing is to be done
+  std::string package = {};               ///< Debian's, when one is missing
+  std::vector<std::string> details = {};  ///< more of what was found, a line each
 };
 
 std::vector<Finding> examine_machine(const Capabilities& capabilities);

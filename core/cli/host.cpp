@@ -84,6 +84,11 @@ IsolationLevel level_of(const std::string& name) {
 
 }  // namespace
 
+const GpuConfig* device_config(const Config& config, std::string_view backend) {
+  if (backend == "cuda") return &config.cuda;
+  return backend == "hip" ? &config.hip : nullptr;
+}
+
 std::string find_program(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     for (const char* folder : {"/usr/local/bin/", "/usr/bin/", "/bin/"}) {
@@ -168,10 +173,10 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   EvaluatorOptions options;
   options.backend = config.backend;
   options.libexec = install_root() / "libexec";
-  if (config.backend == "cpu") {
-    HONE_TRY(use_cpu(config, options));
+  if (const GpuConfig* devices = device_config(config, config.backend)) {
+    use_gpu(*devices, options);
   } else {
-    use_gpu(config.backend == "cuda" ? config.cuda : config.hip, options);
+    HONE_TRY(use_cpu(config, options));
   }
   if (options.backend_library.empty()) {
     HONE_ASSIGN(const PluginLibrary library,

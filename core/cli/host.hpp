@@ -42,6 +42,9 @@ Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry
 Result<std::unique_ptr<Environment>> open_environment(const Config& config);
 ServerOptions server_options(const Config& config);
 
+/// The section of a backend of devices; NULL where a backend has none.
+const GpuConfig* device_config(const Config& config, std::string_view backend);
+
 /// The first of these programs in the usual folders, or "".
 std::string find_program(const std::vector<std::string>& names);
 /// CPUs that this process may use.

@@ -45,6 +45,27 @@ Status check_facts(const Value& written) {
   return f.finish_loosely();
 }
 
+/// What every device must say stands with facts(); here one may have said why it cannot be opened.
+Status check_probe(const Value& written) {
+  Fields f(written, "output");
+  f.text("driver");
+  f.text("compiler");
+  const Value* devices = f.array("devices");
+  for (std::size_t i = 0; devices != nullptr && i < devices->as_array().size(); ++i) {
+    const Value& device = devices->as_array()[i];
+    if (device.find("error") == nullptr) {
+      f.adopt(check_facts(device));
+      continue;
+    }
+    Fields closed = f.inside("devices", *devices).inside(std::to_string(i), device);
+    closed.integer("index", 0, 1 << 16);
+    closed.text("name");
+    closed.text("error");
+    f.adopt(closed.finish_loosely());
+  }
+  return f.finish_loosely();
+}
+
 Status check_build(const Value& written) {
   Fields f(written, "output");
   f.flag("ok");
@@ -114,6 +135,16 @@ Result<Value> Backend::describe(const Value& config) const {
   if (const Status checked = check_description(written); !checked) {
     return internal_error(who + ": " + checked.error().message);
   }
+  return written;
+}
+
+Result<Value> Backend::probe() const {
+  const std::string who = name_ + ": probe";
+  HONE_ASSIGN(Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
+                return factory_.probe(host(), out, error);
+              }));
+  if (const Status checked = check_probe(written); !checked)
+    return internal_error(who + ": " + checked.error().message);
   return written;
 }
 

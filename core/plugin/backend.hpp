@@ -34,6 +34,8 @@ class Backend {
 
   /// {"summary", "devices", "languages", "withholds", "fingerprint"}, checked.
   Result<Value> describe(const Value& config) const;
+  /// {"driver", "compiler", "devices"}, checked. Touches devices: in a process of its own alone.
+  Result<Value> probe() const;
   /// What hone_backend_factory::facts writes of an opened device, checked.
   Result<Value> facts(hone_device* device) const;
   /// {"ok", "artifact", "untrusted_host_code", "diagnostics", "failure"}, checked. Runs compilers:

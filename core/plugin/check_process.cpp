@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,16 @@ int wait_for(pid_t pid) {
   return status;
 }
 
+/// Ends a process and waits for it. One that a driver holds inside the kernel is left there: it cannot
+/// be ended, and whoever asked must go on.
+void end(pid_t pid) {
+  constexpr int kGraceMs = 5000;
+  const UniqueFd watched(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  kill(pid, SIGKILL);
+  pollfd ended{watched.get(), POLLIN, 0};
+  if (!watched || poll(&ended, 1, kGraceMs) > 0) wait_for(pid);
+}
+
 CheckResult parse_report(const std::string& report, int status) {
   const std::size_t line_end = report.find('\n');
   for (std::size_t i = 0; i < std::size(kNames) && line_end != std::string::npos; ++i) {
@@ -127,8 +138,7 @@ Result<CheckResult> run_check_process(const std::filesystem::path& program,
   write_end.reset();
   const std::optional<std::string> report = read_until(read_end.get(), deadline_ns);
   if (!report) {
-    kill(pid, SIGKILL);
-    wait_for(pid);
+    end(pid);
     char text[64];
     std::snprintf(text, sizeof text, "not back after %.3g s", options.timeout_s);
     return CheckResult{CheckOutcome::kTimedOut, text};

@@ -50,12 +50,15 @@ typedef struct hone_backend_factory {
   uint32_t struct_size;
 
   /* [any] Writes the MessagePack map {"summary": str, "devices": [{"index": int, "name": str, "cores": int}],
-   * "languages": [str], "withholds": "freeze"|"stream"|"copy", "fingerprint": str}. Touches no device. */
+   * "languages": [str], "withholds": "freeze"|"stream"|"copy", "fingerprint": str}, and where something must be there
+   * "needs": {"driver": str, "compiler": str}, how to get it. Touches no device. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
 
   /* [one] Touches devices: in a process of its own, which may die of it. Writes the MessagePack map {"driver": str,
    * "compiler": str, "devices": [map]}; a device's members are facts() of it, or {"index": int, "name": str,
-   * "error": str}. HONE_UNAVAILABLE with the reason where there is no driver or no device. */
+   * "error": str}. Besides facts a device may have, figures that are not known being 0: "clocks": {"core_hz_max",
+   * "core_hz", "memory_hz_max", "memory_hz": float}, "throttle_known": bool, "cooperative": bool, "peers": [int], the
+   * devices whose memory it reaches, and "sharing": str, "" where memory was exported, imported and read back. HONE_UNAVAILABLE with the reason where there is no driver or no device. */
   int32_t (*probe)(const hone_host* host, hone_sink* out, hone_error* error);
 
   /* Building: in a jailed, single-use process whose working folder is empty and writable. */

@@ -15,6 +15,7 @@ using NvmlDevice = struct nvmlDevice_st*;
 struct Nvml {
   int (*by_address)(const char*, NvmlDevice*) = nullptr;
   int (*reasons)(NvmlDevice, unsigned long long*) = nullptr;
+  int (*clock)(NvmlDevice, int, unsigned*) = nullptr;
 };
 
 template <typename Function>
@@ -32,7 +33,8 @@ Nvml load() {
   int (*init)() = nullptr;
   if (!find(library, "nvmlInit_v2", init) ||
       !find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.by_address) ||
-      !find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.reasons) || init() != 0) {
+      !find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.reasons) ||
+      !find(library, "nvmlDeviceGetClockInfo", nvml.clock) || init() != 0) {
     return {};
   }
   return nvml;
@@ -49,10 +51,29 @@ constexpr Reason kReasons[] = {
     {0x40, "thermal_hardware"}, {0x80, "power_brake"},
 };
 
+const Nvml& library() {
+  static const Nvml loaded = load();
+  return loaded;
+}
+
 }  // namespace
 
+bool tells_throttling() { return library().reasons != nullptr; }
+
+Clocks current_clocks(const std::string& pci_address) {
+  constexpr int kCore = 1;  // NVML_CLOCK_SM
+  constexpr int kMemory = 2;
+  const Nvml& nvml = library();
+  NvmlDevice device = nullptr;
+  if (nvml.clock == nullptr || nvml.by_address(pci_address.c_str(), &device) != 0) return {};
+  Clocks clocks;
+  if (nvml.clock(device, kCore, &clocks.core_mhz) != 0) clocks.core_mhz = 0;
+  if (nvml.clock(device, kMemory, &clocks.memory_mhz) != 0) clocks.memory_mhz = 0;
+  return clocks;
+}
+
 std::vector<std::string> throttle_reasons(const std::string& pci_address) {
-  static const Nvml nvml = load();
+  const Nvml& nvml = library();
   NvmlDevice device = nullptr;
   unsigned long long bits = 0;
   if (nvml.reasons == nullptr || nvml.by_address(pci_address.c_str(), &device) != 0 ||

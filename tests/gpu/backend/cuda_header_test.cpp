@@ -41,6 +41,7 @@ static_assert(kDeviceMemoryBusBits == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDT
 static_assert(kDeviceCacheBytes == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 static_assert(kDeviceMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(kDeviceMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(kDeviceCooperative == CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
 static_assert(kDevicePageableMemory == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
 static_assert(kDeviceSharedBytes == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 static_assert(kDeviceMemoryMaps == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);

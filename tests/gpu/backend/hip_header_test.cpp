@@ -35,6 +35,7 @@ static_assert(kDeviceMemoryBusBits == hipDeviceAttributeMemoryBusWidth);
 static_assert(kDeviceCacheBytes == hipDeviceAttributeL2CacheSize);
 static_assert(kDeviceMajor == hipDeviceAttributeComputeCapabilityMajor);
 static_assert(kDeviceMinor == hipDeviceAttributeComputeCapabilityMinor);
+static_assert(kDeviceCooperative == hipDeviceAttributeCooperativeLaunch);
 static_assert(kDevicePageableMemory == hipDeviceAttributePageableMemoryAccess);
 static_assert(kDeviceSharedBytes == hipDeviceAttributeMaxSharedMemoryPerBlock);
 

@@ -22,6 +22,13 @@ inline constexpr char kCompilerName[] = "NVRTC";
 inline constexpr char kHeader[] = "cuda_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 11080;          // 11.8: launches in clusters
 inline constexpr bool kHip = false;
+inline constexpr char kDriverHelp[] =
+    "install NVIDIA's driver, 11.8 or newer (libcuda.so.1); in a container, pass the devices "
+    "through "
+    "(docker run --gpus all)";
+inline constexpr char kCompilerHelp[] =
+    "pip install nvidia-cuda-nvrtc and name its libnvrtc.so.13 as cuda.compiler, or install a CUDA "
+    "toolkit, 12 or newer";
 
 #ifndef HONE_GPU_DRIVER_LIBRARY
 #define HONE_GPU_DRIVER_LIBRARY "libcuda.so.1"
@@ -129,6 +136,7 @@ inline constexpr int kDevicePciDomain = 50;
 inline constexpr int kDeviceMajor = 75;
 inline constexpr int kDeviceMinor = 76;
 inline constexpr int kDevicePageableMemory = 88;
+inline constexpr int kDeviceCooperative = 95;
 inline constexpr int kDeviceSharedBytes = 97;  // with the function's attribute set
 inline constexpr int kDeviceMemoryMaps = 102;
 inline constexpr int kDeviceClusters = 120;
@@ -199,6 +207,7 @@ inline constexpr int kDeviceClusters = 120;
 
 // May be missing: then NULL.
 #define HONE_GPU_OPTIONAL_FUNCTIONS(X)                                                            \
+  X(ownDeviceCanAccessPeer, cuDeviceCanAccessPeer, gpuResult(int*, gpuDevice, gpuDevice))         \
   X(ownFuncGetParamInfo, cuFuncGetParamInfo,                                                      \
     gpuResult(gpuFunction, std::size_t, std::size_t*, std::size_t*))
 
@@ -271,6 +280,14 @@ gpuResult launch_kernel(const Driver& driver, gpuFunction function, const Launch
     for (int i = 0; i < 3; ++i) attribute.value.cluster[i] = shape.cluster[i];
   }
   return driver.ownLaunchKernelEx(&config, function, arguments, nullptr);
+}
+
+/// Whether a device reaches another's memory; not where the driver cannot tell.
+template <typename Driver>
+bool reaches(const Driver& driver, gpuDevice device, gpuDevice peer) {
+  int can = 0;
+  return driver.ownDeviceCanAccessPeer != nullptr &&
+         driver.ownDeviceCanAccessPeer(&can, device, peer) == 0 && can != 0;
 }
 
 /// The architecture to build for. Rationale: from 9.0 on, what one generation alone has (wgmma, TMA

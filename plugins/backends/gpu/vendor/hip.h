@@ -22,6 +22,12 @@ inline constexpr char kCompilerName[] = "hiprtc";
 inline constexpr char kHeader[] = "hip/hip_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 60000000;          // 6.0: device memory that processes share
 inline constexpr bool kHip = true;
+inline constexpr char kDriverHelp[] =
+    "install ROCm 6.0 or newer (libamdhip64.so); in a container, pass the devices through (docker "
+    "run "
+    "--device /dev/kfd --device /dev/dri)";
+inline constexpr char kCompilerHelp[] =
+    "install ROCm's hiprtc, or scripts/setup --hip and hip.compiler: /usr/bin/clang++-19";
 
 #ifndef HONE_GPU_DRIVER_LIBRARY
 #define HONE_GPU_DRIVER_LIBRARY "libamdhip64.so.7:libamdhip64.so.6:libamdhip64.so.5"
@@ -111,6 +117,7 @@ inline constexpr int kDevicePciDomain = 69;
 inline constexpr int kDeviceMajor = 23;
 inline constexpr int kDeviceMinor = 61;
 inline constexpr int kDevicePageableMemory = 65;
+inline constexpr int kDeviceCooperative = 10;
 inline constexpr int kDeviceSharedBytes = 74;
 inline constexpr int kDeviceMemoryMaps = 89;
 inline constexpr int kDeviceClusters = -1;  // no such thing
@@ -177,6 +184,7 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
 
 // May be missing: then NULL.
 #define HONE_GPU_OPTIONAL_FUNCTIONS(X)                                                            \
+  X(ownDeviceCanAccessPeer, hipDeviceCanAccessPeer, gpuResult(int*, gpuDevice, gpuDevice))        \
   X(ownDeviceSetLimit, hipDeviceSetLimit, gpuResult(int, std::size_t))                            \
   X(ownModuleLaunchCooperativeKernel, hipModuleLaunchCooperativeKernel,                           \
     gpuResult(gpuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,            \
@@ -248,6 +256,14 @@ gpuResult launch_kernel(const Driver& driver, gpuFunction function, const Launch
   return driver.ownModuleLaunchCooperativeKernel(
       function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
       shape.block[2], shape.shared_bytes, stream, arguments);
+}
+
+/// Whether a device reaches another's memory; not where the runtime cannot tell.
+template <typename Driver>
+bool reaches(const Driver& driver, gpuDevice device, gpuDevice peer) {
+  int can = 0;
+  return driver.ownDeviceCanAccessPeer != nullptr &&
+         driver.ownDeviceCanAccessPeer(&can, device, peer) == 0 && can != 0;
 }
 
 /// "gfx942": as Linux' driver says it of the device (vendor/hip_system.cpp); made up from the version's

@@ -1,0 +1,332 @@
+// Asks backends in child processes, and words their answers.
+#include "cli/doctor_devices.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "cli/host.hpp"
+#include "cli/terminal.hpp"
+#include "plugin/backend.hpp"
+#include "plugin/check_process.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kBuildSeconds = 30;
+constexpr double kGraceSeconds = 10;  // beyond the compiler's own limit
+
+/// A folder for one build, which is gone at the end.
+class Scratch {
+ public:
+  Scratch() {
+    std::error_code ignored;
+    std::string pattern = (std::filesystem::temp_directory_path(ignored) / "hone-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string text_in(const Value& map, std::string_view key) {
+  const Value* found = map.find(key);
+  return found != nullptr && found->is_string() ? found->as_string() : "";
+}
+double number_in(const Value& map, std::string_view key) {
+  const Value* found = map.find(key);
+  return found != nullptr && found->is_number() ? found->as_double() : 0;
+}
+bool flag_in(const Value& map, std::string_view key) {
+  const Value* found = map.find(key);
+  return found != nullptr && *found == Value(true);
+}
+std::string joined(const Value* list, const char* between) {
+  std::string text;
+  if (list == nullptr || !list->is_array()) return text;
+  for (const Value& item : list->as_array()) {
+    text += (text.empty() ? "" : between) + (item.is_string() ? item.as_string() : to_json(item));
+  }
+  return text;
+}
+std::string whole(double number) { return std::to_string(static_cast<std::int64_t>(number)); }
+std::string scaled(double number, double unit, const char* name) {
+  return short_number(number / unit) + " " + name;
+}
+
+/// {"ok": value} or {"error": words} of one question.
+Value ask(const std::string& question, const std::string& library, const Value& config,
+          double seconds) {
+  CheckProcessOptions options;
+  options.timeout_s = seconds;
+  options.config_json = to_json(config);
+  const auto ran =
+      run_check_process("/proc/self/exe", {"doctor", "--ask", question, library}, options);
+  if (!ran) return Value::map({{"error", ran.error().message}});
+  switch (ran->outcome) {
+    case CheckOutcome::kPassed: {
+      auto value = from_json(ran->message);
+      if (!value) return Value::map({{"error", value.error().message}});
+      return Value::map({{"ok", std::move(value).value()}});
+    }
+    case CheckOutcome::kCrashed:
+      return Value::map({{"error", "the process that asked died of " + ran->message}});
+    case CheckOutcome::kTimedOut:
+      return Value::map({{"error", "it hangs: " + ran->message}});
+    default:
+      return Value::map({{"error", ran->message}});
+  }
+}
+
+/// What a build of this backend is given, as far as this machine decides it.
+Value build_options(const GpuConfig* config, const Value& probe) {
+  Value options = Value::map({{"seconds", kBuildSeconds}});
+  std::string architecture = config != nullptr ? config->architecture : "";
+  const Value* devices = probe.find("devices");
+  if (architecture.empty() && devices != nullptr && !devices->as_array().empty()) {
+    architecture = text_in(devices->as_array().front(), "architecture");
+  }
+  if (!architecture.empty()) options.set("architecture", architecture);
+  if (config == nullptr) return options;
+  if (config->compiler != "auto") options.set("compiler", config->compiler);
+  const auto texts = [](const std::vector<std::string>& list) {
+    Value array = Value::array();
+    for (const std::string& item : list) array.push(item);
+    return array;
+  };
+  options.set("flags", texts(config->flags));
+  options.set("include", texts(config->include));
+  return options;
+}
+
+void ask_both(const std::string& library, const GpuConfig* config, double seconds,
+              BackendReport& report) {
+  const Value devices = ask("devices", library, Value::map(), seconds);
+  report.trouble = text_in(devices, "error");
+  if (const Value* probe = devices.find("ok")) report.probe = *probe;
+  const Scratch scratch;
+  const Value built = ask(
+      "compiler", library,
+      Value::map({{"folder", scratch.path()}, {"options", build_options(config, report.probe)}}),
+      kBuildSeconds + kGraceSeconds);
+  report.compiler_trouble = text_in(built, "error");
+  if (const Value* told = built.find("ok")) report.compiler = text_in(*told, "compiler");
+}
+
+BackendReport examine_backend(const Config& config, const Registry& registry,
+                              const std::string& name, const Value& described, double seconds) {
+  BackendReport report;
+  report.backend = name;
+  report.configured = config.backend == name;
+  if (const Value* needs = described.find("needs"); needs != nullptr && needs->is_map()) {
+    report.driver_help = text_in(*needs, "driver");
+    report.compiler_help = text_in(*needs, "compiler");
+  }
+  const GpuConfig* own = device_config(config, name);
+  if (own != nullptr && report.configured) report.wanted = own->devices;
+  std::filesystem::path library = own != nullptr ? own->library : "";
+  if (library.empty()) {
+    const auto found = registry.library(PluginKind::kBackend, name);
+    if (!found) {
+      report.trouble = report.compiler_trouble = found.error().message;
+      return report;
+    }
+    library = found->path();
+  }
+  ask_both(std::filesystem::absolute(library).string(), own, seconds, report);
+  return report;
+}
+
+std::string clocks_words(const Value& device) {
+  const Value* clocks = device.find("clocks");
+  if (clocks == nullptr || !clocks->is_map()) return "";
+  const auto one = [&](const char* what, const std::string& key) {
+    const double now = number_in(*clocks, key), most = number_in(*clocks, key + "_max");
+    const std::string of = most > 0 ? scaled(most, 1e6, "MHz") + " at most" : "unknown";
+    return std::string(what) + " " + (now > 0 ? scaled(now, 1e6, "MHz") + " now, " : "") + of;
+  };
+  std::string words = "clocks: " + one("core", "core_hz") + "; " + one("memory", "memory_hz");
+  const std::string reasons = joined(device.find("throttled"), ", ");
+  if (!reasons.empty()) return words + "; throttled: " + reasons;
+  return words + (flag_in(device, "throttle_known") ? "; not throttled"
+                                                    : "; the machine does not say if throttled");
+}
+
+std::string features_words(const Value& device) {
+  std::string words;
+  if (const Value* limits = device.find("limits"); limits != nullptr && limits->is_map()) {
+    const auto cluster = static_cast<int>(number_in(*limits, "cluster"));
+    words = "block: " + whole(number_in(*limits, "block_threads")) + " threads, " +
+            scaled(number_in(*limits, "shared_bytes"), 1024, "KiB of shared memory") + "; " +
+            (cluster > 0 ? "clusters of " + std::to_string(cluster) : "no clusters");
+  }
+  words += flag_in(device, "cooperative") ? "; cooperative launches" : "; no cooperative launches";
+  const std::string peers = joined(device.find("peers"), ", ");
+  words += peers.empty() ? "; reaches no other device" : "; reaches devices " + peers;
+  return words + (flag_in(device, "host_memory_reachable") ? " and pageable host memory" : "");
+}
+
+Finding device_finding(const BackendReport& report, const Value& device) {
+  const Finding::Kind bad = report.configured ? Finding::kMissing : Finding::kNote;
+  Finding finding;
+  finding.what = report.backend + " device " + to_json(*device.find("index"));
+  if (const std::string error = text_in(device, "error"); !error.empty()) {
+    finding.kind = bad;
+    finding.found = "cannot be opened: " + error;
+    finding.advice = report.driver_help;
+    return finding;
+  }
+  finding.found = text_in(device, "name") + ", " + text_in(device, "architecture") + ": " +
+                  scaled(number_in(device, "memory_bytes"), 1e9, "GB") + " at " +
+                  scaled(number_in(device, "dram_bytes_per_second"), 1e12, "TB/s") + ", cache " +
+                  scaled(number_in(device, "cache_bytes"), 1e6, "MB") + ", " +
+                  whole(number_in(device, "multiprocessors")) + " multiprocessors";
+  finding.details = {clocks_words(device), features_words(device)};
+  const std::string sharing = text_in(device, "sharing");
+  if (!sharing.empty()) {
+    finding.kind = bad;
+    finding.advice = "hone cannot use it: memory cannot be shared between processes: " + sharing;
+  } else {
+    finding.details.emplace_back(
+        "memory: exported as a descriptor, imported and read back, as judge and candidate do");
+    if (!joined(device.find("throttled"), "").empty()) {
+      finding.kind = Finding::kNote;
+      finding.advice = "measurements differ from those of a device at its full clocks";
+    }
+  }
+  return finding;
+}
+
+/// The backend's own words, without whose they are, which the report says.
+Error own_words(Error error, const Backend& backend, const char* call) {
+  const std::string before = backend.name() + ": " + call + ": ";
+  if (error.message.starts_with(before)) error.message.erase(0, before.size());
+  return error;
+}
+
+Result<Value> tell_devices(const Backend& backend) {
+  auto probed = backend.probe();
+  if (!probed) return own_words(probed.error(), backend, "probe");
+  return probed;
+}
+
+Result<Value> tell_compiler(const Backend& backend, const Value& asked) {
+  const std::string folder = text_in(asked, "folder");
+  const Value* given = asked.find("options");
+  const Value options = given != nullptr ? *given : Value::map();
+  HONE_ASSIGN(const Value described, backend.describe(Value::map()));
+  if (folder.empty() || chdir(folder.c_str()) != 0) {
+    return system_error("make a folder to build in", errno);
+  }
+  const std::string text = "extern \"C\" __global__ void probe(int* x) { x[threadIdx.x] += 1; }\n";
+  const auto tried = backend.build(
+      Value::map({{"sources", Value::array({Value::map({{"name", "probe"}, {"text", text}})})},
+                  {"language", described.find("languages")->as_array().front()},
+                  {"entries", Value::array({"probe"})},
+                  {"options", options}}));
+  if (!tried) return own_words(tried.error(), backend, "build");
+  const Value& built = *tried;
+  const std::string toolchain = text_in(built, "toolchain");
+  if (*built.find("ok") != Value(true)) {
+    return unavailable(toolchain + (toolchain.empty() ? "" : ": ") +
+                       "it does not build a kernel of one line: " + text_in(built, "diagnostics"));
+  }
+  const std::string architecture = text_in(options, "architecture");
+  return Value::map(
+      {{"compiler", toolchain + " builds" + (architecture.empty() ? "" : " for " + architecture)}});
+}
+
+}  // namespace
+
+std::vector<BackendReport> examine_backends(const Config& config, double seconds) {
+  std::vector<BackendReport> reports;
+  const auto registry = open_registry(config);
+  for (const PluginInfo& info : registry->plugins()) {
+    if (info.kind != PluginKind::kBackend || !info.error.empty()) continue;
+    const auto described = registry->describe(info.kind, info.name);
+    // What withholds by freezing runs on this machine's processors, of which all is said already.
+    if (!described || text_in(*described, "withholds") == "freeze") continue;
+    reports.push_back(examine_backend(config, *registry, info.name, *described, seconds));
+  }
+  const bool told = std::any_of(reports.begin(), reports.end(),
+                                [](const BackendReport& report) { return report.configured; });
+  if (!told && device_config(config, config.backend) != nullptr) {
+    BackendReport report;
+    report.backend = config.backend;
+    report.configured = true;
+    const auto library = registry->library(PluginKind::kBackend, config.backend);
+    report.trouble = library ? "it does not describe itself" : library.error().message;
+    report.compiler_trouble = "not asked: no plugin";
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+std::vector<Finding> findings_of(const BackendReport& report) {
+  const Finding::Kind bad = report.configured ? Finding::kMissing : Finding::kNote;
+  std::vector<Finding> findings;
+  if (!report.trouble.empty()) {
+    findings.push_back(
+        {report.backend + " devices", bad, "none: " + report.trouble, report.driver_help});
+  } else {
+    const std::string module = text_in(report.probe, "module");
+    findings.push_back(
+        {report.backend + " driver", Finding::kGood,
+         text_in(report.probe, "driver") + (module.empty() ? "" : ", kernel module " + module)});
+  }
+  findings.push_back({report.backend + " compiler",
+                      report.compiler_trouble.empty() ? Finding::kGood : bad,
+                      report.compiler_trouble.empty() ? report.compiler : report.compiler_trouble,
+                      report.compiler_trouble.empty() ? "" : report.compiler_help});
+  std::size_t count = 0;
+  if (const Value* devices = report.probe.find("devices")) {
+    count = devices->as_array().size();
+    for (const Value& device : devices->as_array())
+      findings.push_back(device_finding(report, device));
+  }
+  for (const std::int64_t index : report.wanted) {
+    if (!report.trouble.empty() || index < static_cast<std::int64_t>(count)) continue;
+    findings.push_back({report.backend + " device " + std::to_string(index), Finding::kMissing,
+                        "configured, and not there: the driver sees " + std::to_string(count),
+                        "choose others: " + report.backend + ".devices"});
+  }
+  return findings;
+}
+
+Value value_of(const BackendReport& report) {
+  const Value* devices = report.probe.find("devices");
+  return Value::map({{"backend", report.backend},
+                     {"configured", report.configured},
+                     {"driver", text_in(report.probe, "driver")},
+                     {"module", text_in(report.probe, "module")},
+                     {"trouble", report.trouble},
+                     {"compiler", report.compiler},
+                     {"compiler_trouble", report.compiler_trouble},
+                     {"devices", devices != nullptr ? *devices : Value::array()}});
+}
+
+int answer_question(const std::string& question, const std::string& library) {
+  const auto answer = [&]() -> Result<Value> {
+    HONE_ASSIGN(const auto backend, Backend::load(library));
+    if (question == "devices") return tell_devices(*backend);
+    const std::string given = check_config_json();
+    HONE_ASSIGN(const Value asked, from_json(given.empty() ? "{}" : given));
+    return tell_compiler(*backend, asked);
+  }();
+  report_check(answer ? CheckResult{CheckOutcome::kPassed, to_json(*answer)}
+                      : CheckResult{CheckOutcome::kFailed, answer.error().message});
+  return answer ? kExitOk : kExitNo;
+}
+
+}  // namespace hone
