@@ -55,13 +55,20 @@ Result<BuildPool::Standby> BuildPool::start_builder() {
   request.label = "builder";
   request.program = options_.libexec / "hone-builder";
   request.arguments = {options_.backend_library.string()};
-  for (const std::string& folder : options_.readable) request.arguments.push_back(folder);
+  const std::string backend_folder = options_.backend_library.parent_path().string();
+  std::vector<std::string> compilers = options_.readable;
+  if (options_.device_code) {
+    // Runtime compilers lie beside the backend or in hone's lib/, and are loaded in the sealed jail.
+    compilers.push_back(backend_folder);
+    compilers.push_back((options_.libexec.parent_path() / "lib").string());
+  }
+  request.arguments.insert(request.arguments.end(), compilers.begin(), compilers.end());
   request.fds = {ends.second.get()};
   request.limits.memory_bytes = options_.build_memory_mb << 20;
   request.limits.file_bytes = kFileBytesMax;
   request.limits.cpu_seconds = options_.build_seconds + kGraceSeconds;
-  request.readable = options_.readable;
-  request.readable.push_back(options_.backend_library.parent_path().string());
+  request.readable = std::move(compilers);
+  request.readable.push_back(backend_folder);
   HONE_ASSIGN(auto process, launcher_.spawn(request));
   return Standby{std::move(process), std::move(ends.first)};
 }

@@ -60,7 +60,6 @@ inline EvaluatorOptions emulated_options(const std::string& backend) {
   options.toolchains.clear();
   options.toolchains[backend] = {};
   options.backend_library = build_dir() / "tests/gpu" / ("backend_" + backend + "_emulated.so");
-  options.readable = {options.backend_library.parent_path().string()};
   options.devices = {{0, 0, {0}}};
   options.measure.set_mb = 1;
   options.measure.round_ms = 0.5;

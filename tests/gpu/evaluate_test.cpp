@@ -4,6 +4,7 @@
 
 #include "gpu/emulated_gpu.hpp"
 #include "model/caught.hpp"
+#include "plugin/fixtures.hpp"
 
 namespace hone::test {
 namespace {
@@ -11,10 +12,12 @@ namespace {
 class EmulatedGpu {
  public:
   explicit EmulatedGpu(const std::string& backend, std::vector<std::string> off = {},
-                       const std::string& isolation = "client")
+                       const std::string& isolation = "client",
+                       const std::filesystem::path& folder = build_dir() / "tests/gpu")
       : backend_(backend) {
     EvaluatorOptions options = emulated_options(backend);
     options.isolation = isolation;
+    options.backend_library = folder / ("backend_" + backend + "_emulated.so");
     if (auto without = Defences::without(off)) options.measure.defences = *without;
     auto launcher = Launcher::start({});
     if (!launcher) {
@@ -151,6 +154,21 @@ TEST_P(DeviceCode, ChangingAnInputIsSeen) {
       kernel("if (i < n) { out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0; ((float*)x)[i] = 0; }"));
   EXPECT_EQ(verdict.outcome, Outcome::kWrong);
   EXPECT_EQ(verdict.caught, caught::kChangedInputs);
+}
+
+/// A backend whose libraries lie beside it is found in whatever folder that is: jails show it, and
+/// builders may read it.
+TEST_P(DeviceCode, TheFolderOfABackendMayLieAnywhere) {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  for (const auto& entry : std::filesystem::directory_iterator(build_dir() / "tests/gpu")) {
+    if (entry.path().extension() == ".so")
+      std::filesystem::copy_file(entry.path(), folder.path() / entry.path().filename());
+  }
+  EmulatedGpu moved(GetParam(), {}, "fresh", folder.path());
+  const auto verdict = moved.judge(kBaseline);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason << verdict->diagnostics;
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, DeviceCode, testing::Values("cuda", "hip"),
