@@ -24,6 +24,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/config/schema.cpp": "the sections of the configuration, one for each backend",
     "core/evaluate/sources.cpp": "what a language's files are called",
     "core/sandbox/private_root.cpp": "the device nodes and drivers that a jail shows",
+    "scripts/hip-validate": "what an owner of one vendor's device runs",
     "scripts/lib.bash": "the packages of each compiler",
     "scripts/setup": "the packages of each compiler",
 }

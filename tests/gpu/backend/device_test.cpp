@@ -34,7 +34,7 @@ Value facts_of(hone_device* device) {
 
 class GpuDevice : public OnDevice {
  protected:
-  static bool cuda() { return vendor()->name == std::string("cuda"); }
+  static bool cuda() { return vendor()->name == "cuda"; }
 };
 
 TEST_P(GpuDevice, TellsWhatItIs) {
@@ -42,15 +42,20 @@ TEST_P(GpuDevice, TellsWhatItIs) {
   EXPECT_EQ(*facts.find("index"), Value(0));
   EXPECT_EQ(text_of(facts, "architecture"), vendor()->architecture);
   EXPECT_THAT(text_of(facts, "driver"), HasSubstr(cuda() ? "CUDA " : "HIP "));
+  EXPECT_GT(facts.find("memory_bytes")->as_int(), 1 << 30);
+  EXPECT_GT(facts.find("multiprocessors")->as_int(), 0);
+  EXPECT_GT(facts.find("bytes_per_second_max")->as_double(), 1e11);
+  EXPECT_GT(facts.find("dram_bytes_per_second")->as_double(), 1e10);
+  EXPECT_TRUE(facts.find("throttled")->is_array());
+  const Value& limits = *facts.find("limits");
+  EXPECT_EQ(*limits.find("block_threads"), Value(1024));
+  EXPECT_EQ(limits.find("grid")->as_array().size(), 3u);
+  if (vendor()->real) return;
   EXPECT_EQ(*facts.find("host_memory_reachable"), Value(false));
   // 4 multiprocessors, 128 bytes a cycle, 1.98 GHz; 6144 bits twice at 3.201 GHz
   EXPECT_DOUBLE_EQ(facts.find("bytes_per_second_max")->as_double(), 4 * 128 * 1.98e9);
   EXPECT_DOUBLE_EQ(facts.find("dram_bytes_per_second")->as_double(), 2 * 3.201e9 * 6144 / 8);
-  const Value& limits = *facts.find("limits");
-  EXPECT_EQ(*limits.find("block_threads"), Value(1024));
-  EXPECT_EQ(limits.find("grid")->as_array().size(), 3u);
   EXPECT_EQ(*limits.find("cluster"), Value(cuda() ? 8 : 0));
-  EXPECT_TRUE(facts.find("throttled")->is_array());
 }
 
 TEST_P(GpuDevice, RefusesADeviceThatIsNotThere) {
@@ -58,7 +63,7 @@ TEST_P(GpuDevice, RefusesADeviceThatIsNotThere) {
   const Said got = said(
       [&](hone_error* error) { return table().open_device(backend().host(), 99, &other, error); });
   EXPECT_EQ(got.code, HONE_NOT_FOUND);
-  EXPECT_EQ(got.words, "device 99: the driver sees 1");
+  EXPECT_THAT(got.words, testing::MatchesRegex("device 99: the driver sees [0-9]+"));
 }
 
 TEST_P(GpuDevice, ItsMemoryStartsAsZerosAndIsItsAlone) {
@@ -222,7 +227,7 @@ TEST_P(GpuDevice, RefusesArtifactsThatAreNone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Vendor, GpuDevice, testing::ValuesIn(kVendors), vendor_name);
+INSTANTIATE_TEST_SUITE_P(Vendor, GpuDevice, testing::ValuesIn(vendors()), vendor_name);
 
 }  // namespace
 }  // namespace hone::test

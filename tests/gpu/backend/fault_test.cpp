@@ -44,11 +44,11 @@ TEST_P(GpuFault, OfAnAssertion) {
 }
 TEST_P(GpuFault, OfAMisalignedAddress) {
   // HIP has no error of its own for it.
-  const bool cuda = GetParam().name == std::string("cuda");
+  const bool cuda = GetParam().name == "cuda";
   expect({"*(long long*)(x + 1) = 1;", cuda ? "misaligned address" : "the kernel broke off"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Vendor, GpuFault, testing::ValuesIn(kVendors), vendor_name);
+INSTANTIATE_TEST_SUITE_P(Vendor, GpuFault, testing::ValuesIn(vendors()), vendor_name);
 
 }  // namespace
 }  // namespace hone::test

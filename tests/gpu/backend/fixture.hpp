@@ -8,9 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,16 +22,35 @@
 
 namespace hone::test {
 
-/// A plugin under test: the shipped source, compiled with other names of libraries.
+/// A plugin under test: the shipped source, compiled with other names of libraries; or, where the
+/// environment names one, a plugin over a real device.
 struct Vendor {
-  const char* name;  ///< and its language
-  const char* library;
-  const char* compiler;
-  const char* architecture;  ///< that a test builds for
+  std::string name;  ///< and its language
+  std::string library;
+  std::string compiler;
+  std::string architecture;  ///< that a test builds for
+  bool real = false;
+  std::string compiler_path = {};  ///< of another than the backend finds by itself
 };
-inline constexpr Vendor kVendors[] = {
-    {"cuda", HONE_EMULATED_BACKENDS "/backend_cuda_emulated.so", "NVRTC", "sm_90a"},
-    {"hip", HONE_EMULATED_BACKENDS "/backend_hip_emulated.so", "hiprtc", "gfx900"}};
+
+/// The emulated ones, or the one of HONE_TESTED_BACKEND="hip gfx942 /path/hip.so" and perhaps
+/// HONE_TESTED_COMPILER="/usr/bin/clang++-19" (scripts/hip-validate).
+inline std::vector<Vendor> vendors() {
+  const char* real = std::getenv("HONE_TESTED_BACKEND");
+  if (real == nullptr) {
+    return {{"cuda", HONE_EMULATED_BACKENDS "/backend_cuda_emulated.so", "NVRTC", "sm_90a"},
+            {"hip", HONE_EMULATED_BACKENDS "/backend_hip_emulated.so", "hiprtc", "gfx900"}};
+  }
+  Vendor vendor;
+  std::istringstream words(real);
+  words >> vendor.name >> vendor.architecture >> std::ws;
+  std::getline(words, vendor.library);
+  vendor.compiler = vendor.name == "hip" ? "hiprtc" : "NVRTC";
+  vendor.real = true;
+  const char* compiler = std::getenv("HONE_TESTED_COMPILER");
+  vendor.compiler_path = compiler != nullptr ? compiler : "";
+  return {vendor};
+}
 
 /// The one of the test that runs: tests of a program follow each other.
 inline const Vendor*& vendor() {
@@ -48,9 +69,7 @@ inline const Backend& backend() {
 }
 inline const hone_backend_factory& table() { return *backend().factory(); }
 
-inline std::string source_name() {
-  return vendor()->name == std::string("hip") ? "kernel.hip" : "kernel.cu";
-}
+inline std::string source_name() { return vendor()->name == "hip" ? "kernel.hip" : "kernel.cu"; }
 
 class OnVendor : public testing::TestWithParam<Vendor> {
  protected:
@@ -81,11 +100,13 @@ inline Value request(const std::string& text, const std::vector<std::string>& en
                      double seconds = 60) {
   Value names = Value::array();
   for (const std::string& entry : entries) names.push(entry);
+  Value options = Value::map({{"architecture", vendor()->architecture}, {"seconds", seconds}});
+  if (!vendor()->compiler_path.empty()) options.set("compiler", vendor()->compiler_path);
   return Value::map(
       {{"sources", Value::array({Value::map({{"name", source_name()}, {"text", text}})})},
        {"language", vendor()->name},
        {"entries", std::move(names)},
-       {"options", Value::map({{"architecture", vendor()->architecture}, {"seconds", seconds}})}});
+       {"options", std::move(options)}});
 }
 
 inline Value built(const Value& asked) {

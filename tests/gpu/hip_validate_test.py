@@ -1,0 +1,82 @@
+"""scripts/hip-validate over HIP's calls that are emulated, as its owner runs it; and where there is no driver."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ["HONE_BUILD_DIR"])
+PLUGIN = "backend_hip_emulated.so"
+QUICK = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1, set_mb: 1}"
+
+
+class HipValidate(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def validate(self, library: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
+        """The exit status, the file, and the file's text."""
+        output = self.folder / "report.json"
+        command = [str(ROOT / "scripts/hip-validate"), "--build", str(BUILD), "--output", str(output)]
+        command += ["--set", f"hip.library={library}", "--set", QUICK, *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=550)
+        self.assertTrue(output.exists(), ran.stderr + ran.stdout)
+        text = output.read_text()
+        return ran.returncode, json.loads(text), text
+
+    def test_a_device_is_validated_and_the_file_says_nothing_of_its_owner(self) -> None:
+        _, report, text = self.validate(BUILD / "tests/gpu" / PLUGIN, "--task", "sum")
+        steps = {step["step"]: step for step in report["steps"]}
+        self.assertEqual(list(steps), ["doctor", "validate", "conformance", "admission of sum", "times of sum"])
+        for name in ("doctor", "validate", "conformance"):
+            self.assertEqual(steps[name]["state"], "passed", steps[name]["words"])
+        [device] = steps["doctor"]["result"]["backend"]["devices"]
+        self.assertEqual(device["name"], "hone emulated device")
+        self.assertGreater(len(steps["conformance"]["result"]), 20)
+        self.assertIn("GpuFault.OfATrap", [case["case"] for case in steps["conformance"]["result"]])
+        [admission] = steps["admission of sum"]["result"]
+        # Emulated times mean nothing; all else of the goldens holds.
+        reasons = [reason for reason in admission["reasons"] if "speedup" not in reason]
+        self.assertEqual(reasons, [])
+        self.assertFalse([lazy for lazy in admission["lazy"] if lazy["passes"]])
+        figures = {each["file"]: each for each in steps["times of sum"]["result"]}
+        self.assertEqual(figures["baseline.cu"]["outcome"], "correct")
+        self.assertGreater(figures["baseline.cu"]["speedup"]["time_us"], 0)
+        for own in (str(ROOT), str(BUILD), str(Path.home()) + "/", socket.gethostname(), '"pci"'):
+            self.assertNotIn(own, text)
+
+    def test_with_no_driver_it_says_so_and_runs_nothing(self) -> None:
+        shutil.copy(BUILD / "tests/gpu" / PLUGIN, self.folder)
+        status, report, _ = self.validate(self.folder / PLUGIN, "--task", "sum", "--task", "saxpy")
+        self.assertEqual(status, 1)
+        states = {step["step"]: step["state"] for step in report["steps"]}
+        self.assertEqual(
+            states,
+            {
+                "doctor": "failed",
+                "validate": "passed",
+                "conformance": "skipped",
+                "task sum": "skipped",
+                "task saxpy": "skipped",
+            },
+        )
+        self.assertIn("no AMD driver: libhone_emulated_hip.so: cannot open", report["steps"][0]["words"])
+
+    def test_a_task_that_is_not_there_is_the_callers_mistake(self) -> None:
+        command = [str(ROOT / "scripts/hip-validate"), "--build", str(BUILD), "--task", "sums"]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=self.folder)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("no task 'sums' with device code; there are add_relu, ", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
