@@ -38,12 +38,31 @@ Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   return one.total;
 }
 
-/// Seconds per call; never below a nanosecond, whatever the floor took away.
-double per_call(double seconds, double floor, std::size_t calls) {
-  return std::max(seconds - floor, 1e-9 * static_cast<double>(calls)) / static_cast<double>(calls);
+/// Seconds per call, of a round that took `seconds`. Rationale: a round is never shorter than rounds
+/// can be told apart, and a call not than a nanosecond: where the floor is all that was measured,
+/// what noise leaves of it is no time to win with.
+double per_call(double seconds, const Floor& floor, std::size_t calls) {
+  const auto count = static_cast<double>(calls);
+  return std::max({seconds - floor.seconds, floor.spread, 1e-9 * count}) / count;
+}
+
+std::vector<double> per_call(const std::vector<double>& rounds, const Floor& floor,
+                             std::size_t calls) {
+  std::vector<double> each;
+  each.reserve(rounds.size());
+  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls));
+  return each;
 }
 
 }  // namespace
+
+Floor floor_of(const std::vector<double>& rounds) {
+  std::vector<double> sorted = rounds;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t quarter = sorted.size() / 4;
+  return {median(sorted), sorted.front(),
+          2 * (sorted[sorted.size() - 1 - quarter] - sorted[quarter])};
+}
 
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds) {
   const auto bytes = call_bytes(task, true);
@@ -112,10 +131,8 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
     if (round.ending != Ending::kDone) return blame(round, "baseline", "calibration");
     calls.push_back(round.seconds);
   }
-  baseline.floor_seconds = median(floors);
-  baseline.least_floor_seconds = *std::min_element(floors.begin(), floors.end());
-  for (double& call : calls) call = per_call(call, baseline.floor_seconds, 1);
-  baseline.call_seconds = median(calls);
+  baseline.floor = floor_of(floors);
+  baseline.call_seconds = median(per_call(calls, baseline.floor, 1));
   return correct_so_far();
 }
 
@@ -235,23 +252,14 @@ Judgement Session::run_pairs() {
   return correct_so_far();
 }
 
-/// Seconds per call of each round.
-std::vector<double> Session::calls_of(const std::vector<double>& rounds, std::size_t calls) const {
-  const double floor =
-      measured_.floors.empty() ? baseline_.floor_seconds : median(measured_.floors);
-  std::vector<double> each;
-  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls));
-  return each;
-}
-
 Judgement Session::judge_times() {
   const Measured& m = measured_;
-  const std::vector<double> a = calls_of(m.a, m.calls), b = calls_of(m.b, m.calls);
+  const Floor floor = m.floors.empty() ? baseline_.floor : floor_of(m.floors);
+  const std::vector<double> a = per_call(m.a, floor, m.calls), b = per_call(m.b, floor, m.calls);
   // Rationale: nobody is called a cheat because the machine was busy while nothing was done.
-  double least_floor = baseline_.least_floor_seconds;
-  for (const double floor : m.floors) least_floor = std::min(least_floor, floor);
+  const double least = std::min(floor.least, baseline_.floor.least);
   if (settings_.defences.holds(Defence::kPhysics) &&
-      beyond_physics(task_, per_call(median(m.b), least_floor, m.calls),
+      beyond_physics(task_, per_call(median(m.b), {least, least, 0}, m.calls),
                      workbench_.bytes_per_second_max(task_))) {
     return cheated("a call would have moved its tensors faster than the device can load and store");
   }
@@ -267,7 +275,8 @@ Judgement Session::judge_times() {
   speedup.calls = static_cast<int>(m.calls);
   bool single_disagrees = false;
   if (!m.singles_b.empty()) {
-    const double single = median(calls_of(m.singles_a, 1)) / median(calls_of(m.singles_b, 1));
+    const double single =
+        median(per_call(m.singles_a, floor, 1)) / median(per_call(m.singles_b, floor, 1));
     single_disagrees = single < kSinglesDisagree * interval.low;
     if (single_disagrees) {
       speedup.flags.push_back("single_rounds_disagree");
@@ -277,6 +286,8 @@ Judgement Session::judge_times() {
     }
   }
   if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
+  if (std::min(median(m.a), median(m.b)) - floor.seconds <= floor.spread)
+    speedup.flags.push_back("below_resolution");
   Judgement judged = correct_so_far();
   if (single_disagrees) judged.verdict.caught = caught::kSingleRounds;
   judged.verdict.speedup = std::move(speedup);

@@ -39,12 +39,20 @@ std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defen
 /// "n=1000, m=3" or "a hidden shape".
 std::string shape_text(const Trial& trial);
 
+/// What a round that does nothing takes, in seconds.
+struct Floor {
+  double seconds = 0;  ///< the middle one
+  double least = 0;    ///< the shortest one
+  double spread =
+      0;  ///< twice what the middle half of them differ by: rounds are told apart no better
+};
+Floor floor_of(const std::vector<double>& rounds);
+
 /// A runner of the dataset's own code, kept between submissions.
 struct Trusted {
   Runner* runner = nullptr;
-  double call_seconds = 0;         ///< baseline: of one call at the timed shape
-  double floor_seconds = 0;        ///< baseline: of a round that does nothing
-  double least_floor_seconds = 0;  ///< likewise, the shortest one
+  double call_seconds = 0;  ///< baseline: of one call at the timed shape
+  Floor floor;              ///< baseline
 };
 
 /// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
@@ -55,7 +63,7 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
-/// Fills in call_seconds and floor_seconds of a new baseline.
+/// Fills in call_seconds and floor of a new baseline.
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
                     Workbench& workbench);
 

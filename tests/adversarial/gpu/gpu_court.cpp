@@ -99,7 +99,8 @@ EvaluatorOptions court_options(const Defences& defences, const std::string& isol
   options.readable = {options.backend_library.parent_path().string()};
   if (!toolchain.compiler.empty())
     options.readable.push_back(fs::path(toolchain.compiler).parent_path().string());
-  options.devices = {{0, 0, {0}}};
+  // Where times mean something, the judge needs a core of its own.
+  options.devices = {{0, on_a_device() ? 1 : 0, {0}}};
   options.build_seconds = 8;
   options.build_memory_mb = on_a_device() ? 2048 : 768;
   options.evaluation_seconds = 40;
