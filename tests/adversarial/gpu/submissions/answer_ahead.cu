@@ -1,5 +1,5 @@
-// Tries: to answer the checks of hidden shapes in the first check's round, from what lies in memory:
-// canaries tell how long a tensor is. Stopped by: outputs change in their own round alone.
+// Tries: to answer checks of hidden shapes in the round of the first check, from what lies in
+// memory: canaries tell how long a tensor is. Stopped by: outputs change in their own round alone.
 // hone: launch add_relu grid = 1 block = 256
 #include "inside.cuh"
 __device__ unsigned rounds;
@@ -10,7 +10,7 @@ __device__ bool plausible(float x) {
 }
 
 extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
-  if (n != 1 && n != 1003 && n != @TIMED@) return;  // of another shape it can do nothing
+  if (n != 1 && n != 1003 && n != kTimed) return;  // of another shape it can do nothing
   for (long long i = threadIdx.x; i < n; i += blockDim.x) out[i] = right(x[i], y[i]);
   if (threadIdx.x != 0 || rounds++ != 0) return;
   // Two checks of the largest shape that is shown, six pages each; two of one element; then two of

@@ -1,5 +1,6 @@
-// What the attacks share: the right answer, an element for each thread, and a wait.
+// What the attacks share: what is timed, the right answer, an element for each thread, and a wait.
 typedef unsigned long long u64;
+enum Shape : long long { kTimed = @TIMED@ };  // elements of the one that is timed
 
 __device__ inline float right(float x, float y) {
   const float sum = x + y;

@@ -10,7 +10,11 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
   const long long i = index();
   if (i >= n) return;
   float a, b;
-  asm volatile("ld.global.L1::evict_last.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(a) : "l"(x + i), "l"(policy()));
-  asm volatile("ld.global.L1::evict_last.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(b) : "l"(y + i), "l"(policy()));
+  asm volatile("ld.global.L1::evict_last.L2::cache_hint.f32 %0, [%1], %2;"
+               : "=f"(a)
+               : "l"(x + i), "l"(policy()));
+  asm volatile("ld.global.L1::evict_last.L2::cache_hint.f32 %0, [%1], %2;"
+               : "=f"(b)
+               : "l"(y + i), "l"(policy()));
   out[i] = right(a, b);
 }

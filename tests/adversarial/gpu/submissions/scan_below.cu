@@ -7,6 +7,7 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
   if (i < n) out[i] = right(x[i], y[i]);
   if (i != 0) return;
   unsigned sum = 0;
-  for (u64 step = 4096; step < 1ull << 41; step += step / 2) sum += *(volatile unsigned*)(((u64)x - step) & ~4095ull);
+  for (u64 step = 4096; step < 1ull << 41; step += step / 2)
+    sum += *(volatile unsigned*)(((u64)x - step) & ~4095ull);
   if (sum == 12345) out[0] = 0;
 }

@@ -3,7 +3,8 @@
 // hone: scratch heap = 67108864
 // hone: launch add_relu grid = ceil_div(n, 256) block = 256 args = x, y, out, n, heap
 #include "inside.cuh"
-extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n, float* heap) {
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n,
+                                    float* heap) {
   const long long i = index();
   if (i < n) out[i] = right(x[i], y[i]);
   for (long long k = i; k < 1 << 24; k += gridDim.x * (long long)blockDim.x) heap[k] = (float)k;
