@@ -126,6 +126,7 @@ std::vector<GpuAttack> against_the_process() {
       {"fail_an_assert", is(kCrashed, "an assert() in the kernel failed")},
       {"misalign", is(kCrashed, "misaligned address")},
       {"recurse_without_end", is(kCrashed, "in a check of")},
+      {"exhaust_the_heap", is(kCrashed, "illegal memory access")},
       {"honest", is(kCorrect)},
   };
 }
@@ -139,6 +140,9 @@ std::vector<GpuAttack> in_the_plan() {
       {"negative_scratch", is(kCrashed, "scratch before has -4096")},
       {"overflow", is(kCrashed, "overflow")},
       {"huge_shared", is(kCrashed, "shared memory of 1073741824")},
+      {"huge_cooperation",
+       {{kOutOfMemory, kCrashed},
+        "a cooperative launch needs all its blocks on the device at once"}},
       {"too_few_arguments", is(kCrashed, "takes more than the 4 arguments")},
       {"call_the_harness", is(kBuildFailed, "the compiler")},
   };

@@ -12,8 +12,7 @@ namespace hone::test {
 /// Where an attack says something.
 enum class On {
   kAny,
-  kDevice,    ///< not over the emulator: its clock, its words or its caches are no device's
-  kEmulator,  ///< not on a device, where nothing can be asked to do it
+  kDevice,  ///< not over the emulator: its clock, its words or its caches are no device's
 };
 
 /// One submission: submissions/<name>.cu.
