@@ -161,8 +161,7 @@ class BenchCommand : public Command {
         "hone bench fairness           # what a client that floods takes from others",
         "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
         "two)",
-        "hone bench gpu --config configs/cuda.yaml   # rate, clock, noise and faults on a device "
-        "(a minute or two)",
+        "hone bench gpu --config FILE  # rate, clock, noise and faults on a device (two minutes)",
         "hone bench journal            # what it costs to lose nothing, and a restart (minutes)",
         "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
         "hone bench idle               # memory with up to 100,000 open episodes",

@@ -323,8 +323,7 @@ Result<Value> bench_device(Launcher& launcher, const EvaluatorOptions& options,
                            const DeviceBenchOptions& bench) {
   if (!options.device_code)
     return invalid_argument("found backend " + options.backend +
-                            ", expected one whose device has memory of its own: --config "
-                            "configs/cuda.yaml");
+                            ", expected one whose device has memory of its own: set backend");
   return DeviceBench(launcher, options, bench).run();
 }
 
