@@ -275,7 +275,7 @@ class DeviceBench {
   Status faults() {
     HONE_ASSIGN(const auto evaluator, make_evaluator(launcher_, options_, "bench"));
     const auto task = steps_task(options_.backend, bench_.steps.front(), bench_.threads);
-    const int count = std::max(5, bench_.count / 2);
+    const int count = std::clamp(bench_.count / 2, 5, 100);
     std::vector<Submission> sound, mixed;
     for (int i = 0; i < count; ++i) sound.push_back(submission(task, baseline(*task)));
     for (int i = 0; i < count; ++i)
