@@ -6,8 +6,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <regex>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "base/files.hpp"
 #include "model/value.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/fixtures.hpp"
@@ -30,21 +34,24 @@ class Toolchain : public testing::Test {
   void SetUp() override { ASSERT_EQ(chdir(folder_.path().c_str()), 0); }
   void TearDown() override { ASSERT_EQ(chdir("/"), 0); }
 
-  Result<Value> build(const std::string& vendor, const std::string& text, const std::string& entry,
-                      const std::string& compiler, const std::string& architecture) {
+  Result<Value> build(const std::string& vendor, const std::string& text,
+                      const std::vector<std::string>& entries, const std::string& compiler,
+                      const std::string& architecture) {
     HONE_ASSIGN(auto backend,
                 Backend::load(std::string(HONE_BUILD_DIR) + "/plugins/backends/" + vendor + ".so"));
+    Value names = Value::array();
+    for (const std::string& entry : entries) names.push(entry);
     Value options = Value::map({{"architecture", architecture}, {"seconds", 60.0}});
     if (!compiler.empty()) options.set("compiler", compiler);
     return backend->build(
         Value::map({{"sources", Value::array({Value::map({{"name", "kernel"}, {"text", text}})})},
                     {"language", vendor},
-                    {"entries", Value::array({"add", entry})},
+                    {"entries", std::move(names)},
                     {"options", std::move(options)}}));
   }
   void expect_built(const std::string& vendor, const std::string& compiler,
                     const std::string& architecture) {
-    auto good = build(vendor, kSource, "scale<float, 4>", compiler, architecture);
+    auto good = build(vendor, kSource, {"add", "scale<float, 4>"}, compiler, architecture);
     ASSERT_TRUE(good) << good.error().message;
     ASSERT_EQ(*good->find("ok"), Value(true)) << good->find("diagnostics")->as_string();
     const Value artifact = from_msgpack(good->find("artifact")->as_bytes()).value();
@@ -54,14 +61,45 @@ class Toolchain : public testing::Test {
   }
   void expect_refused(const std::string& vendor, const std::string& compiler,
                       const std::string& architecture) {
-    auto gone = build(vendor, kSource, "gone", compiler, architecture);
+    auto gone = build(vendor, kSource, {"add", "gone"}, compiler, architecture);
     ASSERT_TRUE(gone) << gone.error().message;
     EXPECT_EQ(*gone->find("failure"), Value("refused"));
     EXPECT_THAT(gone->find("diagnostics")->as_string(), HasSubstr("gone"));
-    auto bad = build(vendor, std::string(kSource) + "int x = y;\n", "add", compiler, architecture);
+    auto bad =
+        build(vendor, std::string(kSource) + "int x = y;\n", {"add"}, compiler, architecture);
     ASSERT_TRUE(bad) << bad.error().message;
     EXPECT_EQ(*bad->find("failure"), Value("refused"));
     EXPECT_THAT(bad->find("diagnostics")->as_string(), HasSubstr("kernel:7:"));
+  }
+  /// Every source of the shipped tasks that a vendor has, with the kernels that its plan names.
+  void expect_tasks_built(const std::string& vendor, const std::string& compiler,
+                          const std::string& architecture) {
+    int count = 0;
+    const std::filesystem::path tasks =
+        std::filesystem::path(HONE_SOURCE_DIR) / "envs/kernel_refine/tasks";
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tasks)) {
+      const std::string file = entry.path().filename().string();
+      const bool whole = file == "baseline.cu" || file == "reference.cu";
+      const bool golden =
+          file.rfind("correct_", 0) == 0 && file.find(".cuda.") == std::string::npos;
+      if (entry.path().extension() != ".cu" || (!whole && !golden)) continue;
+      const std::string text = read_file(entry.path()).value();
+      auto built = build(vendor, text, planned_kernels(text), compiler, architecture);
+      const std::string which = std::filesystem::relative(entry.path(), tasks).string();
+      ASSERT_TRUE(built) << which << ": " << built.error().message;
+      EXPECT_EQ(*built->find("ok"), Value(true))
+          << which << ": " << built->find("diagnostics")->as_string();
+      ++count;
+    }
+    EXPECT_GT(count, 60);
+  }
+  static std::vector<std::string> planned_kernels(const std::string& text) {
+    static const std::regex kLaunch(
+        "// hone: launch (.*?) (?:grid|block|args|cluster|shared|coop)");
+    std::set<std::string> names;
+    for (std::sregex_iterator at(text.begin(), text.end(), kLaunch), end; at != end; ++at)
+      names.insert((*at)[1]);
+    return {names.begin(), names.end()};
   }
   static bool has_library(const char* name) {
     void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -91,7 +129,7 @@ TEST_F(Toolchain, NvrtcBuildsNoLaunchesFromDeviceCode) {
        {"extern \"C\" __global__ void add(float* x) { add<<<1, 1>>>(x); }\n",
         "extern \"C\" __device__ int cudaLaunchDeviceV2(void*, void*);\n"
         "extern \"C\" __global__ void add(float* x) { cudaLaunchDeviceV2(x, 0); }\n"}) {
-    auto built = build("cuda", text, "add", compiler, "sm_90a");
+    auto built = build("cuda", text, {"add"}, compiler, "sm_90a");
     ASSERT_TRUE(built) << built.error().message;
     EXPECT_EQ(*built->find("failure"), Value("refused"));
     EXPECT_THAT(built->find("diagnostics")->as_string(), HasSubstr("kernel:"));
@@ -105,6 +143,7 @@ TEST_F(Toolchain, HiprtcBuilds) {
   }
   expect_built("hip", "", "gfx90a");
   expect_refused("hip", "", "gfx90a");
+  expect_tasks_built("hip", "", "gfx90a");
 }
 
 TEST_F(Toolchain, ClangBuildsForMi300x) {
@@ -115,6 +154,7 @@ TEST_F(Toolchain, ClangBuildsForMi300x) {
   }
   expect_built("hip", clang, "gfx942");
   expect_refused("hip", clang, "gfx942");
+  expect_tasks_built("hip", clang, "gfx942");
 }
 
 }  // namespace

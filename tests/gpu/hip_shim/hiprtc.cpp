@@ -67,6 +67,8 @@ bool translate(int count, const char* const* options, std::vector<std::string>& 
       if (!starts(option.substr(option.find('=') + 1), "gfx")) return false;
     } else if (starts(option, "-std=")) {
       out.push_back("-" + option);
+    } else if (starts(option, "-D__HIP_PLATFORM_AMD__")) {
+      continue;  // here a source must take the headers of the other platform
     } else if (starts(option, "-D") || starts(option, "-U")) {
       out.push_back(option);
     } else if (option == "-ffast-math") {

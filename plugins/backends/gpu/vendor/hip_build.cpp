@@ -36,7 +36,8 @@ std::string architecture_trouble(const std::string& architecture, int major, int
 }
 
 std::vector<std::string> runtime_flags(const std::string& architecture) {
-  return {"--offload-arch=" + architecture, "-std=c++17", "-O3"};
+  // hipcc says which platform it is; hiprtc leaves it to its caller.
+  return {"--offload-arch=" + architecture, "-std=c++17", "-O3", "-D__HIP_PLATFORM_AMD__=1"};
 }
 
 std::string runtime_companion(int, int) { return {}; }
