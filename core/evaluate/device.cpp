@@ -156,13 +156,20 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
 /// fresh one (second_look.hpp).
 Result<DeviceResult> Device::run(const DeviceJob& job) {
   bool used = false;
-  const bool fresh = job.swapped || options_.isolation == "fresh";
+  const bool fresh = job.swapped || options_.isolation == "fresh" || uses_heap(job);
   Result<DeviceResult> result = run_once(job, fresh, &used);
   const bool bad = !result || result->judgement.ending != Ending::kDone;
   if (used && bad && (!result || result->judgement.culprit == "submission")) {
     return run_once(job, true, &used);
   }
   return result;
+}
+
+/// Rationale: a context's heap outlives an artifact, and nobody can scrub it. The next submission of
+/// the client, another sample of the same model, must not find it full.
+bool Device::uses_heap(const DeviceJob& job) const {
+  return options_.device_code && options_.measure.defences.holds(Defence::kOwnHeap) &&
+         job.built->artifact.find("malloc") != std::string::npos;
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
@@ -218,7 +225,11 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   DeviceResult result{std::move(*judgement), std::nullopt};
   const bool theirs = result.judgement.culprit == "submission";
   const bool done = result.judgement.ending == Ending::kDone;
-  if (!done && !theirs) drop(*key);
+  if (!done && !theirs) {
+    drop(*key);
+    // What these hold may be what was missing.
+    while (!kept_.empty()) forget(std::string(kept_ages_.back()));
+  }
   ++runner.uses;
   if (options_.device_code && done && !fresh) {
     keep(job.client, std::move(runner));

@@ -13,8 +13,8 @@ constexpr std::string_view kNames[] = {
     "freeze",        "freeze_between", "fresh_inputs", "poison",    "shuffle",
     "timed_answers", "single_rounds",  "canaries",     "guards",    "inputs_unchanged",
     "hidden_shapes", "families",       "seccomp",      "landlock",  "memory_limit",
-    "physics",       "second_look",    "witness",      "own_round", "stream_wait",
-    "scrub"};
+    "physics",       "second_look",    "witness",      "own_round", "own_heap",
+    "stream_wait",   "scrub"};
 
 }  // namespace
 

@@ -32,6 +32,7 @@ enum class Defence : unsigned {
   // Of devices with memory of their own:
   kWitness,     ///< the clock stops at outputs that stay as they were seen
   kOwnRound,    ///< of checks that lie in memory together, outputs change in their own round alone
+  kOwnHeap,     ///< what uses a context's heap runs in a process of its own
   kStreamWait,  ///< a submission's round is done when the device says so
   kScrub,       ///< the memory of a process that is kept is overwritten between two submissions
 };

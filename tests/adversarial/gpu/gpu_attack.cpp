@@ -111,11 +111,9 @@ std::vector<GpuAttack> against_memory() {
              {"find_a_note", is(kCorrect), {"scrub"}, is(kWrong, "output out is wrong")}),
       behind("leave_a_global", {"find_a_global", is(kCorrect)}),
       behind("fill_the_heap", {"use_the_heap", is(kCorrect)}),
+      behind("fill_the_heap",
+             {"trust_the_heap", is(kCorrect), {"own_heap"}, is(kWrong, "output out is wrong")}),
   };
-  GpuAttack heap = behind("fill_the_heap", {"trust_the_heap", is(kCorrect)});
-  heap.isolation = "fresh";
-  heap.succeeds = is(kWrong, "output out is wrong");
-  list.push_back(heap);
   return list;
 }
 

@@ -113,6 +113,7 @@ std::vector<std::string> command_line(const std::string& program, const Job& job
                            "-fno-builtin-malloc",
                            "-fno-builtin-free",
                            "-fvisibility=hidden",
+                           "-ffunction-sections",
                            "-fno-math-errno",
                            "-fno-strict-aliasing",
                            "-fsanitize=alignment",
@@ -126,10 +127,10 @@ std::vector<std::string> command_line(const std::string& program, const Job& job
   command.push_back("-I" + (folder / "device").string());
   command.push_back("-I" + (folder / "include").string());
   command.insert(command.end(), job.flags.begin(), job.flags.end());
-  command.insert(
-      command.end(),
-      {(folder / "kernel.cpp").string(), "-o", (folder / "kernel.so").string(), "-nostartfiles",
-       "-nodefaultlibs", "-Wl,-z,defs", "-Wl,-z,now", "-Wl,-Bsymbolic", "-lm", "-lc", "-lgcc"});
+  command.insert(command.end(),
+                 {(folder / "kernel.cpp").string(), "-o", (folder / "kernel.so").string(),
+                  "-nostartfiles", "-nodefaultlibs", "-Wl,-z,defs", "-Wl,-z,now", "-Wl,-Bsymbolic",
+                  "-Wl,--gc-sections", "-lm", "-lc", "-lgcc"});
   return command;
 }
 

@@ -1,6 +1,5 @@
 // Tries: nothing. It needs a little of the device's heap, and answers wrong where an earlier
-// submission has left none. Stopped by: a process of its own for each submission (`isolation:
-// fresh`), and by nothing where processes are kept: both are one client's.
+// submission has left none. Stopped by: what uses the heap has a process of its own.
 #include "inside.cuh"
 extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
   const long long i = index();

@@ -107,18 +107,13 @@ void* memset(void*, int, size_t);
 void* memmove(void*, const void*, size_t);
 int memcmp(const void*, const void*, size_t);
 }
-__attribute__((visibility("hidden"))) void* operator new(size_t bytes) { return malloc(bytes); }
-__attribute__((visibility("hidden"))) void* operator new[](size_t bytes) { return malloc(bytes); }
-__attribute__((visibility("hidden"))) void operator delete(void* memory) noexcept { free(memory); }
-__attribute__((visibility("hidden"))) void operator delete[](void* memory) noexcept {
-  free(memory);
-}
-__attribute__((visibility("hidden"))) void operator delete(void* memory, size_t) noexcept {
-  free(memory);
-}
-__attribute__((visibility("hidden"))) void operator delete[](void* memory, size_t) noexcept {
-  free(memory);
-}
+/* Inline, so that an image that takes no memory has no word of it, as a real one. */
+inline void* operator new(size_t bytes) { return malloc(bytes); }
+inline void* operator new[](size_t bytes) { return malloc(bytes); }
+inline void operator delete(void* memory) noexcept { free(memory); }
+inline void operator delete[](void* memory) noexcept { free(memory); }
+inline void operator delete(void* memory, size_t) noexcept { free(memory); }
+inline void operator delete[](void* memory, size_t) noexcept { free(memory); }
 
 [[noreturn]] static inline void hone_emulated_fault(int error) {
   hone_emulated->fault(error);
