@@ -32,6 +32,8 @@ constexpr int kPairsLeast = 3;        // even for a submission that is far slowe
 constexpr double kPatience = 4;       // after so many times the time that a measurement should take
 constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
+constexpr int kExactRounds = 2;
+constexpr double kExactShare = 4;  // rounds' worth of time that the answers of one may take
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, exact));
@@ -131,6 +133,13 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
     if (round.ending != Ending::kDone) return blame(round, "baseline", "calibration");
     calls.push_back(round.seconds);
   }
+  if (workbench.placement() == Placement::kDevice) {
+    for (int i = 0; i < kExactRounds; ++i) {
+      const Round exact = set->run_exact(kReferenceSeconds);
+      if (exact.ending != Ending::kDone) return blame(exact, "reference", "calibration");
+      baseline.exact_seconds = exact.seconds;  // the last one's: the first one sets things up
+    }
+  }
   baseline.floor = floor_of(floors);
   baseline.call_seconds = median(per_call(calls, baseline.floor, 1));
   return correct_so_far();
@@ -216,6 +225,13 @@ Judgement Session::measure() {
     return frozen_badly(frozen.error(), "baseline", "a measurement");
   measured_ = {};
   measured_.calls = round_calls(task_, settings_, baseline_.call_seconds);
+  // Rationale: every timed output is checked. Where that takes far longer than the round, it is fewer
+  // calls that give more rounds.
+  if (baseline_.exact_seconds > 0) {
+    const double most = kExactShare * settings_.round_ms * 1e-3 / baseline_.exact_seconds;
+    measured_.calls =
+        std::min(measured_.calls, static_cast<std::size_t>(std::clamp(most, 1.0, 1e6)));
+  }
   if (Judgement judged = run_pairs(); !passed(judged)) return judged;
   return judge_times();
 }

@@ -51,8 +51,9 @@ Floor floor_of(const std::vector<double>& rounds);
 /// A runner of the dataset's own code, kept between submissions.
 struct Trusted {
   Runner* runner = nullptr;
-  double call_seconds = 0;  ///< baseline: of one call at the timed shape
-  Floor floor;              ///< baseline
+  double call_seconds = 0;   ///< baseline: of one call at the timed shape
+  double exact_seconds = 0;  ///< baseline, on devices: of the reference's exact form of one call
+  Floor floor;               ///< baseline
 };
 
 /// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
@@ -63,7 +64,7 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
-/// Fills in call_seconds and floor of a new baseline.
+/// Fills in what a new baseline needs besides its runner.
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
                     Workbench& workbench);
 
