@@ -156,13 +156,20 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
 /// fresh one (second_look.hpp).
 Result<DeviceResult> Device::run(const DeviceJob& job) {
   bool used = false;
-  const bool fresh = job.swapped || options_.isolation == "fresh" || uses_heap(job);
+  const bool fresh = job.swapped || !keeps_processes() || uses_heap(job);
   Result<DeviceResult> result = run_once(job, fresh, &used);
   const bool bad = !result || result->judgement.ending != Ending::kDone;
   if (used && bad && (!result || result->judgement.culprit == "submission")) {
     return run_once(job, true, &used);
   }
   return result;
+}
+
+/// Rationale: where device code reaches all memory of its process, it reaches our own code there, and
+/// the next submission's process must not be its work.
+bool Device::keeps_processes() const {
+  const Value* reachable = facts_.find("host_memory_reachable");
+  return options_.isolation != "fresh" && (reachable == nullptr || *reachable != Value(true));
 }
 
 /// Rationale: a context's heap outlives an artifact, and nobody can scrub it. The next submission of

@@ -81,6 +81,7 @@ class Device {
   Result<Value> ask_facts(const std::vector<int>& fds);
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
+  bool keeps_processes() const;
   bool uses_heap(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   void forget(const std::string& client);

@@ -2,6 +2,8 @@
 // verdict, as on a GPU but for the GPU.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "gpu/emulated_gpu.hpp"
 #include "model/caught.hpp"
 #include "plugin/fixtures.hpp"
@@ -156,19 +158,46 @@ TEST_P(DeviceCode, ChangingAnInputIsSeen) {
   EXPECT_EQ(verdict.caught, caught::kChangedInputs);
 }
 
+void copy_backends(const std::filesystem::path& to) {
+  std::filesystem::permissions(to, std::filesystem::perms(0755));
+  for (const auto& entry : std::filesystem::directory_iterator(build_dir() / "tests/gpu")) {
+    if (entry.path().extension() == ".so")
+      std::filesystem::copy_file(entry.path(), to / entry.path().filename());
+  }
+}
+
 /// A backend whose libraries lie beside it is found in whatever folder that is: jails show it, and
 /// builders may read it.
 TEST_P(DeviceCode, TheFolderOfABackendMayLieAnywhere) {
   const TemporaryFolder folder;
-  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
-  for (const auto& entry : std::filesystem::directory_iterator(build_dir() / "tests/gpu")) {
-    if (entry.path().extension() == ".so")
-      std::filesystem::copy_file(entry.path(), folder.path() / entry.path().filename());
-  }
+  copy_backends(folder.path());
   EmulatedGpu moved(GetParam(), {}, "fresh", folder.path());
   const auto verdict = moved.judge(kBaseline);
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason << verdict->diagnostics;
+}
+
+/// What device code leaves in its process is seen by the next submission of the client, where processes
+/// are kept; not where it reaches all of their memory, which is when none is.
+TEST_P(DeviceCode, NoProcessIsKeptWhereDeviceCodeReachesTheHostsMemory) {
+  const std::string fill = kernel(
+      "if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;\n"
+      "  for (size_t bytes = 1u << 20; i == 0 && bytes >= 64; bytes /= 2) while (malloc(bytes)) "
+      "{}");
+  const std::string need = kernel(
+      "if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;\n"
+      "  if (i == 0) { void* some = malloc(256); if (some == 0) out[0] = -7; free(some); }");
+  for (const bool reaches : {false, true}) {
+    const TemporaryFolder folder;
+    copy_backends(folder.path());
+    if (reaches) std::ofstream(folder.path() / "emulated_pageable") << "yes";
+    EmulatedGpu gpu(GetParam(), {"own_heap"}, "client", folder.path());
+    const auto filled = gpu.judge(fill), found = gpu.judge(need);
+    ASSERT_TRUE(filled) << filled.error().message;
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(filled->outcome, Outcome::kCorrect) << filled->reason << filled->diagnostics;
+    EXPECT_EQ(found->outcome, reaches ? Outcome::kCorrect : Outcome::kWrong) << found->reason;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, DeviceCode, testing::Values("cuda", "hip"),
