@@ -230,26 +230,25 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   auto judgement = judgement_of(*answer);
   if (!judgement) return give_up(judgement.error());
   DeviceResult result{std::move(*judgement), std::nullopt};
-  const bool theirs = result.judgement.culprit == "submission";
-  const bool done = result.judgement.ending == Ending::kDone;
-  if (!done && !theirs) {
+  if (result.judgement.ending != Ending::kDone && result.judgement.culprit != "submission") {
     drop(*key);
     // What these hold may be what was missing.
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
-  ++runner.uses;
-  if (options_.device_code && done && !fresh) {
-    keep(job.client, std::move(runner));
-  } else {
-    if (options_.device_code && done) send_forget(runner.id);
-    runner.process->kill();
-    if (!done && theirs) {
-      if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
-    }
-    runner.process.reset();
-  }
+  put_away(job.client, std::move(runner), fresh, result);
   refill();
   return result;
+}
+
+/// Keeps the process for the client's next submission, or ends it.
+void Device::put_away(const std::string& client, Kept runner, bool fresh, DeviceResult& result) {
+  const bool done = result.judgement.ending == Ending::kDone;
+  ++runner.uses;
+  if (options_.device_code && done && !fresh) return keep(client, std::move(runner));
+  if (options_.device_code && done) send_forget(runner.id);
+  runner.process->kill();
+  if (done || result.judgement.culprit != "submission") return;
+  if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
 }
 
 void Device::send_forget(std::int64_t id) {

@@ -86,6 +86,7 @@ class Device {
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   void forget(const std::string& client);
   void send_forget(std::int64_t id);
+  void put_away(const std::string& client, Kept runner, bool fresh, DeviceResult& result);
   void keep(const std::string& client, Kept kept);
   struct Installed {
     std::unique_ptr<Process> reference, baseline;
