@@ -20,6 +20,7 @@
 namespace hone {
 namespace {
 
+constexpr std::uint32_t kLookEach = 256;  // rounds of waiting between two looks into /proc
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 
 /// kLingering: dead, but not yet reported. Every thread must be waited for, or its process can
@@ -78,7 +79,7 @@ class PtraceFreezer final : public Freezer {
       // Threads found on the way are appended; the map keeps iterators valid.
       for (auto& [tid, run] : threads_) {
         if (run == Run::kRunning) step(tid, run);
-        if (run == Run::kRunning && round % 256 == 0) look_whether_dead(tid, run);
+        if (run == Run::kRunning && round % kLookEach == 0) look_whether_dead(tid, run);
         all = all && run != Run::kRunning;
       }
       forget_dead();
@@ -106,6 +107,11 @@ class PtraceFreezer final : public Freezer {
     notice_deaths();
     if (freezing_) return;
     for (auto& [tid, run] : threads_) step(tid, run);
+    if (++services_ % kLookEach == 0) {
+      const auto first = threads_.find(pid_);
+      if (first != threads_.end() && first->second == Run::kRunning)
+        look_whether_dead(pid_, first->second);
+    }
     forget_dead();
   }
 
@@ -151,6 +157,18 @@ class PtraceFreezer final : public Freezer {
     return leader != threads_.end() && leader->second == Run::kLingering;
   }
 
+  /// A thread whose maker was killed before it told of it is traced and unknown. Nobody else may
+  /// wait for it, and until somebody does, its process cannot be reaped.
+  void adopt_strays() {
+    const auto tids = list_threads();
+    if (!tids) return;
+    for (const pid_t tid : *tids) {
+      if (threads_.contains(tid) || !is_traced(tid)) continue;
+      Run& run = threads_[tid] = Run::kRunning;
+      if (freezing_) interrupt(tid, run);
+    }
+  }
+
   void interrupt(pid_t tid, Run& run) {
     if (run != Run::kRunning) return;
     if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) look_whether_dead(tid, run);
@@ -187,6 +205,7 @@ class PtraceFreezer final : public Freezer {
 
   /// Stopped threads can only be killed; lingering ones only be reported.
   void notice_deaths() {
+    if (first_lingers()) adopt_strays();
     for (auto& [tid, run] : threads_) {
       if (run != Run::kStopped && run != Run::kLingering) continue;
       int status = 0;
@@ -203,6 +222,7 @@ class PtraceFreezer final : public Freezer {
   const pid_t pid_;
   std::map<pid_t, Run> threads_;
   bool freezing_ = false;
+  std::uint32_t services_ = 0;
 };
 
 }  // namespace

@@ -72,6 +72,21 @@ class EachFreezer : public testing::TestWithParam<const char*> {
     return true;
   }
 
+  void expect_gone_once_killed() {
+    process_->kill();
+    // A thread that ptrace holds is reaped by its tracer first.
+    const double deadline = monotonic_s() + kPatience;
+    Status last;
+    do {
+      last = freezer_->freeze(1);
+    } while (last && monotonic_s() < deadline);
+    ASSERT_FALSE(last);
+    EXPECT_EQ(last.error().code, Code::kNotFound) << last.error().message;
+    auto exit = process_->wait(kPatience);
+    ASSERT_TRUE(exit) << exit.error().message;
+    EXPECT_EQ(exit->signal, SIGKILL);
+  }
+
   void serve_for_us(std::int64_t us) {
     const std::int64_t end = monotonic_ns() + us * 1000;
     while (monotonic_ns() < end) freezer_->service();
@@ -124,18 +139,19 @@ TEST_P(EachFreezer, FreezesTwiceAndThawsTwice) {
 TEST_P(EachFreezer, SaysThatTheProcessIsGone) {
   start("count-threads");
   ASSERT_TRUE(moves_on({}));
-  process_->kill();
-  // A thread that ptrace holds is reaped by its tracer first.
-  const double deadline = monotonic_s() + kPatience;
-  Status last;
-  do {
-    last = freezer_->freeze(1);
-  } while (last && monotonic_s() < deadline);
-  ASSERT_FALSE(last);
-  EXPECT_EQ(last.error().code, Code::kNotFound) << last.error().message;
-  auto exit = process_->wait(kPatience);
-  ASSERT_TRUE(exit) << exit.error().message;
-  EXPECT_EQ(exit->signal, SIGKILL);
+  expect_gone_once_killed();
+}
+
+/// A thread that nobody has told of when its maker is killed must be waited for, too, or its process
+/// is never reaped.
+TEST_P(EachFreezer, SaysThatAProcessIsGoneThatWasKilledWhileItMadeThreads) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    start("count-births");
+    ASSERT_TRUE(moves_on(snapshot()));
+    expect_gone_once_killed();
+    freezer_.reset();
+    process_.reset();
+  }
 }
 
 TEST_P(EachFreezer, AFrozenProcessCanBeKilled) {
