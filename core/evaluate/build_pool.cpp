@@ -219,6 +219,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
 }
 
 Result<std::string> BuildPool::self_test() {
+  constexpr int kSelfTestTries = 3;
   std::string versions;
   for (const auto& [language, toolchain] : options_.toolchains) {
     BuildRequest request;
@@ -227,6 +228,10 @@ Result<std::string> BuildPool::self_test() {
     request.entries = {"probe"};
     request.text = probe_text(language);
     auto answer = ask_builder(request_value(request, toolchain, true));
+    // Rationale: a builder that the machine ended says nothing of the compiler, and a server that
+    // does not start for it loses every episode of its clients.
+    for (int i = 1; !answer && i < kSelfTestTries; ++i)
+      answer = ask_builder(request_value(request, toolchain, true));
     if (!answer) return answer.error().in(language + " compiler " + toolchain.compiler);
     auto built = built_from_value(*answer);
     if (!built) return built.error().in(language + " compiler " + toolchain.compiler);
