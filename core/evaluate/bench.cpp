@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
-#include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -43,13 +42,7 @@ Submission submission_of(const EvaluateBenchOptions& bench, int number) {
 }
 
 Result<Verdict> judge_one(Evaluator& evaluator, Submission submission) {
-  std::promise<Result<Verdict>> promise;
-  auto future = promise.get_future();
-  HONE_ASSIGN([[maybe_unused]] const std::uint64_t id,
-              evaluator.submit(
-                  std::move(submission), [](Stage) {},
-                  [&](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); }));
-  Result<Verdict> verdict = future.get();
+  Result<Verdict> verdict = judge_and_wait(evaluator, std::move(submission));
   if (verdict && !verdict->correct()) return internal_error("bench submission: " + verdict->reason);
   return verdict;
 }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <thread>
 #include <vector>
@@ -384,6 +385,16 @@ Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
   BuildPool builds(launcher, options);
   Device device(launcher, builds, options, options.devices.front());
   return device.admit(task, seed);
+}
+
+Result<Verdict> judge_and_wait(Evaluator& evaluator, Submission submission) {
+  std::promise<Result<Verdict>> promise;
+  auto future = promise.get_future();
+  auto id = evaluator.submit(
+      std::move(submission), [](Stage) {},
+      [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
+  if (!id) return id.error();
+  return future.get();
 }
 
 }  // namespace hone

@@ -53,4 +53,7 @@ class Evaluator {
   virtual std::string fingerprint() const = 0;
 };
 
+/// Submits one and waits for its verdict; not from the evaluator's own threads.
+Result<Verdict> judge_and_wait(Evaluator& evaluator, Submission submission);
+
 }  // namespace hone

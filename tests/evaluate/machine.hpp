@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/files.hpp"
 #include "config/yaml.hpp"
@@ -82,13 +82,7 @@ class Machine {
     submission.client = "test";
     submission.episode = "test";
     submission.seed = seed;
-    std::promise<Result<Verdict>> promise;
-    auto future = promise.get_future();
-    auto id = evaluator_->submit(
-        std::move(submission), [](Stage) {},
-        [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
-    if (!id) return id.error();
-    return future.get();
+    return judge_and_wait(*evaluator_, std::move(submission));
   }
 
  private:

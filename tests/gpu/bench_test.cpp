@@ -15,7 +15,7 @@ TEST(BenchDevice, GivesItsFigures) {
   const auto launcher = Launcher::start({});
   ASSERT_TRUE(launcher) << launcher.error().message;
   DeviceBenchOptions bench;
-  bench.task = small_task("cuda");
+  bench.task = std::make_shared<const Task>(small_task("cuda"));
   bench.count = 3;
   bench.steps = {1, 40};
   bench.threads = 2048;

@@ -38,19 +38,14 @@ class EmulatedGpu {
   Result<Verdict> judge(const std::string& source, const std::string& client = "test") {
     if (evaluator_ == nullptr) return unavailable("not started");
     Submission submission;
-    submission.task = task_ != nullptr ? task_ : task_ = small_task(backend_);
+    submission.task =
+        task_ != nullptr ? task_ : task_ = std::make_shared<const Task>(small_task(backend_));
     submission.source = source;
     submission.language = submission.backend = backend_;
     submission.client = client;
     submission.episode = "test";
     submission.seed = ++seed_;
-    std::promise<Result<Verdict>> promise;
-    auto future = promise.get_future();
-    auto id = evaluator_->submit(
-        std::move(submission), [](Stage) {},
-        [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
-    if (!id) return id.error();
-    return future.get();
+    return judge_and_wait(*evaluator_, std::move(submission));
   }
   std::string fingerprint() const { return evaluator_ ? evaluator_->fingerprint() : ""; }
 

@@ -2,9 +2,9 @@
 #include "adversarial/gpu/gpu_court.hpp"
 
 #include <cstdlib>
-#include <future>
 
 #include "base/files.hpp"
+#include "gpu/small_task.hpp"
 
 namespace hone::test {
 namespace {
@@ -13,29 +13,6 @@ namespace fs = std::filesystem;
 
 // The submissions know the shapes by heart.
 constexpr std::int64_t kTimedEmulated = 16384, kTimedOnDevice = 1 << 20;
-
-constexpr const char* kReference = R"(
-// hone: plan reference
-// hone: launch reference grid = ceil_div(n, 256) block = 256
-// hone: plan exact
-// hone: launch exact grid = ceil_div(n, 256) block = 256
-extern "C" __global__ void reference(const float* x, const float* y, float* out, long long n) {
-  long long i = blockIdx.x * 256ll + threadIdx.x;
-  if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
-}
-extern "C" __global__ void exact(const float* x, const float* y, double* out, long long n) {
-  long long i = blockIdx.x * 256ll + threadIdx.x;
-  if (i >= n) return;
-  double sum = (double)x[i] + (double)y[i];
-  out[i] = sum > 0 ? sum : 0;
-}
-)";
-constexpr const char* kBaseline = R"(
-extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
-  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-  if (i < n) { float sum = x[i] + y[i]; out[i] = sum > 0 ? sum : 0; }
-}
-)";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -66,24 +43,10 @@ std::string backend_name() {
 std::int64_t timed_elements() { return on_a_device() ? kTimedOnDevice : kTimedEmulated; }
 
 std::shared_ptr<const Task> make_task() {
-  Task task;
-  task.dataset = "test";
-  task.id = "add_relu";
-  task.entry = "add_relu";
-  task.dims = {"n"};
-  task.tensors = {{"x", Role::kIn, DType::kF32, {"n"}},
-                  {"y", Role::kIn, DType::kF32, {"n"}},
-                  {"out", Role::kOut, DType::kF32, {"n"}}};
-  task.scalars = {{"n", DType::kI64, "n", 0, 0}};
-  task.arguments = {"x", "y", "out", "n"};
-  task.shown = {{{"n", 1}}, {{"n", 1003}}};
-  task.hidden = {{{{"n", {2, 33}}}}};
+  Task task = small_task(backend_name());
   task.timed = {{"n", timed_elements()}};
   task.families = {{"normal", {}, {}}, {"offsets", {"scaled", 3, 6}, {}}};
-  task.tolerance.rtol = 2.4e-7;
   task.run_seconds = 1.5;
-  const std::string name = backend_name();
-  task.backends[name] = {{name}, {"reference.cu", kReference}, {"baseline.cu", kBaseline}, {}};
   return std::make_shared<const Task>(std::move(task));
 }
 
@@ -175,13 +138,7 @@ Result<Verdict> GpuCourt::judge(const std::string& name, const std::string& clie
   submission.client = client;
   submission.episode = "test";
   submission.seed = ++seed_;
-  std::promise<Result<Verdict>> promise;
-  auto future = promise.get_future();
-  auto id = evaluator_->submit(
-      std::move(submission), [](Stage) {},
-      [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
-  if (!id) return id.error();
-  return future.get();
+  return judge_and_wait(*evaluator_, std::move(submission));
 }
 
 }  // namespace hone::test
