@@ -38,7 +38,8 @@ class CgroupFreezer final : public Freezer {
 
  private:
   static Status gone_or(const char* what) {
-    if (errno == ENODEV) return not_found("freeze: the group is gone");
+    // ENOENT: the kernel was at removing it just then.
+    if (errno == ENODEV || errno == ENOENT) return not_found("freeze: the group is gone");
     return system_error(what, errno);
   }
   Status write(const char* value) {

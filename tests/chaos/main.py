@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 from plan import digest
@@ -109,7 +110,11 @@ def main() -> int:
     started = time.monotonic()
     chaos = Chaos(settings)
     print(f"seed {seed}, plan {digest(seed, arguments.clients)}, in {folder}", file=sys.stderr)
-    asyncio.run(chaos.run())
+    try:
+        asyncio.run(chaos.run())
+    except Exception as error:  # the harness's own failure proves nothing, and is told like any other
+        traceback.print_exc()
+        chaos.model.violate(f"the run broke off: {type(error).__name__}: {error}")
     minutes = (time.monotonic() - started) / 60
     print(summary(chaos), file=sys.stderr)
     for violation in chaos.model.violations[:20]:

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
-from server import Place, free_port
+from server import Place
 
 CHUNK = 65536
 
@@ -25,14 +26,15 @@ class Proxy:
         self._flowing = asyncio.Event()
         self._flowing.set()
         self.delay_s = 0.0
-        self.port = free_port()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
 
     @property
     def endpoint(self) -> str:
         return f"tcp://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._serve, sock=self._listener)
 
     def cut(self) -> None:
         for writer in list(self._writers):

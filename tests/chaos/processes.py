@@ -122,7 +122,11 @@ class Remains:
 
     def groups(self) -> list[str]:
         """Control groups named after one of our launchers."""
-        found = []
-        for pid in self.launchers:
-            found += [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/hone-{pid}-*")]
-        return found
+        prefixes = tuple(f"hone-{pid}-" for pid in self.launchers)
+        # Rationale: Path.glob raises when a group of somebody else's goes while it looks.
+        return [
+            os.path.join(folder, name)
+            for folder, names, _ in os.walk("/sys/fs/cgroup")
+            for name in names
+            if prefixes and name.startswith(prefixes)
+        ]

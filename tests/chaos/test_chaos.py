@@ -20,6 +20,7 @@ def chaos(*arguments: str) -> tuple[int, str]:
     if binary := os.environ.get("HONE_BINARY"):
         command += ["--binary", binary]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    assert ran.stdout, f"{command} said nothing, and ended with {ran.returncode}"
     return ran.returncode, ran.stdout.strip()
 
 
