@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kBatchMax = 1024;
 constexpr std::chrono::seconds kUpkeepEvery{1};
-constexpr std::chrono::milliseconds kUpkeepBudget{5};  // of what nobody's step should wait for
 constexpr double kDay = 86400;
 
 Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
@@ -166,20 +165,21 @@ void Journal::keep_up() {
                           Writer::Retired gone;
                           if (options_.keep_days > 0) {
                             const double before = wall_s() - kDay * options_.keep_days;
-                            HONE_ASSIGN(gone, w.retire(before, 0, kUpkeepBudget));
+                            HONE_ASSIGN(gone, w.retire(before, 0, pace_.budget()));
                           }
                           if (options_.keep_bytes > 0 && !gone.some) {
-                            HONE_ASSIGN(gone, w.retire(1e300, options_.keep_bytes, kUpkeepBudget));
+                            HONE_ASSIGN(gone, w.retire(1e300, options_.keep_bytes, pace_.budget()));
                           }
                           if (gone.some) upkeep_at_ = {};  // there may be more
                           forgotten_ += gone.episodes;
                           HONE_ASSIGN(bytes_, w.bytes());
-                          return w.shrink(kUpkeepBudget);
+                          return w.shrink(pace_.budget());
                         },
                         nullptr};
   if (Status done = transact(&upkeep, 1); !done) log_error("journal", done.error().message);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - now;
-  upkeep_ms_max_ = std::max(upkeep_ms_max_.load(), took.count());
+  const auto took = std::chrono::duration_cast<Pace::Span>(std::chrono::steady_clock::now() - now);
+  pace_.took(took);
+  upkeep_ms_max_ = std::max(upkeep_ms_max_.load(), static_cast<double>(took.count()) * 1e-3);
 }
 
 Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days) {

@@ -13,6 +13,7 @@
 
 #include "base/mutex.hpp"
 #include "base/unique_fd.hpp"
+#include "journal/pace.hpp"
 #include "journal/reader.hpp"
 #include "model/value.hpp"
 
@@ -82,6 +83,7 @@ class Journal {
   std::unique_ptr<Writer> writer_;
   bool broken_ = false;
   std::chrono::steady_clock::time_point upkeep_at_{};
+  Pace pace_;
   // Above.
   std::atomic<std::int64_t> episodes_{0}, turns_{0}, syncs_{0}, failures_{0}, bytes_{0},
       forgotten_{0};

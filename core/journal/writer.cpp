@@ -177,7 +177,7 @@ Result<bool> Writer::drop_turn(std::int64_t episode) {
 }
 
 Result<Writer::Retired> Writer::retire(double before, std::int64_t limit,
-                                       std::chrono::milliseconds budget) {
+                                       std::chrono::microseconds budget) {
   const auto until = std::chrono::steady_clock::now() + budget;
   Retired retired;
   HONE_ASSIGN(const std::int64_t held, bytes());
@@ -201,7 +201,7 @@ Result<Writer::Retired> Writer::retire(double before, std::int64_t limit,
   return retired;
 }
 
-Status Writer::shrink(std::chrono::milliseconds budget) {
+Status Writer::shrink(std::chrono::microseconds budget) {
   const auto until = std::chrono::steady_clock::now() + budget;
   HONE_ASSIGN(std::int64_t left, database_->number("PRAGMA freelist_count"));
   HONE_ASSIGN(Statement vacuum, database_->prepare("PRAGMA incremental_vacuum(" +

@@ -45,9 +45,9 @@ class Writer {
   };
   /// Deletes released episodes that are older than `before` (seconds since 1970), or the oldest when
   /// the file holds more than `bytes` (0: whatever its size), turn by turn until `budget` is spent.
-  Result<Retired> retire(double before, std::int64_t bytes, std::chrono::milliseconds budget);
+  Result<Retired> retire(double before, std::int64_t bytes, std::chrono::microseconds budget);
   /// Gives free pages back to the file system until `budget` is spent.
-  Status shrink(std::chrono::milliseconds budget);
+  Status shrink(std::chrono::microseconds budget);
   Result<std::int64_t> bytes();
   /// Rewrites the file without free pages and folds the log into it. Takes as long as it takes.
   Status fold();

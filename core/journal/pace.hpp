@@ -1,0 +1,27 @@
+// Pace: how long forgetting may work between two commits, from how long the disk took with the last.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace hone {
+
+/// A transaction takes what it works and what the disk takes to write that down, and the second is
+/// known only afterwards: after one that took too long the next does half as much.
+class Pace {
+ public:
+  using Span = std::chrono::microseconds;
+  static constexpr Span kMost{5000}, kLeast{250};
+  static constexpr Span kGoal{20'000};  ///< of a whole transaction: nobody's step waits for longer
+
+  Span budget() const { return budget_; }
+  void took(Span whole) {
+    const Span next = whole > kGoal ? budget_ / 2 : budget_ + budget_ / 8;
+    budget_ = std::clamp(next, kLeast, kMost);
+  }
+
+ private:
+  Span budget_ = kMost;
+};
+
+}  // namespace hone
