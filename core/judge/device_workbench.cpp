@@ -80,7 +80,7 @@ Item fill_item(const FillOrder& o, std::uint64_t base) {
 class DeviceWorkbench : public Workbench {
  public:
   DeviceWorkbench(const Backend& backend, hone_device* device)
-      : backend_(*backend.factory()), device_(device) {}
+      : library_(backend), backend_(*backend.factory()), device_(device) {}
   ~DeviceWorkbench() override { backend_.unload(artifact_); }
 
   Status open(const Backend& backend, int harness, const Value& facts) {
@@ -173,6 +173,12 @@ class DeviceWorkbench : public Workbench {
       return std::optional<FoundMismatch>({i, std::move(mismatch)});
     }
     return std::optional<FoundMismatch>();
+  }
+
+  Result<bool> throttled() const override {
+    HONE_ASSIGN(const Value facts, library_.facts(device_));
+    const Value* reasons = facts.find("throttled");
+    return reasons != nullptr && reasons->is_array() && !reasons->as_array().empty();
   }
 
   Status scrub(const Arena& arena) override { return overwrite(arena, arena.bytes(), 0); }
@@ -281,6 +287,7 @@ class DeviceWorkbench : public Workbench {
     return {};
   }
 
+  const Backend& library_;
   const hone_backend_factory& backend_;
   hone_device* device_;
   hone_artifact* artifact_ = nullptr;

@@ -75,6 +75,8 @@ class HostWorkbench : public Workbench {
     return kCoreBytesPerSecond * task.threads;
   }
 
+  Result<bool> throttled() const override { return false; }  // nobody tells of it
+
   Status scrub(const Arena& arena) override {
     std::memset(arena.base(), 0, arena.bytes());
     return {};

@@ -30,6 +30,7 @@ constexpr std::size_t kFewCalls = 2;
 constexpr double kNoisyWidth = 0.15;  // of the interval, relative
 constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
 constexpr double kPatience = 4;       // after so many times the time that a measurement should take
+constexpr int kDroppedMax = 3;
 constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 constexpr int kExactRounds = 2;
@@ -236,6 +237,16 @@ Judgement Session::measure() {
   return judge_times();
 }
 
+/// Whether the pair that was just timed is to be dropped. Rationale: whole pairs, so that no side loses
+/// what was bad for it, and few, so that a device that is always held back is measured as it is.
+Result<bool> Session::held_back() {
+  HONE_ASSIGN(const bool throttled, workbench_.throttled());
+  if (!throttled) return false;
+  if (measured_.dropped < kDroppedMax) return ++measured_.dropped > 0;
+  measured_.throttled = true;
+  return false;
+}
+
 Judgement Session::run_pairs() {
   Measured& m = measured_;
   const bool singles = m.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
@@ -252,9 +263,18 @@ Judgement Session::run_pairs() {
     if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
     if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
     const bool baseline_first = (i % 2 == 0) != settings_.swapped;
+    const std::size_t before = m.floors.size(), marked = m.marked.size();
     if (Judgement judged = pair(number++, m.calls, baseline_first, &pair_a, &pair_b);
         !passed(judged))
       return judged;
+    const auto drop = held_back();
+    if (!drop) return fault(drop.error());
+    if (*drop) {
+      m.floors.resize(before);
+      m.marked.resize(marked);
+      --i;
+      continue;
+    }
     m.a.push_back(pair_a);
     m.b.push_back(pair_b);
     if (!singles || i >= settings_.singles) continue;
@@ -304,6 +324,7 @@ Judgement Session::judge_times() {
   if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
   if (std::min(median(m.a), median(m.b)) - floor.seconds <= floor.spread)
     speedup.flags.push_back("below_resolution");
+  if (m.throttled) speedup.flags.push_back("throttled");
   Judgement judged = correct_so_far();
   if (single_disagrees) judged.verdict.caught = caught::kSingleRounds;
   judged.verdict.speedup = std::move(speedup);

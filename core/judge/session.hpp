@@ -94,6 +94,7 @@ class Session {
   Judgement check_answers(const std::vector<Posed>& posed);
   Judgement measure();
   Judgement run_pairs();
+  Result<bool> held_back();
   std::vector<double> calls_of(const std::vector<double>& rounds, std::size_t calls) const;
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
@@ -118,6 +119,8 @@ class Session {
     std::vector<double> a, b, singles_a, singles_b;
     std::vector<double> floors;  ///< of a device: the baseline's rounds that did nothing
     std::vector<double> marked;
+    int dropped = 0;         ///< pairs, because the device was held back
+    bool throttled = false;  ///< so often that such pairs were taken
   } measured_;
 };
 

@@ -78,6 +78,8 @@ class Workbench {
   /// What the units that a task grants can load and store in a second, caches included: no
   /// submission is faster.
   virtual double bytes_per_second_max(const Task& task) const = 0;
+  /// Whether heat or power holds the device back now: what is timed then is not what it can do.
+  virtual Result<bool> throttled() const = 0;
   /// Leaves nothing of what is in an arena.
   virtual Status scrub(const Arena& arena) = 0;
   /// How tensors lie where no guard pages are wanted, or there can be none.

@@ -2,6 +2,7 @@
 // verdict, as on a GPU but for the GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "gpu/emulated_gpu.hpp"
@@ -192,6 +193,24 @@ TEST_P(DeviceCode, NoProcessIsKeptWhereDeviceCodeReachesTheHostsMemory) {
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(filled->outcome, Outcome::kCorrect) << filled->reason << filled->diagnostics;
     EXPECT_EQ(found->outcome, reaches ? Outcome::kCorrect : Outcome::kWrong) << found->reason;
+  }
+}
+
+/// The judge asks when it opens the device and after every pair of rounds; it drops three pairs at most.
+TEST(Throttling, IsSaidOfAMeasurementWhoseEveryPairItMet) {
+  for (const std::string heat : {"hot", "warm"}) {
+    const TemporaryFolder folder;
+    copy_backends(folder.path());
+    std::filesystem::rename(folder.path() / ("libhone_emulated_nvml_" + heat + ".so"),
+                            folder.path() / "libhone_emulated_nvml.so");
+    EmulatedGpu gpu("cuda", {}, "client", folder.path());
+    const auto verdict = gpu.judge(kBaseline);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason << verdict->diagnostics;
+    ASSERT_TRUE(verdict->speedup);
+    EXPECT_GE(verdict->speedup->rounds, quick_options().measure.pairs_min);
+    const auto& flags = verdict->speedup->flags;
+    EXPECT_EQ(std::count(flags.begin(), flags.end(), "throttled"), heat == "hot" ? 1 : 0) << heat;
   }
 }
 

@@ -107,6 +107,10 @@ Driver load_driver() {
 
 }  // namespace
 
+void* find_library(const std::string& names) {
+  return open_library(split(names), library_folders()).handle;
+}
+
 std::vector<std::string> toolkits() {
   std::vector<std::string> found;
   const std::string root = kHip ? "/opt" : "/usr/local";

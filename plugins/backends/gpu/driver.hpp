@@ -44,6 +44,8 @@ Compiler load_compiler(const std::string& path);
 /// Folders that may hold the vendor's libraries, besides those that the system knows: beside this
 /// plugin and in the lib/ of the bundle, then the toolkits of this machine, newest first.
 std::vector<std::string> library_folders();
+/// The first of these ("a:b") that is in one of them, or where the system looks; nullptr without one.
+void* find_library(const std::string& names);
 /// The vendor's toolkits of this machine ("/usr/local/cuda"), newest first.
 std::vector<std::string> toolkits();
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "driver.hpp"
 #include "vendor.h"
 
 namespace hone_gpu {
@@ -26,8 +27,7 @@ bool find(void* library, const char* symbol, Function& function) {
 }
 
 Nvml load() {
-  if (kHip) return {};
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = find_library(HONE_GPU_MANAGEMENT_LIBRARY);
   if (library == nullptr) return {};
   Nvml nvml;
   int (*init)() = nullptr;

@@ -36,6 +36,9 @@ inline constexpr char kCompilerHelp[] =
 #ifndef HONE_GPU_COMPILER_LIBRARY
 #define HONE_GPU_COMPILER_LIBRARY "libnvrtc.so.13:libnvrtc.so.12"
 #endif
+#ifndef HONE_GPU_MANAGEMENT_LIBRARY
+#define HONE_GPU_MANAGEMENT_LIBRARY "libnvidia-ml.so.1"
+#endif
 
 // ---- types -------------------------------------------------------------------------------------
 

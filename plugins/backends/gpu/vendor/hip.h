@@ -36,6 +36,9 @@ inline constexpr char kCompilerHelp[] =
 #define HONE_GPU_COMPILER_LIBRARY \
   "libhiprtc.so.7:libhiprtc.so.6:libhiprtc.so.5:libamdhip64.so.5"  // 5.2 has it in the runtime
 #endif
+#ifndef HONE_GPU_MANAGEMENT_LIBRARY
+#define HONE_GPU_MANAGEMENT_LIBRARY ""  // none that is known to tell of throttling
+#endif
 
 // ---- types -------------------------------------------------------------------------------------
 
