@@ -128,7 +128,7 @@ TEST(GpuTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
   if (!page) GTEST_SKIP() << "not beside the tree";
   std::set<std::string> named, in_folder;
   for (const GpuAttack& attack : gpu_attacks()) {
-    named.insert(attack.name);
+    named.insert(file_and_delay(attack.name).first);
     if (!attack.before.empty()) named.insert(attack.before);
   }
   for (const auto& file : std::filesystem::directory_iterator(gpu_submissions())) {

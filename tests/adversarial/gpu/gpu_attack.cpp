@@ -86,6 +86,20 @@ std::vector<GpuAttack> against_the_clock() {
   return list;
 }
 
+/// Done said early, by a candidate that does not wait and a kernel that is late by so much: whatever it
+/// comes out as, it is not faster.
+std::vector<GpuAttack> done_early() {
+  std::vector<GpuAttack> list;
+  for (const int us : {20, 50, 100, 200, 500, 1000, 2000, 5000}) {
+    GpuAttack late{"finish_late_" + std::to_string(us) + "us",
+                   {{kCheated, kWrong, kCorrect}, "", 0, 1.05}};
+    late.always = {"stream_wait"};
+    if (!on_a_device()) late.stopped = {{kCheated, kWrong}};
+    list.push_back(us < 1000 ? on_device(std::move(late)) : std::move(late));
+  }
+  return list;
+}
+
 std::vector<GpuAttack> against_memory() {
   const Expected illegal = is(kCrashed, "illegal memory access");
   const Expected outside = caught_as(caught::kWroteOutside, is(kWrong, "wrote outside of tensor"));
@@ -164,8 +178,8 @@ std::ostream& operator<<(std::ostream& out, const GpuAttack& attack) { return ou
 const std::vector<GpuAttack>& gpu_attacks() {
   static const std::vector<GpuAttack> all = [] {
     std::vector<GpuAttack> list;
-    for (auto part : {lazy_answers(), against_the_clock(), against_memory(), against_the_process(),
-                      in_the_plan(), at_the_compiler()}) {
+    for (auto part : {lazy_answers(), against_the_clock(), done_early(), against_memory(),
+                      against_the_process(), in_the_plan(), at_the_compiler()}) {
       list.insert(list.end(), part.begin(), part.end());
     }
     return list;

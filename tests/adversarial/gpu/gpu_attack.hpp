@@ -15,7 +15,7 @@ enum class On {
   kDevice,  ///< not over the emulator: its clock, its words or its caches are no device's
 };
 
-/// One submission: submissions/<name>.cu.
+/// One submission: submissions/<name>.cu; of "<name>_<number>us", one that waits so long.
 struct GpuAttack {
   std::string name;
   Expected stopped = {};                ///< with every defence

@@ -2,6 +2,7 @@
 #include "adversarial/gpu/gpu_court.hpp"
 
 #include <cstdlib>
+#include <regex>
 
 #include "base/files.hpp"
 #include "gpu/small_task.hpp"
@@ -94,10 +95,18 @@ fs::path gpu_submissions() {
                             : fs::path(HONE_SOURCE_DIR) / "tests/adversarial/gpu/submissions";
 }
 
+std::pair<std::string, std::string> file_and_delay(const std::string& name) {
+  std::smatch parts;
+  if (!std::regex_match(name, parts, std::regex("(.*)_([0-9]+)us"))) return {name, "3000"};
+  return {parts[1], parts[2]};
+}
+
 Result<std::string> gpu_source(const std::string& name) {
-  HONE_ASSIGN(std::string source, read_file(gpu_submissions() / (name + ".cu")));
+  const auto [file, delay] = file_and_delay(name);
+  HONE_ASSIGN(std::string source, read_file(gpu_submissions() / (file + ".cu")));
   HONE_ASSIGN(const std::string inside, read_file(gpu_submissions() / "inside.cuh"));
   replace_all(source, "#include \"inside.cuh\"\n", inside);
+  replace_all(source, "@DELAY_US@", delay);
   replace_all(source, "@TIMED@", std::to_string(timed_elements()));
   replace_all(source, "@THREADS@", on_a_device() ? "256" : "1");
   replace_all(source, "@BLOCKS@", on_a_device() ? "ceil_div(n, 256)" : "1");

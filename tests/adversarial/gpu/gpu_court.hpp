@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adversarial/gpu/gpu_attack.hpp"
@@ -42,6 +43,8 @@ bool on_a_device();
 /// The folder of the submissions: HONE_GPU_ATTACKS, "submissions" beside the program, or the tree's.
 std::filesystem::path gpu_submissions();
 /// A submission with "inside.cuh" put in and its sizes replaced.
+/// Of an attack: its file, without .cu, and the microseconds that it waits.
+std::pair<std::string, std::string> file_and_delay(const std::string& name);
 Result<std::string> gpu_source(const std::string& name);
 
 }  // namespace hone::test
