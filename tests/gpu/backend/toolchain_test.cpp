@@ -119,6 +119,36 @@ TEST_F(Toolchain, NvrtcBuilds) {
   expect_refused("cuda", compiler, "sm_90a");
 }
 
+/// What kernels of low precision and of tensor cores include, where the vendor's headers are installed.
+TEST_F(Toolchain, NvrtcBuildsWithTheVendorsHeaders) {
+  const char* named = std::getenv("HONE_TEST_NVRTC");
+  const std::string compiler = named != nullptr ? named : "";
+  if (compiler.empty() && !has_library("libnvrtc.so.13") && !has_library("libnvrtc.so.12")) {
+    GTEST_SKIP() << "no NVRTC; HONE_TEST_NVRTC names one";
+  }
+  if (!std::filesystem::exists("/usr/local/cuda/include/cuda_fp8.h"))
+    GTEST_SKIP() << "no headers of a CUDA toolkit in /usr/local/cuda";
+  const std::pair<const char*, const char*> uses[] = {
+      {"cuda_fp16.h", "x[0] = __half2float(__float2half(x[1]));"},
+      {"cuda_bf16.h", "x[0] = __bfloat162float(__float2bfloat16(x[1]));"},
+      {"cuda_fp8.h", "x[0] = float(__nv_fp8_e4m3(x[1])) + float(__nv_fp8_e5m2(x[2]));"},
+      {"mma.h",
+       "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sum; "
+       "nvcuda::wmma::fill_fragment(sum, x[1]); "
+       "nvcuda::wmma::store_matrix_sync(x, sum, 16, nvcuda::wmma::mem_row_major);"},
+      {"cooperative_groups.h", "cooperative_groups::this_thread_block().sync(); x[0] = x[1];"},
+      {"cuda_pipeline.h", "__pipeline_commit(); __pipeline_wait_prior(0); x[0] = x[1];"},
+  };
+  for (const auto& [header, use] : uses) {
+    const std::string text = std::string("#include <") + header +
+                             ">\nextern \"C\" __global__ void go(float* x) { " + use + " }\n";
+    auto built = build("cuda", text, {"go"}, compiler, "sm_90a");
+    ASSERT_TRUE(built) << header << ": " << built.error().message;
+    EXPECT_EQ(*built->find("ok"), Value(true))
+        << header << ": " << built->find("diagnostics")->as_string();
+  }
+}
+
 TEST_F(Toolchain, NvrtcBuildsNoLaunchesFromDeviceCode) {
   const char* named = std::getenv("HONE_TEST_NVRTC");
   const std::string compiler = named != nullptr ? named : "";

@@ -1,0 +1,35 @@
+// Faults on purpose: a build that is to find such things must find these, or its silence says nothing.
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+namespace {
+
+int counter = 0;
+
+void race() {
+  std::thread other([] { ++counter; });
+  ++counter;
+  other.join();
+}
+
+int use_after_free(int index) {
+  auto numbers = std::make_unique<int[]>(4);
+  int* volatile kept = numbers.get();
+  numbers.reset();
+  return kept[index];
+}
+
+int overflow(int by) { return INT_MAX - 1 + by; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "race") == 0) race();
+  if (argc == 2 && std::strcmp(argv[1], "use-after-free") == 0) counter = use_after_free(argc);
+  if (argc == 2 && std::strcmp(argv[1], "overflow") == 0) counter = overflow(argc);
+  std::printf("nothing was found, and %d\n", counter);
+  return 0;
+}
