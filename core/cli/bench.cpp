@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
 #include "base/files.hpp"
+#include "base/scratch_folder.hpp"
 #include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "episode/idle.hpp"
@@ -61,25 +61,6 @@ extern "C" void add_relu(const float* x, const float* y, float* out, long n) {
   for (long i = 0; i < n; ++i) out[i] = x[i] + y[i];
 }
 )";
-
-/// A folder that is gone at the end.
-class BenchFolder {
- public:
-  ~BenchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Status make(const std::string& where) {
-    std::string pattern = (std::filesystem::path(where) / "hone-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make " + pattern, errno);
-    path_ = pattern;
-    return {};
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The whole of one idle figure, in a process whose memory holds nothing else.
 Result<IdleFigure> measure_here(const Config& config, std::size_t episodes) {
@@ -250,8 +231,7 @@ class BenchCommand : public Command {
     made.options.measure.pairs_max = made.options.measure.pairs_min;  // the same work in each step
     HONE_ASSIGN(const auto evaluator, make_evaluator(*made.launcher, made.options, "bench"));
     HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
-    BenchFolder folder;
-    HONE_TRY(folder.make(folder_));
+    HONE_ASSIGN(const ScratchFolder folder, ScratchFolder::make(folder_));
     JournalBenchOptions options;
     HONE_ASSIGN(options.host, host_options(config, *made.registry));
     options.host.steps = 200;

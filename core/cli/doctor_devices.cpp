@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/scratch_folder.hpp"
 #include "cli/host.hpp"
 #include "cli/terminal.hpp"
 #include "plugin/backend.hpp"
@@ -19,26 +20,6 @@ namespace {
 
 constexpr double kBuildSeconds = 30;
 constexpr double kGraceSeconds = 10;  // beyond the compiler's own limit
-
-/// A folder for one build, which is gone at the end.
-class Scratch {
- public:
-  Scratch() {
-    std::error_code ignored;
-    std::string pattern = (std::filesystem::temp_directory_path(ignored) / "hone-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string text_in(const Value& map, std::string_view key) {
   const Value* found = map.find(key);
@@ -115,11 +96,15 @@ void ask_both(const std::string& library, const GpuConfig* config, double second
   const Value devices = ask("devices", library, Value::map(), seconds);
   report.trouble = text_in(devices, "error");
   if (const Value* probe = devices.find("ok")) report.probe = *probe;
-  const Scratch scratch;
-  const Value built = ask(
-      "compiler", library,
-      Value::map({{"folder", scratch.path()}, {"options", build_options(config, report.probe)}}),
-      kBuildSeconds + kGraceSeconds);
+  const auto scratch = ScratchFolder::make();
+  if (!scratch) {
+    report.compiler_trouble = scratch.error().message;
+    return;
+  }
+  const Value built = ask("compiler", library,
+                          Value::map({{"folder", scratch->path().string()},
+                                      {"options", build_options(config, report.probe)}}),
+                          kBuildSeconds + kGraceSeconds);
   report.compiler_trouble = text_in(built, "error");
   if (const Value* told = built.find("ok")) report.compiler = text_in(*told, "compiler");
 }

@@ -1,7 +1,7 @@
 // Compiler, then rounds, in one process.
 #include "evaluate/bench_loop.hpp"
 
-#include <cstdlib>
+#include <filesystem>
 
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
@@ -11,9 +11,7 @@ namespace hone {
 Result<std::unique_ptr<PlainLoop>> PlainLoop::create(const EvaluatorOptions& options,
                                                      std::shared_ptr<const Task> task) {
   std::unique_ptr<PlainLoop> loop(new PlainLoop(options, std::move(task)));
-  std::string name = (std::filesystem::temp_directory_path() / "hone-bench-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) return system_error("mkdtemp", errno);
-  loop->folder_ = name;
+  HONE_ASSIGN(loop->folder_, ScratchFolder::make());
   loop->home_ = std::filesystem::current_path();
   HONE_ASSIGN(loop->backend_, Backend::load(options.backend_library));
   hone_error error{};
@@ -43,12 +41,11 @@ PlainLoop::~PlainLoop() {
   if (device_ != nullptr) backend_->factory()->close_device(device_);
   std::error_code ignored;
   std::filesystem::current_path(home_, ignored);
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 Result<std::string> PlainLoop::compile(const std::string& name, const std::string& text,
                                        const std::string& entry) {
-  std::filesystem::current_path(folder_);
+  std::filesystem::current_path(folder_.path());
   const Toolchain& toolchain = options_.toolchains.at("c++");
   Value flags = Value::array();
   for (const std::string& flag : toolchain.flags) flags.push(flag);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "base/scratch_folder.hpp"
 #include "evaluate/options.hpp"
 #include "judge/local_runner.hpp"
 #include "judge/session.hpp"
@@ -39,7 +40,8 @@ class PlainLoop {
 
   const EvaluatorOptions& options_;
   const std::shared_ptr<const Task> task_;
-  std::filesystem::path folder_, home_;
+  ScratchFolder folder_;
+  std::filesystem::path home_;
   std::unique_ptr<Backend> backend_;
   hone_device* device_ = nullptr;
   std::unique_ptr<LocalRunner> reference_, baseline_;

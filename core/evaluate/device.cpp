@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
-constexpr double kExitSeconds = 5;
 
 /// The task without its sources, which judges have no use for.
 Value task_for_judge(const Task& task) {

@@ -67,7 +67,8 @@ class Device {
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
 
  private:
-  struct Runner {  // a process that waits to be set up
+  static constexpr double kExitSeconds = 5;  ///< for a process that was ended
+  struct Runner {                            // a process that waits to be set up
     std::unique_ptr<Process> process;
     UniqueFd socket;
   };

@@ -11,7 +11,6 @@
 namespace hone {
 namespace {
 
-constexpr double kExitSeconds = 5;
 constexpr double kOpenSeconds = 20;  // for a device's context
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;

@@ -2,9 +2,9 @@
 #include "server/bench.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 
+#include "base/scratch_folder.hpp"
 #include "server/bench_client.hpp"
 #include "server/bench_host.hpp"
 #include "server/keys.hpp"
@@ -143,31 +143,25 @@ Status add_latencies(BenchClient& host, BenchClient& echo, std::size_t episodes_
   return {};
 }
 
-/// A folder with a server's key and a client's, gone at the end.
+/// A server's key and a client's.
 class BenchKeys {
  public:
-  ~BenchKeys() {
-    std::error_code ignored;
-    if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
-  }
   Status make() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hone-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make " + pattern, errno);
-    root_ = pattern;
+    HONE_ASSIGN(root_, ScratchFolder::make());
     AllowedClient client;
     client.name = "bench";
-    HONE_TRY(add_client({root_ / "keys"}, std::move(client), root_ / "bench.key"));
+    HONE_TRY(add_client({root_.path() / "keys"}, std::move(client), root_.path() / "bench.key"));
     return {};
   }
-  std::string folder() const { return (root_ / "keys").string(); }
+  std::string folder() const { return (root_.path() / "keys").string(); }
   Result<SocketOptions> client() const {
     SocketOptions options = bench_socket_options();
-    HONE_ASSIGN(options.curve, wire::read_key_file((root_ / "bench.key").string()));
+    HONE_ASSIGN(options.curve, wire::read_key_file((root_.path() / "bench.key").string()));
     return options;
   }
 
  private:
-  std::filesystem::path root_;
+  ScratchFolder root_;
 };
 
 /// The bytes that a step is answered with, for the echo to send.

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/nearest.hpp"
 #include "base/result.hpp"
+#include "base/scratch_folder.hpp"
 
 namespace hone {
 namespace {
@@ -64,6 +65,23 @@ TEST_F(Files, WritesWholeOrNotAtAll) {
   EXPECT_EQ(*read_file(folder_ / "a"), "two");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
   EXPECT_FALSE(write_file(folder_ / "none/a", "x"));
+}
+
+TEST_F(Files, AScratchFolderGoesWithItsOwner) {
+  std::filesystem::path path;
+  {
+    auto made = ScratchFolder::make(folder_);
+    ASSERT_TRUE(made) << made.error().message;
+    path = made->path();
+    EXPECT_EQ(path.parent_path(), folder_);
+    EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
+    const ScratchFolder owner = std::move(*made);
+    ASSERT_TRUE(write_file(owner.path() / "a", "one"));
+    made = ScratchFolder();  // which owns nothing any more
+    EXPECT_TRUE(std::filesystem::exists(path / "a"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(ScratchFolder::make(folder_ / "none"));
 }
 
 TEST_F(Files, RefusesWhatIsNoFileOrTooLarge) {
