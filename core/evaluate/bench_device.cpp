@@ -213,6 +213,9 @@ class DeviceBench {
     HONE_ASSIGN(const auto judged,
                 judge_same(*evaluator, std::min(bench_.count, 100), 1, "one at a time", &seconds));
     add_noise(judged, "alone");
+    const auto floor = [](const Judged& one) { return one.verdict.speedup->floor_us; };
+    figures_.push(figure("gpu: a round that does nothing (taken off each), p50",
+                         at(judged, 0.5, floor), "us"));
     return {};
   }
 

@@ -306,6 +306,7 @@ Judgement Session::judge_times() {
   speedup.high = interval.high;
   speedup.time_us = median(b) * 1e6;
   speedup.baseline_us = median(a) * 1e6;
+  speedup.floor_us = floor.seconds * 1e6;
   speedup.marked_us = median(m.marked) * 1e6;
   speedup.rounds = static_cast<int>(b.size());
   speedup.calls = static_cast<int>(m.calls);

@@ -71,6 +71,7 @@ Value speedup_to_value(const Speedup& s) {
                           {"rounds", s.rounds},
                           {"calls", s.calls},
                           {"flags", std::move(flags)}});
+  if (s.floor_us > 0) map.set("floor_us", s.floor_us);
   if (s.marked_us > 0) map.set("marked_us", s.marked_us);
   return map;
 }
@@ -82,6 +83,7 @@ Result<Speedup> speedup_from_value(Fields f) {
   s.high = f.number("high", 0, kHuge);
   s.time_us = f.number_or("time_us", 0, 0, kHuge);
   s.baseline_us = f.number_or("baseline_us", 0, 0, kHuge);
+  s.floor_us = f.number_or("floor_us", 0, 0, kHuge);
   s.marked_us = f.number_or("marked_us", 0, 0, kHuge);
   s.rounds = static_cast<int>(f.integer_or("rounds", 0, 0, 1 << 30));
   s.calls = static_cast<int>(f.integer_or("calls", 0, 0, 1 << 30));

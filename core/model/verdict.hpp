@@ -49,6 +49,7 @@ struct Speedup {
   int rounds = 0;                  ///< A·B pairs used
   int calls = 0;                   ///< calls of the entry per round
   std::vector<std::string> flags;  ///< "single_rounds_disagree", "noisy", …
+  double floor_us = 0;             ///< of a whole round that does nothing; taken off each
   double marked_us = 0;            ///< by the device's own clock, where that was asked; else 0
 };
 

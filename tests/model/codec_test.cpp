@@ -142,7 +142,7 @@ TEST(Verdict, RoundTrip) {
   verdict.outcome = Outcome::kWrong;
   verdict.reason = "output y is wrong";
   verdict.mismatch = Mismatch{"y", "n=3", "normal", {1, 2}, 1.5, std::nullopt, 1e-6, 3, 9, 1};
-  verdict.speedup = Speedup{1.5, 1.4, 1.6, 10, 15, 7, 4, {"noisy"}};
+  verdict.speedup = Speedup{1.5, 1.4, 1.6, 10, 15, 7, 4, {"noisy"}, 21.5};
   verdict.stage_ms["build"] = 12.5;
   verdict.caught = "second_look";
   verdict.second_look = "disagreed";
