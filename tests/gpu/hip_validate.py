@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "envs/kernel_refine/tasks"
+PROGRAMS = ("backend_conformance_test", "gpu_backend_test")
 WORDS_MAX = 4000  # of what a program said, kept
 GRACE_SECONDS = 10  # for a process that was killed
 
@@ -101,41 +102,54 @@ class Validation:
         return chosen[-1] if chosen else str(self.build / "plugins/backends/hip.so")
 
     def conformance(self, backend: dict[str, Any]) -> None:
-        """The tests of backends over the plugin and its device."""
-        program = self.build / "tests/gpu_backend_test"
+        """The cases that every backend keeps to, results beside the processor's, and what is a GPU's alone."""
         devices = [each for each in backend.get("devices", []) if "error" not in each]
-        if not program.exists() or not devices:
-            why = (
-                "no device"
-                if program.exists()
-                else f"no {program}: cmake --build --preset dev --target gpu_backend_test"
-            )
-            self.add("conformance", None, 0, None, why)
+        missing = [name for name in PROGRAMS if not (self.build / "tests" / name).exists()]
+        if missing or not devices:
+            build = f"no {self.build}/tests/{missing[0]}: cmake --build --preset dev" if missing else ""
+            self.add("conformance", None, 0, None, build or "no device")
             return
+        chosen = {"HONE_TESTED_BACKEND": f"hip {devices[0]['architecture']} {self.library()}"}
+        compilers = [each.split("=", 1)[1] for each in self.sets if each.startswith("hip.compiler=")]
+        if compilers:
+            chosen["HONE_TESTED_COMPILER"] = compilers[-1]
+        cases: list[dict[str, Any]] = []
+        trouble = []
+        begun = time.monotonic()
+        for name in PROGRAMS:
+            status, found, words = self.cases(name, chosen)
+            cases += found
+            if words or (status != 0 and not any(case["failures"] for case in found)):
+                trouble.append(words or f"{name} ended with {status}")
+        failed = [case["case"] for case in cases if case["failures"]]
+        words = f"{len(cases) - len(failed)} of {len(cases)} cases" + (": not " + ", ".join(failed) if failed else "")
+        ok = bool(cases) and not failed and not trouble
+        self.add("conformance", ok, time.monotonic() - begun, cases, "; ".join([words, *trouble]))
+
+    def cases(self, name: str, chosen: dict[str, str]) -> tuple[int, list[dict[str, Any]], str]:
+        """Exit status, the cases of one program, and why there are none."""
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "report.json"
-            chosen = {"HONE_TESTED_BACKEND": f"hip {devices[0]['architecture']} {self.library()}"}
-            compilers = [each.split("=", 1)[1] for each in self.sets if each.startswith("hip.compiler=")]
-            if compilers:
-                chosen["HONE_TESTED_COMPILER"] = compilers[-1]
-            status, out, error, seconds = self.run([str(program), f"--gtest_output=json:{report}"], chosen)
+            program = self.build / "tests" / name
+            status, out, error, _ = self.run([str(program), f"--gtest_output=json:{report}"], chosen)
             try:
                 suites = json.loads(report.read_text())["testsuites"]
             except (OSError, ValueError):
-                self.add("conformance", False, seconds, None, f"ended with {status}: {(out + error)[-WORDS_MAX:]}")
-                return
-        cases = [
-            {
-                "case": f"{suite['name'].split('/')[-1]}.{case['name'].split('/')[0]}",
-                "seconds": case["time"],
-                "failures": [each["failure"][:WORDS_MAX] for each in case.get("failures", [])],
-            }
-            for suite in suites
-            for case in suite["testsuite"]
-        ]
-        failed = [case["case"] for case in cases if case["failures"]]
-        words = f"{len(cases) - len(failed)} of {len(cases)} cases" + (": not " + ", ".join(failed) if failed else "")
-        self.add("conformance", status == 0 and bool(cases), seconds, cases, words)
+                return status, [], f"{name} ended with {status}: {(out + error)[-WORDS_MAX:]}"
+        return (
+            status,
+            [
+                {
+                    "case": f"{suite['name'].split('/')[-1]}.{case['name'].removesuffix('/hip')}",
+                    "seconds": case["time"],
+                    "skipped": case.get("result") == "SKIPPED",
+                    "failures": [each["failure"][:WORDS_MAX] for each in case.get("failures", [])],
+                }
+                for suite in suites
+                for case in suite["testsuite"]
+            ],
+            "",
+        )
 
     def admit(self, task: str) -> None:
         """Goldens, right and wrong and crashing ones, and lazy answers, which must not pass."""

@@ -64,16 +64,18 @@ typedef struct hone_backend_factory {
   /* Building: in a jailed, single-use process whose working folder is empty and writable. */
 
   /* [one] Builds. In: {"sources": [{"name": str, "text": str}], "language": str, "entries": [str], "options": map}.
-   * An entry is the C name of a function or kernel, or an expression that names an instance of a template
-   * ("scale<float, 4>"); get_kernel takes the same text.
-   * Out: {"ok": bool, "artifact": bin, "untrusted_host_code": bool, "diagnostics": str, "failure": str}.
-   * A source that does not build is a result (ok=false), not an error; an error is a fault of the machine.
+   * An entry is the C name of a function or kernel, or, where devices start blocks of threads, an expression that names
+   * an instance of a template ("scale<float, 4>"); get_kernel takes the same text.
+   * Out: {"ok": bool, "artifact": bin, "untrusted_host_code": bool, "diagnostics": str, "failure": str}, and where the
+   * option "version" is true "toolchain": str, the compiler in a line that is the same for as long as it is.
+   * A source that does not build is a result (ok=false), not an error; an error is a fault of the machine, or
+   * HONE_INVALID_ARGUMENT for a language, a number of sources or a source's name that the backend does not take.
    * Diagnostics are raw: the host keeps what is located in the submission. */
   int32_t (*build)(const hone_host* host, hone_bytes request, hone_sink* out, hone_error* error);
 
   /* Devices and buffers: in judges and candidates. */
 
-  /* [any] Opens a device. */
+  /* [any] Opens a device. HONE_NOT_FOUND where there is none of this index; cores are any number of devices. */
   int32_t (*open_device)(const hone_host* host, uint32_t index, hone_device** out,
                          hone_error* error);
   /* [one] Closes it; its buffers and artifacts must be gone. NULL is allowed. */
@@ -85,12 +87,14 @@ typedef struct hone_backend_factory {
    * are not known being 0. All but "throttled" stay the same while the device is open. */
   int32_t (*facts)(hone_device* device, hone_sink* out, hone_error* error);
 
-  /* [one] Makes zeroed shared memory; `bytes` is a multiple of 4096. */
+  /* [one] Makes zeroed shared memory; `bytes` is a multiple of 4096, and not 0. What lies beyond a buffer is refused
+   * with HONE_INVALID_ARGUMENT by each function that copies. */
   int32_t (*create_buffer)(hone_device* device, uint64_t bytes, hone_buffer** out,
                            hone_error* error);
   /* [one] A file descriptor that another process can import; the caller closes it. The receiver cannot resize it. */
   int32_t (*export_buffer)(hone_buffer* buffer, int32_t* fd, hone_error* error);
-  /* [one] Maps memory made by create_buffer in another process. Borrows the descriptor. */
+  /* [one] Maps memory made by create_buffer, in another process or this one. Borrows the descriptor. Refuses what is no
+   * such memory, and more of it than there is. */
   int32_t (*import_buffer)(hone_device* device, int32_t fd, uint64_t bytes, hone_buffer** out,
                            hone_error* error);
   /* [one] The address of byte 0 in this process' host memory, or NULL where the memory is the device's alone. */
@@ -100,11 +104,12 @@ typedef struct hone_backend_factory {
                           hone_error* error);
   int32_t (*read_buffer)(hone_buffer* buffer, uint64_t at, void* data, uint64_t size,
                          hone_error* error);
-  /* [one] Copies within the device, in order with launches; may return before it is done. The buffers may be one. */
+  /* [one] Copies within the device, in order with launches; may return before it is done. The buffers may be one:
+   * HONE_INVALID_ARGUMENT where its stretches overlap. */
   int32_t (*copy_buffer)(hone_buffer* to, uint64_t to_at, hone_buffer* from, uint64_t from_at,
                          uint64_t size, hone_error* error);
-  /* [one] Reads `rows` stretches of `width` bytes, `pitch` apart, the first at `at`, into `data` (from pin_memory, or
-   * slower), side by side. Does not wait for the work of other processes on the device, and does not make the device
+  /* [one] Reads `rows` stretches of `width` bytes, `pitch` apart and no wider than that, the first at `at`, into `data`
+   * (from pin_memory, or slower), side by side. Does not wait for the work of other processes on the device, and does not make the device
    * change to this process where it can be helped: how a judge looks at outputs under its clock. */
   int32_t (*read_rows)(hone_buffer* buffer, uint64_t at, uint64_t pitch, uint64_t width,
                        uint64_t rows, void* data, hone_error* error);
@@ -123,7 +128,8 @@ typedef struct hone_backend_factory {
 
   /* [one] What loading will need and a sealed process can no longer open (libraries, caches). `threads`: cores granted. */
   int32_t (*prepare_load)(hone_device* device, uint32_t threads, hone_error* error);
-  /* [one] Loads an artifact from a descriptor (borrowed). Runs its initialisers where it has any. */
+  /* [one] Loads an artifact from a descriptor (borrowed). Runs its initialisers where it has any. Refuses one that is
+   * cut short or for another machine. */
   int32_t (*load)(hone_device* device, int32_t fd, hone_artifact** out, hone_error* error);
   /* [one] Unloads it, and its kernels with it; nothing of it may be running. NULL is allowed, and so is a backend that
    * keeps it loaded. */

@@ -134,6 +134,11 @@ std::vector<std::string> compile_command(const Value& request, const Value& opti
 
 Value build(const Value& request) {
   const Value& options = request.at("options");
+  const std::string language = member_text(request, "language");
+  if (language != "c" && language != "c++")
+    fail(HONE_INVALID_ARGUMENT, "language '" + language + "', expected 'c++' or 'c'");
+  if (request.at("sources").as_array().empty())
+    fail(HONE_INVALID_ARGUMENT, "0 sources, expected at least one");
   for (const Value& source : request.at("sources").as_array()) write_source(source);
   const double seconds_max = options.at("seconds").as_double();
   Value result = Value::map({{"untrusted_host_code", true}});

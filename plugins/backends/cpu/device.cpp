@@ -3,11 +3,14 @@
 #include "device.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <ffi.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -78,6 +81,50 @@ bool outside(const hone_buffer* buffer, uint64_t at, uint64_t size) {
   return at > buffer->bytes || size > buffer->bytes - at;
 }
 
+/// Rationale: what lies beyond a file can be mapped all the same, and ends whoever touches it.
+bool holds(int fd, uint64_t bytes) {
+  struct stat about {};
+  return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+         static_cast<uint64_t>(about.st_size) >= bytes;
+}
+
+/// Rationale: the loader takes a path that it has seen for the library that it has loaded, and
+/// descriptors are numbered again; so each load writes its path in another way.
+std::string unused_path(int fd) {
+  static std::atomic<uint32_t> loads{0};
+  std::string path = "/proc/self/fd/";
+  for (uint32_t left = ++loads; left > 0; left /= 2) path += left % 2 != 0 ? "./" : ".//";
+  return path + std::to_string(fd);
+}
+
+/// Whether a file holds every byte that its headers speak of: the loader maps what is cut short, and
+/// dies of it.
+bool is_whole_library(int fd) {
+  Elf64_Ehdr header{};
+  if (pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return false;
+  }
+  uint64_t sections_end = 0;
+  if (__builtin_add_overflow(header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize,
+                             &sections_end) ||
+      !holds(fd, sections_end)) {
+    return false;
+  }
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    uint64_t at = 0, end = 0;
+    if (__builtin_add_overflow(header.e_phoff, i * sizeof part, &at) ||
+        pread(fd, &part, sizeof part, static_cast<off_t>(at)) !=
+            static_cast<ssize_t>(sizeof part) ||
+        __builtin_add_overflow(part.p_offset, part.p_filesz, &end) || !holds(fd, end)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 ffi_type* ffi_type_of(uint32_t kind) {
   switch (kind) {
     case HONE_ARGUMENT_BUFFER:
@@ -143,6 +190,7 @@ int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_er
 void close_device(hone_device* device) { delete device; }
 
 int32_t create_buffer(hone_device*, uint64_t bytes, hone_buffer** out, hone_error* error) {
+  if (bytes == 0) return fail(error, HONE_INVALID_ARGUMENT, "a buffer of 0 bytes");
   const int fd = memfd_create("hone-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return fail(error, HONE_UNAVAILABLE, "memfd_create: %s", std::strerror(errno));
   // Rationale: without the seals a candidate could shrink the file, and the judge would die of
@@ -164,6 +212,10 @@ int32_t export_buffer(hone_buffer* buffer, int32_t* fd, hone_error* error) {
 
 int32_t import_buffer(hone_device*, int32_t fd, uint64_t bytes, hone_buffer** out,
                       hone_error* error) {
+  if (bytes == 0 || !holds(fd, bytes)) {
+    return fail(error, HONE_INVALID_ARGUMENT, "the descriptor is no arena of %llu bytes",
+                static_cast<unsigned long long>(bytes));
+  }
   const int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0) return fail(error, HONE_UNAVAILABLE, "dup: %s", std::strerror(errno));
   return map(own, bytes, out, error);
@@ -191,6 +243,9 @@ int32_t copy_buffer(hone_buffer* to, uint64_t to_at, hone_buffer* from, uint64_t
                     uint64_t size, hone_error* error) {
   if (outside(to, to_at, size) || outside(from, from_at, size))
     return fail(error, HONE_INVALID_ARGUMENT, "copy beyond the buffer");
+  if (to == from && to_at < from_at + size && from_at < to_at + size)
+    return fail(error, HONE_INVALID_ARGUMENT, "copy onto itself");
+  // Two buffers may be one memory, imported twice.
   std::memmove(to->base + to_at, from->base + from_at, size);
   return HONE_OK;
 }
@@ -246,9 +301,9 @@ int32_t prepare_load(hone_device*, uint32_t threads, hone_error*) {
 }
 
 int32_t load(hone_device*, int32_t fd, hone_artifact** out, hone_error* error) {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!is_whole_library(fd))
+    return fail(error, HONE_INVALID_ARGUMENT, "load: no shared library, or one cut short");
+  void* library = dlopen(unused_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
     return fail(error, HONE_INVALID_ARGUMENT, "load: %s",

@@ -166,6 +166,9 @@ int32_t copy_buffer(hone_buffer* to, uint64_t to_at, hone_buffer* from, uint64_t
     require_inside(*to, to_at, size, "copy");
     require_inside(*from, from_at, size, "copy");
     if (size == 0) return;
+    if (to == from && to_at < from_at + size && from_at < to_at + size) {
+      fail(HONE_INVALID_ARGUMENT, "copy onto itself");
+    }
     const hone_device& device = to->device;
     use(device);
     check(device.gpu,

@@ -1,0 +1,136 @@
+// Builds: what comes out, what is a result and what is a fault of the machine.
+#include <unistd.h>
+
+#include "backends/tested.hpp"
+#include "base/files.hpp"
+#include "plugin/fixtures.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kTwice[] = "KERNEL twice(float* x, int n) { EACH(i, n) x[i] *= 2; }\n";
+
+class BackendBuild : public OnBackend {
+ protected:
+  /// "kernel:3:" of the second line of a case's source.
+  static std::string at_line(int line) {
+    return std::string(kSourceName) + ":" + std::to_string(dialect_of(*current()).lines + line) +
+           ":";
+  }
+  static void expect_refused(const Value& result, const std::string& words) {
+    EXPECT_FALSE(flag_of(result, "ok"));
+    EXPECT_EQ(text_of(result, "failure"), "refused");
+    EXPECT_THAT(text_of(result, "diagnostics"), HasSubstr(words));
+    ASSERT_NE(result.find("artifact"), nullptr);
+    EXPECT_EQ(result.find("artifact")->as_bytes(), "");
+  }
+  static Value without(Value asked, const char* key, Value instead) {
+    asked.set(key, std::move(instead));
+    return asked;
+  }
+  static void expect_error(const Value& asked, const std::string& words) {
+    const auto result = try_build(backend(), asked);
+    ASSERT_FALSE(result) << words << ": " << text_of(*result, "diagnostics");
+    EXPECT_EQ(result.error().code, Code::kInvalidArgument) << result.error().message;
+    EXPECT_THAT(result.error().message, HasSubstr(words));
+  }
+};
+
+TEST_P(BackendBuild, MakesAnArtifactOfWhatIsRight) {
+  const Value result = built(request(in_dialect(kTwice), {"twice"}));
+  EXPECT_TRUE(flag_of(result, "ok"));
+  EXPECT_EQ(text_of(result, "failure"), "");
+  EXPECT_EQ(text_of(result, "diagnostics"), "");
+  ASSERT_NE(result.find("artifact"), nullptr);
+  EXPECT_GT(result.find("artifact")->as_bytes().size(), 0u);
+}
+
+/// Builds are kept by what was asked, and speedups by the toolchain's words: these must not waver.
+TEST_P(BackendBuild, TellsTheSameToolchainEachTime) {
+  const Value asked = request(in_dialect(kTwice), {"twice"});
+  const Value first = built(asked), second = built(asked);
+  EXPECT_NE(text_of(first, "toolchain"), "");
+  EXPECT_EQ(text_of(first, "toolchain").find('\n'), std::string::npos);
+  EXPECT_EQ(text_of(second, "toolchain"), text_of(first, "toolchain"));
+  EXPECT_EQ(flag_of(second, "untrusted_host_code"), flag_of(first, "untrusted_host_code"));
+}
+
+TEST_P(BackendBuild, TellsAMistakeAtItsLine) {
+  const Value result = built(request(in_dialect("KERNEL f(float* x) {\n  *x = y;\n}\n"), {"f"}));
+  expect_refused(result, at_line(2));
+  EXPECT_THAT(text_of(result, "diagnostics"), HasSubstr("error: "));
+}
+
+TEST_P(BackendBuild, RefusesAnEntryThatNoSourceHas) {
+  expect_refused(built(request(in_dialect(kTwice), {"thrice"})), "thrice");
+}
+
+/// Device code has no use for a file of the machine; host code is kept from it by the builder's
+/// jail.
+TEST_P(BackendBuild, OfDeviceCodeReadsNoFileOfTheMachine) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "secret.h").string();
+  ASSERT_TRUE(write_file(file, "enum { kSecret = 42 };\n").ok());
+  const Value result = built(request(
+      in_dialect("#include \"" + file + "\"\nKERNEL f(int* x) { *x = kSecret; }\n"), {"f"}));
+  if (flag_of(result, "ok")) {
+    EXPECT_TRUE(flag_of(result, "untrusted_host_code"));
+  } else {
+    expect_refused(result, at_line(1));
+    EXPECT_EQ(text_of(result, "diagnostics").find("42"), std::string::npos);
+  }
+}
+
+TEST_P(BackendBuild, HasTheStandardHeadersOfNumbers) {
+  const Value result = built(
+      request(in_dialect("#include <cstdint>\n#include <cstddef>\n#include <climits>\n"
+                         "#include <cfloat>\n#include <cmath>\n"
+                         "KERNEL f(std::int64_t* x) { *x = INT_MAX + std::int64_t{UINT8_MAX}; }\n"),
+              {"f"}));
+  EXPECT_EQ(text_of(result, "diagnostics"), "");
+  EXPECT_TRUE(flag_of(result, "ok"));
+}
+
+TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
+  // 2^28 instances: hours of any compiler.
+  const Value result = built(request(
+      in_dialect("template <unsigned A, unsigned N> struct Tree {\n"
+                 "  static const unsigned v = Tree<2 * A, N - 1>::v ^ Tree<2 * A + 1, N - 1>::v;\n"
+                 "};\n"
+                 "template <unsigned A> struct Tree<A, 0> { static const unsigned v = A; };\n"
+                 "KERNEL f(unsigned* x) { *x = Tree<1, 28>::v; }\n"),
+      {"f"}, 0.5));
+  EXPECT_FALSE(flag_of(result, "ok"));
+  EXPECT_EQ(text_of(result, "failure"), "timed_out");
+}
+
+TEST_P(BackendBuild, FailsAsTheMachinesFaultWhereThereIsNoCompiler) {
+  Value asked = request(in_dialect(kTwice), {"twice"});
+  Value options = *asked.find("options");
+  options.set("compiler", "/nowhere/compiler.so");
+  const auto result = try_build(backend(), without(asked, "options", options));
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(result.error().code == Code::kUnavailable ||
+              result.error().code == Code::kFailedPrecondition)
+      << result.error().message;
+  EXPECT_THAT(result.error().message, HasSubstr("/nowhere/compiler.so"));
+}
+
+TEST_P(BackendBuild, RefusesRequestsThatAreWrong) {
+  const Value asked = request(in_dialect(kTwice), {"twice"});
+  expect_error(without(asked, "language", "a language that nobody has"),
+               "language 'a language that nobody has'");
+  expect_error(without(asked, "sources", Value::array()), "0 sources");
+  for (const char* name : {"../kernel", "/tmp/kernel", ".kernel", ""}) {
+    expect_error(
+        without(asked, "sources", Value::array({Value::map({{"name", name}, {"text", kTwice}})})),
+        "source name '" + std::string(name) + "'");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, BackendBuild, testing::ValuesIn(tested()), tested_name);
+
+}  // namespace
+}  // namespace hone::test
