@@ -147,8 +147,8 @@ TEST_P(BackendLaunch, OfTwoArtifactsRunsTheOneThatIsMeant) {
   for (int i = 0; i < 3; ++i) {
     loaded[i] =
         load("KERNEL f(int* x) { EACH(i, 1) *x = " + std::to_string(i + 5) + "; }\n", {"f"});
-    kernels[i] = kernel(loaded[i], "f", {kBuffer});
   }
+  for (int i = 0; i < 3; ++i) kernels[i] = kernel(loaded[i], "f", {kBuffer});
   for (const int i : {2, 0, 1}) expect_started(kernels[i], {static_cast<std::uint64_t>(i) * 4});
   EXPECT_EQ(read<int>(0, 3), (std::vector<int>{5, 6, 7}));
   unload(loaded[0]);
