@@ -1,14 +1,8 @@
-"""Servers for the tests: the real one where HONE_BINARY names it, and a scripted one for faults on demand."""
+"""The servers of the tests as fixtures."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import socket
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,61 +10,16 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted import ScriptedServer
+from servers import ROOT, RealServer, free_port, real, scripted
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def scripted() -> Iterator[ScriptedServer]:
-    server = ScriptedServer()
-    yield server
-    server.stop()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
-class RealServer:
-    """`hone serve` of HONE_BINARY on this host, ready once made."""
-
-    def __init__(self, log: Path, port: int = 0, *arguments: str) -> None:
-        binary = os.environ.get("HONE_BINARY")
-        if not binary:
-            pytest.skip("HONE_BINARY names no server")
-        command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]
-        command += arguments
-        with log.open("ab") as errors:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
-        assert self.process.stdout is not None
-        announced = self.process.stdout.readline()  # comes once it serves; empty when it ended
-        if not announced:
-            pytest.fail(f"{binary} serve ended with {self.process.wait()}: {log.read_text(errors='replace')[-4000:]}")
-        self.announced: dict[str, str] = json.loads(announced)
-        self.endpoint: str = self.announced["endpoint"]
-        self.port = int(self.endpoint.rpartition(":")[2])
-
-    def stop(self, number: int = signal.SIGTERM) -> None:
-        self.process.send_signal(number)
-        self.process.wait(timeout=90)
-
-
-@pytest.fixture(scope="session")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
-    log = tmp_path_factory.mktemp("server") / "serve.log"
-    server = RealServer(log)
-    yield server
-    server.stop()
-    print(log.read_text(errors="replace")[-4000:])
+__all__ = ["ROOT", "RealServer", "free_port", "real", "scripted"]
 
 
 @pytest.fixture(params=["scripted", pytest.param("real", marks=pytest.mark.real)])
 def endpoint(request: pytest.FixtureRequest) -> str:
     """Every server there is: a test that uses this one runs against each."""
     if request.param == "real":
-        real: RealServer = request.getfixturevalue("real")
-        return real.endpoint
-    server: ScriptedServer = request.getfixturevalue("scripted")
-    return server.endpoint
+        serving: RealServer = request.getfixturevalue("real")
+        return serving.endpoint
+    following: ScriptedServer = request.getfixturevalue("scripted")
+    return following.endpoint

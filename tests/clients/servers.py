@@ -1,0 +1,63 @@
+"""Servers for the tests: the real one where HONE_BINARY names it, and a scripted one for faults on demand."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scripted import ScriptedServer
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+class RealServer:
+    """`hone serve` of HONE_BINARY on this host, ready once made."""
+
+    def __init__(self, log: Path, port: int = 0, *arguments: str) -> None:
+        binary = os.environ.get("HONE_BINARY")
+        if not binary:
+            pytest.skip("HONE_BINARY names no server")
+        command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]
+        command += arguments
+        with log.open("ab") as errors:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        assert self.process.stdout is not None
+        announced = self.process.stdout.readline()  # comes once it serves; empty when it ended
+        if not announced:
+            pytest.fail(f"{binary} serve ended with {self.process.wait()}: {log.read_text(errors='replace')[-4000:]}")
+        self.announced: dict[str, str] = json.loads(announced)
+        self.endpoint: str = self.announced["endpoint"]
+        self.port = int(self.endpoint.rpartition(":")[2])
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+        self.process.wait(timeout=90)
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedServer]:
+    server = ScriptedServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    log = tmp_path_factory.mktemp("server") / "serve.log"
+    server = RealServer(log)
+    yield server
+    server.stop()
+    print(log.read_text(errors="replace")[-4000:])
