@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT
 
 PYTHON_CLIENT = ROOT / "clients" / "python"
+LINTED = [PYTHON_CLIENT, ROOT / "tests/clients", ROOT / "tests/trainers"]
 EXAMPLES = sorted((PYTHON_CLIENT / "examples").glob("*.py"))
 
 
@@ -44,7 +45,7 @@ def test_mypy_strict() -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("folder", [PYTHON_CLIENT, ROOT / "tests/clients"], ids=["client", "tests"])
+@pytest.mark.parametrize("folder", LINTED, ids=lambda path: path.name)
 def test_ruff(folder: Path) -> None:
     for command in (["check"], ["format", "--check"]):
         done = run("-m", "ruff", *command, str(folder))

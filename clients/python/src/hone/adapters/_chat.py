@@ -1,0 +1,77 @@
+"""A chat template turn by turn: the prompt's tokens, and those between one answer and the next."""
+
+# ruff: noqa: ANN401 - tokenizers have the type Any, for their packages are not imported here
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ._record import Message
+
+
+class Chat:
+    """Never renders a conversation again: that can change the model's own tokens.
+
+    Args:
+        tokenizer: With ``apply_chat_template``, as in transformers.
+        template: Instead of the tokenizer's own chat template.
+        arguments: More arguments of the template.
+        ends: Tokens that end a turn; None for the tokenizer's end of sequence.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        *,
+        template: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        ends: Collection[int] | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._arguments = dict(arguments or {})
+        if template is not None:
+            self._arguments["chat_template"] = template
+        self.end: int = tokenizer.eos_token_id
+        self._ends = frozenset(ends if ends is not None else {self.end})
+
+    def prompt(self, messages: list[Message]) -> list[int]:
+        """The tokens of a prompt, up to where the model answers."""
+        return self._render(messages, add_generation_prompt=True)
+
+    def text(self, ids: list[int]) -> str:
+        """What a model said."""
+        return str(self._tokenizer.decode(ids, skip_special_tokens=True))
+
+    def ends_turn(self, ids: list[int]) -> bool:
+        """Whether an answer brings its end of turn, and was not cut for its length."""
+        return bool(ids) and ids[-1] in self._ends
+
+    def between(self, answer: list[int], messages: list[Message]) -> list[int]:
+        """The tokens from an answer's last one to where the model answers next.
+
+        Raises:
+            ValueError: The template renders an answer otherwise once there is a later one.
+        """
+        start = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+        before = self._render(start, add_generation_prompt=False)
+        after = self._render(start + messages, add_generation_prompt=True)
+        # What the template writes after the end of a turn is the next one's.
+        ends = [at for at, token in enumerate(before) if token in self._ends]
+        kept = ends[-1] + 1 if ends else len(before)
+        if after[:kept] != before[:kept]:
+            raise ValueError(
+                "the chat template renders an answer otherwise once there is a later one; "
+                "expected one that keeps what was, such as TRL's training templates"
+            )
+        return after[kept:] if self.ends_turn(answer) or not ends else after[kept - 1 :]
+
+    def _render(self, messages: list[Message], *, add_generation_prompt: bool) -> list[int]:
+        ids = self._tokenizer.apply_chat_template(
+            messages,
+            add_generation_prompt=add_generation_prompt,
+            tokenize=True,
+            return_dict=False,
+            **self._arguments,
+        )
+        return list(ids)

@@ -1,0 +1,268 @@
+"""Episodes for adapters: a fault of the machine is noted in the record instead of raised.
+
+One connection serves a whole process (the blocking client) or event loop (the asyncio one), however
+many environments a trainer makes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from hone import aio
+from hone._requests import DEFAULT_ENDPOINT, PathLike
+from hone.client import Client, Episode, connect
+from hone.errors import HoneError
+
+from ._record import Message, Record, is_fault, plain_messages
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where an adapter plays and under which rules.
+
+    Attributes:
+        endpoint: ZeroMQ address of ``hone serve``.
+        split: Where to draw tasks from, for rollouts that name none.
+        options: Of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
+        timeout: Seconds that a turn may take, queueing included; then it is a fault.
+        connect_timeout: Seconds to wait for the server at the start; then an error.
+        reconnect_timeout: Seconds without a server, later on, until what is under way is a fault.
+        key: This client's key file, as in ``hone.connect``.
+        server_key: As in ``hone.connect``.
+    """
+
+    endpoint: str = DEFAULT_ENDPOINT
+    split: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    timeout: float = 600.0
+    connect_timeout: float = 10.0
+    reconnect_timeout: float = 30.0
+    key: PathLike | None = None
+    server_key: PathLike | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Settings:
+        """Makes settings of a mapping.
+
+        Raises:
+            TypeError: A key is none of the settings; the message names those there are.
+        """
+        known = [one.name for one in fields(cls)]
+        unknown = sorted(set(given) - set(known))
+        if unknown:
+            raise TypeError(f"unknown settings {unknown}, expected some of {known}")
+        return cls(**given)
+
+    def connection(self) -> dict[str, Any]:
+        """The arguments of ``connect`` among them."""
+        names = [one.name for one in fields(Settings) if one.name not in ("split", "options")]
+        return {name: getattr(self, name) for name in names}
+
+
+_lock = threading.Lock()
+_clients: dict[tuple[Any, ...], Client] = {}
+_loop_clients: list[
+    tuple[asyncio.AbstractEventLoop, tuple[Any, ...], asyncio.Task[aio.Client]]
+] = []
+
+
+def client_of(settings: Settings) -> Client:
+    """This process's connection; made once, and anew after a fork.
+
+    Raises:
+        HoneError: Nobody answered, or the key is refused. That is raised and not masked: a trainer
+            that never had a server shall not run.
+    """
+    key = (os.getpid(), *settings.connection().values())
+    with _lock:
+        if key not in _clients:
+            _clients[key] = connect(**settings.connection())
+        return _clients[key]
+
+
+async def loop_client_of(settings: Settings) -> aio.Client:
+    """The running event loop's connection, made once. Errors as in ``client_of``."""
+    loop, key = asyncio.get_running_loop(), tuple(settings.connection().values())
+    with _lock:
+        _loop_clients[:] = [entry for entry in _loop_clients if not _is_over(entry)]
+        found = next((task for of, k, task in _loop_clients if of is loop and k == key), None)
+        if found is None:
+            found = loop.create_task(aio.connect(**settings.connection()))
+            _loop_clients.append((loop, key, found))
+    return await asyncio.shield(found)
+
+
+def _is_over(
+    entry: tuple[asyncio.AbstractEventLoop, tuple[Any, ...], asyncio.Task[aio.Client]],
+) -> bool:
+    """Whether a connection was never made, or its loop is closed; it goes with its last user."""
+    loop, _, task = entry
+    failed = task.done() and (task.cancelled() or task.exception() is not None)
+    return failed or loop.is_closed()
+
+
+class Play:
+    """One episode after another, on the process's connection; for one thread at a time.
+
+    Dropping it closes its episode on the server, for trainers that never close what they made.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._client = client_of(settings)
+        self._episode: Episode | None = None
+        self._dropped: weakref.finalize[Any, Play] | None = None
+        self.record = Record()
+
+    def start(
+        self,
+        task: str | None = None,
+        *,
+        seed: int | None = None,
+        group: str | None = None,
+    ) -> list[Message]:
+        """Starts an episode and closes the one before; returns the prompt.
+
+        After a fault there is no prompt, and ``record.fault`` says why.
+
+        Raises:
+            HoneError: The request is wrong, such as a task that there is not.
+        """
+        self.finish()
+        self.record = Record()
+        try:
+            start = self._client.reset(
+                task,
+                split=self._settings.split if task is None else None,
+                seed=seed,
+                group=group,
+                options=self._settings.options,
+            )
+        except HoneError as error:
+            _note(self.record, error, resetting=True)
+            return []
+        self._episode = start.episode
+        self._dropped = weakref.finalize(self, _close_unasked, self._client, start.episode.id)
+        self._dropped.atexit = False
+        self.record.begin(str(start.info.get("task", "")), plain_messages(start.observation))
+        return self.record.messages
+
+    def step(self, code: str | None = None, *, response: str | None = None) -> list[Message]:
+        """Submits a kernel's source, or a whole response of the model.
+
+        Returns:
+            The new messages of the environment; none after a fault, or where there is no episode.
+
+        Raises:
+            HoneError: The request is wrong.
+        """
+        if self._episode is None or self.record.ended:
+            return []
+        try:
+            result = self._client.step(self._episode, code, response=response)
+        except HoneError as error:
+            _note(self.record, error, resetting=False)
+            return []
+        return self.record.add(result)
+
+    def finish(self) -> Record:
+        """Ends the episode where it is open, and says what it came to. May be called twice."""
+        episode, self._episode = self._episode, None
+        if self._dropped is not None:
+            self._dropped.detach()
+        if episode is not None and not episode.ended:
+            try:
+                closed = self._client.close_episode(episode)
+            except HoneError as error:
+                _lost_at_the_end(self.record, error)
+            else:
+                self.record.finish(closed)
+        return self.record
+
+
+class AsyncPlay:
+    """The same for asyncio, on the loop's connection: many may be under way at once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._client: aio.Client | None = None
+        self._episode: aio.Episode | None = None
+        self.record = Record()
+
+    async def start(
+        self,
+        task: str | None = None,
+        *,
+        seed: int | None = None,
+        group: str | None = None,
+    ) -> list[Message]:
+        """Like ``Play.start``."""
+        await self.finish()
+        self.record = Record()
+        self._client = await loop_client_of(self._settings)
+        try:
+            start = await self._client.reset(
+                task,
+                split=self._settings.split if task is None else None,
+                seed=seed,
+                group=group,
+                options=self._settings.options,
+            )
+        except HoneError as error:
+            _note(self.record, error, resetting=True)
+            return []
+        self._episode = start.episode
+        self.record.begin(str(start.info.get("task", "")), plain_messages(start.observation))
+        return self.record.messages
+
+    async def step(self, code: str | None = None, *, response: str | None = None) -> list[Message]:
+        """Like ``Play.step``."""
+        if self._client is None or self._episode is None or self.record.ended:
+            return []
+        try:
+            result = await self._client.step(self._episode, code, response=response)
+        except HoneError as error:
+            _note(self.record, error, resetting=False)
+            return []
+        return self.record.add(result)
+
+    async def finish(self) -> Record:
+        """Like ``Play.finish``."""
+        episode, self._episode = self._episode, None
+        if self._client is not None and episode is not None and not episode.ended:
+            try:
+                closed = await self._client.close_episode(episode)
+            except HoneError as error:
+                _lost_at_the_end(self.record, error)
+            else:
+                self.record.finish(closed)
+        return self.record
+
+
+def _note(record: Record, error: HoneError, *, resetting: bool) -> None:
+    """Notes a fault, or raises what is none."""
+    if not is_fault(error, resetting=resetting):
+        raise error
+    where = "reset" if resetting else f"turn {record.turns + 1}"
+    record.fail(f"{where}: {error.code}: {error}")
+
+
+def _lost_at_the_end(record: Record, error: HoneError) -> None:
+    """An episode that could not be closed keeps the return of its last turn, which was judged."""
+    record.ended = True
+    if not is_fault(error, resetting=False):
+        raise error
+
+
+def _close_unasked(client: Client, episode_id: str) -> None:
+    """Tells the server, without waiting, that nobody will play this episode on."""
+    try:
+        client.submit("close", {"episode": episode_id})
+    except HoneError:
+        return  # the client is closed, and its episodes with it

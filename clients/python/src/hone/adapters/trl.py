@@ -1,0 +1,320 @@
+"""For TRL's GRPOTrainer: kernels as tool calls of an environment, or as whole turns of a rollout.
+
+    from hone.adapters import trl
+
+    play = trl.Environments("tcp://127.0.0.1:5917", options={"max_turns": 4})
+    trainer = GRPOTrainer(
+        ..., environment_factory=play, train_dataset=Dataset.from_list(play.rows())
+    )
+
+    play = trl.Rollouts("tcp://127.0.0.1:5917", options={"max_turns": 4})
+    trainer = GRPOTrainer(
+        ...,
+        rollout_func=play,
+        reward_funcs=[trl.hone_reward],
+        train_dataset=Dataset.from_list(play.rows()),
+    )
+
+After a fault of the machine the reward is None: TRL leaves that sample out of its group's mean and
+gives it the advantage 0. See docs/trainers/trl.md.
+"""
+
+# ruff: noqa: ANN401 - the trainer has the type Any, for it is not imported here
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from hone.errors import HoneError
+
+from ._chat import Chat
+from ._play import Play, Settings, client_of
+from ._record import Message, Record, text_of
+from ._versions import require
+
+Row = dict[str, Any]
+# (trainer, prompts as token ids) -> (completions, log-probabilities or None), in their order.
+Generate = Callable[[Any, list[list[int]]], tuple[list[list[int]], list[list[float]] | None]]
+
+# How a prompt of Rollouts names its task: TRL hands rollout functions the prompts and nothing else.
+_TASK_PREFIX = "hone:"
+_TOOL_PROMPT = (
+    "Write the kernel that is asked for below. Instead of answering with a fenced block, call "
+    "submit_kernel with the whole source file; its answer says what became of it. Improve the "
+    "kernel and call it again while turns are left.\n\n"
+)
+_PARALLEL_MAX = 64
+# After a fault at reset: TRL wants a prompt and an answer all the same, and masks them.
+_NO_PROMPT: list[Message] = [{"role": "user", "content": "Answer with one word."}]
+
+
+class KernelEnvironment:
+    """One episode at a time with the tool ``submit_kernel``; made by ``Environments``.
+
+    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and never closes an
+    environment: ``get_reward`` does.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._play = Play(settings)
+        self._error: HoneError | None = None
+
+    @property
+    def record(self) -> Record:
+        """What the episode has come to so far: turns, rewards, returns, fault."""
+        return self._play.record
+
+    def reset(
+        self,
+        task: str | None = None,
+        seed: int | None = None,
+        group: str | None = None,
+        **_: object,
+    ) -> str:
+        """Starts the episode that a row of the dataset asks for and returns its prompt.
+
+        Args:
+            task: ``"dataset/id"`` or ``"id"``; None draws one.
+            seed: Makes the draw repeatable.
+            group: Samples that are compared with each other: one device model, one baseline.
+
+        Raises:
+            hone.HoneError: The request is wrong, such as a task that there is not.
+        """
+        self._error = None
+        messages = self._play.start(task, seed=seed, group=group)
+        if self.record.fault is not None:
+            return "The environment is not available. Answer with one word."
+        return text_of(messages)
+
+    def submit_kernel(self, code: str) -> str:
+        """Compiles a kernel, checks its results and measures how fast it is.
+
+        Args:
+            code: The whole source file.
+
+        Returns:
+            What became of it, and how many turns are left.
+        """
+        if not isinstance(code, str):
+            return f"Nothing was judged: code must be a string with the source, found {code!r:.80}."
+        if self.record.ended:
+            return "The episode is over: nothing more is judged. Answer with one word."
+        try:
+            # Models put fences around source whatever the tool's words are.
+            fenced = "```" in code
+            feedback = self._play.step(None if fenced else code, response=code if fenced else None)
+        except HoneError as error:
+            self._error = (
+                error  # TRL tells the model what a tool raises, and scores it all the same
+            )
+            raise
+        if self.record.fault is not None:
+            return "The environment failed; this is not your fault. Answer with one word."
+        over = "\n\nThe episode is over." if self.record.ended else ""
+        return text_of(feedback) + over
+
+    def get_reward(self) -> float | None:
+        """The episode's return; None after a fault, which TRL leaves out of training.
+
+        An episode in which no kernel was submitted is worth 0.0.
+
+        Raises:
+            hone.HoneError: A request was wrong; training shall not go on.
+        """
+        record = self._play.finish()
+        if self._error is not None:
+            raise self._error
+        return record.score
+
+
+@dataclass(frozen=True)
+class Environments(Settings):
+    """An ``environment_factory``: each call makes a ``KernelEnvironment``.
+
+    Arguments: those of ``Settings``: ``endpoint``, ``split``, ``options``, ``timeout``, and so on.
+
+    Raises:
+        ImportError: TRL is missing or not supported.
+    """
+
+    def __post_init__(self) -> None:
+        _require_trl()
+
+    def __call__(self) -> KernelEnvironment:
+        """Makes an environment.
+
+        Raises:
+            hone.Unavailable: No server answered.
+        """
+        return KernelEnvironment(self)
+
+    def rows(self) -> list[Row]:
+        """A dataset of the server's tasks: ``prompt`` and ``task``, one row each."""
+        prompt = [{"role": "user", "content": _TOOL_PROMPT}]
+        return [{"prompt": prompt, "task": task} for task in _tasks(self)]
+
+
+@dataclass(frozen=True)
+class Rollouts(Settings):
+    """A ``rollout_func``: all rollouts of a batch answer, and are judged, at the same time.
+
+    Arguments: those of ``Settings``, and ``generate``, which stands in for the trainer's own
+    generation: it takes the trainer and prompts as token ids, and returns completions and their
+    log-probabilities (None where there are none).
+
+    Raises:
+        ImportError: TRL is missing or not supported.
+    """
+
+    generate: Generate | None = None
+
+    def __post_init__(self) -> None:
+        _require_trl()
+
+    def rows(self) -> list[Row]:
+        """A dataset of the server's tasks, one row each; the prompt names the task."""
+        return [
+            {"prompt": [{"role": "user", "content": _TASK_PREFIX + task}], "task": task}
+            for task in _tasks(self)
+        ]
+
+    def __call__(self, prompts: list[Any], trainer: Any) -> dict[str, list[Any] | None]:
+        """Plays an episode for each prompt.
+
+        Args:
+            prompts: As TRL gives them, each ``num_generations`` times; ``rows`` says how they name
+                their task, and for a prompt that names none one is drawn.
+            trainer: The GRPOTrainer.
+
+        Returns:
+            ``prompt_ids``, ``completion_ids``, ``logprobs`` and ``env_mask`` (1 where the model
+            wrote), and for reward functions ``hone_score`` (float or None), ``hone_rewards`` and
+            ``hone_returns`` (of each turn) and ``hone_fault`` (str or None): one for each prompt.
+        """
+        plays = [Play(self) for _ in prompts]
+        names, groups = [_task_of(prompt) for prompt in prompts], _groups(len(prompts), trainer)
+        chat = Chat(
+            trainer._tokenizer,
+            template=trainer.chat_template,
+            arguments=trainer.chat_template_kwargs,
+            ends=trainer.eos_token_ids,
+        )
+        with ThreadPoolExecutor(max(1, min(_PARALLEL_MAX, len(plays)))) as pool:
+            starts = pool.map(
+                lambda p, task, group: p.start(task, group=group), plays, names, groups
+            )
+            rollouts = [
+                _Rollout(play, chat.prompt(messages or _NO_PROMPT))
+                for play, messages in zip(plays, list(starts), strict=True)
+            ]
+            self._play(rollouts, chat, trainer, pool)
+            records = list(pool.map(Play.finish, plays))
+        has_logprobs = all(one.logprobs is not None for one in rollouts)
+        return {
+            "prompt_ids": [one.prompt_ids for one in rollouts],
+            "completion_ids": [one.completion_ids for one in rollouts],
+            "logprobs": [one.logprobs for one in rollouts] if has_logprobs else None,
+            "env_mask": [one.mask for one in rollouts],
+            "hone_score": [record.score for record in records],
+            "hone_rewards": [record.rewards for record in records],
+            "hone_returns": [record.returns for record in records],
+            "hone_fault": [record.fault for record in records],
+        }
+
+    def _play(
+        self, rollouts: list[_Rollout], chat: Chat, trainer: Any, pool: ThreadPoolExecutor
+    ) -> None:
+        """Lets all answer, has all answers judged at once, and again until all are over."""
+        generate = self.generate or _generate
+        room: int = trainer.max_completion_length
+        for _ in range(room):  # a turn takes a token at least
+            going = [one for one in rollouts if not one.over]
+            if not going:
+                return
+            answers, logprobs = generate(trainer, [one.ids for one in going])
+            texts = []
+            for at, (one, answer) in enumerate(zip(going, answers, strict=True)):
+                answer = answer[: room - len(one.completion_ids)]
+                one.extend(answer, logprobs[at][: len(answer)] if logprobs else None, model=True)
+                one.over = not chat.ends_turn(answer)
+                texts.append(chat.text(answer))
+            # Only this is done by threads: tokenizers are not made for them.
+            judged = pool.map(lambda one, text: one.play.step(response=text), going, texts)
+            for one, feedback in zip(going, list(judged), strict=True):
+                words = chat.between(one.completion_ids, feedback) if feedback else []
+                # A turn without room for an answer would be wasted.
+                is_full = len(one.completion_ids) + len(words) >= room
+                one.over = one.over or not words or one.play.record.ended or is_full
+                if not one.over:
+                    one.extend(words, [0.0] * len(words), model=False)
+
+
+def hone_reward(
+    *, hone_score: Sequence[float | None], log_metric: Any = None, **_: object
+) -> list[float | None]:
+    """The reward function for ``Rollouts``: each episode's return; None after a fault.
+
+    Logs the share of faults as ``hone/faults``.
+    """
+    if log_metric is not None and hone_score:
+        log_metric("hone/faults", sum(score is None for score in hone_score) / len(hone_score))
+    return list(hone_score)
+
+
+@dataclass
+class _Rollout:
+    """One row of a batch: its episode and its tokens so far."""
+
+    play: Play
+    prompt_ids: list[int]
+    completion_ids: list[int] = field(default_factory=list)
+    mask: list[int] = field(default_factory=list)
+    logprobs: list[float] | None = field(default_factory=list)
+    over: bool = False
+
+    @property
+    def ids(self) -> list[int]:
+        return self.prompt_ids + self.completion_ids
+
+    def extend(self, ids: list[int], logprobs: list[float] | None, *, model: bool) -> None:
+        self.completion_ids += ids
+        self.mask += [int(model)] * len(ids)
+        if self.logprobs is None or logprobs is None:
+            self.logprobs = None
+        else:
+            self.logprobs += logprobs
+
+
+def _require_trl() -> None:
+    require("hone.adapters.trl", "trl", "1.16", "2")
+
+
+def _tasks(settings: Settings) -> list[str]:
+    return [task.id for task in client_of(settings).tasks(split=settings.split)]
+
+
+def _task_of(prompt: Any) -> str | None:
+    """The task that a prompt (a str or messages) names, or None."""
+    text = prompt if isinstance(prompt, str) else str(prompt[-1]["content"])
+    return text[len(_TASK_PREFIX) :].strip() if text.startswith(_TASK_PREFIX) else None
+
+
+def _groups(count: int, trainer: Any) -> list[str]:
+    """One name for each run of samples of one prompt: they share a baseline."""
+    training = trainer.model.training
+    size = trainer.num_generations if training else trainer.num_generations_eval
+    step = f"trl-{os.getpid()}-{'train' if training else 'eval'}-{trainer.state.global_step}"
+    return [f"{step}-{at // max(1, size)}" for at in range(count)]
+
+
+def _generate(
+    trainer: Any, prompts: list[list[int]]
+) -> tuple[list[list[int]], list[list[float]] | None]:
+    """The trainer's own generation, with whatever backend it has, as its tool loop calls it."""
+    completions, logprobs = trainer._generate_single_turn(prompts, None, {}, num_generations=1)
+    return completions, logprobs

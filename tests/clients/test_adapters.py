@@ -1,0 +1,81 @@
+"""What of the adapters needs no trainer: importing costs nothing, and what is missing or too old is one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import metadata
+
+import hone.adapters.slime
+import hone.adapters.trl
+import pytest
+from hone.adapters._chat import Chat
+from hone.adapters._record import Record
+from hone.adapters._versions import numbers, require
+from hone.types import Closed
+
+TRAINERS = {"datasets", "skyrl_gym", "slime", "torch", "transformers", "trl", "verifiers", "verl"}
+
+
+def test_importing_hone_brings_in_no_adapter_and_an_adapter_no_trainer() -> None:
+    program = f"""
+import sys, hone
+assert not [name for name in sys.modules if name.startswith("hone.adapters")]
+import hone.adapters.slime, hone.adapters.trl
+print({TRAINERS!r} & set(sys.modules))"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == "set()", done.stderr
+
+
+def test_import_takes_less_than_a_fifth_of_a_second_of_processor_time() -> None:
+    program = "import time; start = time.process_time(); import hone; print(time.process_time() - start)"
+    took = [float(subprocess.check_output([sys.executable, "-c", program], timeout=60)) for _ in range(5)]
+    assert min(took) < 0.2
+
+
+def test_a_missing_trainer_is_one_line() -> None:
+    with pytest.raises(ModuleNotFoundError) as caught:
+        hone.adapters.trl.Environments()
+    assert str(caught.value) == "hone.adapters.trl supports trl >= 1.16, < 2; found none: pip install 'trl>=1.16,<2'"
+
+
+@pytest.mark.parametrize("found", ["1.9.0", "0.24.0", "2.0.0rc1"])
+def test_another_version_is_one_line(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
+    monkeypatch.setattr(metadata, "version", lambda _: found)
+    with pytest.raises(ImportError) as caught:
+        hone.adapters.trl.Rollouts()
+    said = f"hone.adapters.trl supports trl >= 1.16, < 2; found {found}: pip install 'trl>=1.16,<2'"
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("found", ["1.16", "1.16.0", "1.20.3.dev0", "1.16.0+local"])
+def test_a_supported_version_is_nothing(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
+    monkeypatch.setattr(metadata, "version", lambda _: found)
+    require("hone.adapters.trl", "trl", "1.16", "2")
+    assert numbers("1.16.0.dev1+cpu") == (1, 16, 0)
+
+
+def test_an_episode_without_a_turn_is_worth_nothing_and_one_with_a_fault_has_no_worth() -> None:
+    record = Record()
+    record.finish(Closed(turns=0, returns=[], return_to_date=0.0))
+    assert record.score == 0.0
+    record.fail("turn 1: unavailable")
+    record.fail("a second reason")
+    assert record.score is None
+    assert record.details()["fault"] == "turn 1: unavailable"
+    assert record.details()["reward_valid"] is False
+    assert set(record.details()) == set(Record().details())
+
+
+class Rewriting:
+    """A tokenizer whose template drops earlier answers, as some do with thoughts."""
+
+    eos_token_id = 0
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **_: object) -> list[int]:
+        return [1, 2, 0] if len(messages) == 2 else [1, 3, 0, 4]
+
+
+def test_a_template_that_rewrites_answers_is_refused() -> None:
+    with pytest.raises(ValueError, match="the chat template renders an answer otherwise once there is a later one"):
+        Chat(Rewriting()).between([5, 0], [{"role": "user", "content": "feedback"}])
