@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from importlib import metadata
@@ -37,6 +38,16 @@ def test_a_missing_trainer_is_one_line() -> None:
     with pytest.raises(ModuleNotFoundError) as caught:
         hone.adapters.trl.Environments()
     assert str(caught.value) == "hone.adapters.trl supports trl >= 1.16, < 2; found none: pip install 'trl>=1.16,<2'"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "versions"), [("verifiers", (">= 0.4", "< 0.5")), ("verl", (">= 0.9.1", "< 0.10"))]
+)
+def test_importing_the_adapter_of_a_missing_trainer_is_one_line(adapter: str, versions: tuple[str, str]) -> None:
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module(f"hone.adapters.{adapter}")
+    said = f"hone.adapters.{adapter} supports {adapter} {versions[0]}, {versions[1]}; found none: pip install "
+    assert str(caught.value).startswith(said)
 
 
 @pytest.mark.parametrize("found", ["1.9.0", "0.24.0", "2.0.0rc1"])

@@ -1,0 +1,174 @@
+"""For verifiers (``verifiers.v1``, 0.4): a taskset of a server's tasks and the environment over it.
+
+    vf-eval hone-kernels -m MODEL --no-push --env.taskset.endpoint tcp://127.0.0.1:5917
+
+finds it as the module ``hone_kernels``. The environment speaks first: hone's prompt, then its
+feedback after each answer. A fault of the machine fails the episode (``episode.ok`` False, no
+reward), which ``--env.retries`` plays again. See docs/trainers/verifiers.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ._play import AsyncPlay, Settings, client_of
+from ._record import Message, text_of
+from ._versions import require
+
+require("hone.adapters.verifiers", "verifiers", "0.4", "0.5")
+
+import httpx  # noqa: E402 - of verifiers, whose version comes first
+import verifiers.v1 as vf  # noqa: E402
+from verifiers.v1.runtimes import ProgramResult, SubprocessConfig  # noqa: E402
+
+MODEL_SECONDS_MAX = 3600.0
+
+
+class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
+    """Where tasks come from and how they are played: ``--env.taskset.*``; as in ``Settings``."""
+
+    endpoint: str = Settings.endpoint
+    split: str | None = None
+    options: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
+    timeout: float = Settings.timeout
+    connect_timeout: float = Settings.connect_timeout
+    reconnect_timeout: float = Settings.reconnect_timeout
+    key: str | None = None
+    server_key: str | None = None
+
+    def settings(self) -> Settings:
+        """The same for the other parts of hone."""
+        names = Settings.__dataclass_fields__
+        return Settings(**{name: getattr(self, name) for name in names})
+
+
+class HoneData(vf.TaskData):  # type: ignore[misc]
+    """A task's name on the server; the prompt comes with the episode."""
+
+    hone_task: str
+
+
+class HoneTask(vf.Task[HoneData, vf.State, vf.TaskConfig]):  # type: ignore[misc]
+    """One task of a server."""
+
+
+class HoneTaskset(vf.Taskset[HoneTask, HoneTasksetConfig]):  # type: ignore[misc]
+    """Every task of a server, in its order."""
+
+    def load(self) -> Iterator[HoneTask]:
+        """Lists the tasks.
+
+        Raises:
+            hone.Unavailable: No server answered.
+        """
+        settings = self.config.settings()
+        for task in client_of(settings).tasks(split=settings.split):
+            data = HoneData(id=task.id, name=task.id, description=task.title, hone_task=task.id)
+            yield HoneTask(data, self.config.task)
+
+
+class HoneEnvConfig(vf.EnvConfig):  # type: ignore[misc]
+    """The player has no tools and needs no sandbox: hone judges kernels in jails of its own."""
+
+    player: vf.AgentConfig = vf.AgentConfig(runtime=SubprocessConfig())
+
+
+class FaultError(RuntimeError):
+    """The machine was at fault: the episode must not be trained on."""
+
+
+class HoneEnv(vf.Env[HoneEnvConfig]):  # type: ignore[misc]
+    """One episode: hone's prompt, the player's kernel, hone's feedback, until either ends it."""
+
+    async def run(self, task: HoneTask, agents: Any) -> None:  # noqa: ANN401 - verifiers' Agents
+        """Plays an episode and records its return as the reward ``hone``.
+
+        Raises:
+            FaultError: The machine was at fault; verifiers makes it the episode's error.
+            hone.HoneError: The request is wrong.
+        """
+        play = AsyncPlay(self.taskset.config.settings())
+        messages = await play.start(task.data.hone_task)
+        try:
+            if play.record.fault is not None:
+                raise FaultError(play.record.fault)
+            system = [m for m in messages if m["role"] == "system"]
+            spoken = task.with_data(system_prompt=text_of(system) or None)
+            async with agents.player.interaction(spoken) as interaction:
+                await _converse(interaction, play, [m for m in messages if m not in system])
+                trace = interaction.trace
+        finally:
+            record = await play.finish()
+        trace.info["hone"] = record.details()
+        if record.fault is not None:
+            raise FaultError(record.fault)
+        # A model that failed leaves a trace that is not ok: its provider's fault shall be no 0.
+        if trace.ok and record.score is not None:
+            trace.record_reward("hone", record.score)
+            trace.record_metric("turns", float(record.turns))
+            if record.best_speedup is not None:
+                trace.record_metric("speedup", record.best_speedup)
+
+
+async def _converse(interaction: Any, play: AsyncPlay, messages: list[Message]) -> None:  # noqa: ANN401
+    """Has each answer judged, until the episode or the model's part of it is over."""
+    segment = await interaction.turn(text_of(messages))
+    while not segment.terminated:
+        feedback = await play.step(response=segment.last_reply)
+        if play.record.ended:
+            return
+        segment = await interaction.turn(text_of(feedback))
+
+
+class HoneHarnessConfig(vf.HarnessConfig):  # type: ignore[misc]
+    """Nothing to set."""
+
+
+class HoneHarness(vf.Harness[HoneHarnessConfig]):  # type: ignore[misc]
+    """Asks the model within this process: no sandbox, no program to install, no tools."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    SUPPORTS_RESUME = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: Any,  # noqa: ANN401 - verifiers' types
+        trace: Any,  # noqa: ANN401
+        runtime: Any,  # noqa: ANN401
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: Any,  # noqa: ANN401
+    ) -> ProgramResult:
+        """Sends the conversation to verifiers' endpoint, which records what the model answers."""
+        system, prompt = self.resolve_prompt(data)
+        messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
+        if isinstance(prompt, str):
+            messages.append({"role": "user", "content": prompt})
+        else:
+            given = prompt or []
+            messages += [m.model_dump(include={"role", "content"}) for m in given]
+        async with httpx.AsyncClient(timeout=MODEL_SECONDS_MAX, trust_env=False) as client:
+            reply = await client.post(
+                f"{endpoint}/chat/completions",
+                json={"model": ctx.model, "messages": messages},
+                headers={"Authorization": f"Bearer {secret}"},
+            )
+        failed = reply.status_code != 200
+        return ProgramResult(int(failed), "", reply.text[-2000:] if failed else "")
+
+
+__all__ = [
+    "FaultError",
+    "HoneData",
+    "HoneEnv",
+    "HoneEnvConfig",
+    "HoneHarness",
+    "HoneHarnessConfig",
+    "HoneTask",
+    "HoneTaskset",
+    "HoneTasksetConfig",
+]

@@ -1,0 +1,187 @@
+"""verifiers' own runner plays episodes of hone with a model that answers from a script."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import verifiers.v1 as vf
+from hone.adapters import verifiers as adapter
+
+from scripted import ScriptedServer
+from servers import ROOT, RealServer
+
+FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
+
+
+class Model:
+    """An OpenAI-compatible endpoint; `answer` makes a reply of the conversation, None a fault of the provider."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[list[dict[str, Any]]], str | None] = lambda _: "no code"
+        self.asked: list[list[dict[str, Any]]] = []
+        model = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                model.asked.append(body["messages"])
+                said = model.answer(body["messages"])
+                reply = {
+                    "id": "1",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": body["model"],
+                    "choices": [
+                        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+                    ],
+                    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+                }
+                data = json.dumps(reply if said is not None else {"error": {"message": "no"}}).encode()
+                self.send_response(200 if said is not None else 400)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
+    monkeypatch.setenv("TEST_API_KEY", "none")
+    made = Model()
+    yield made
+    made.close()
+
+
+def environment(endpoint: str, **settings: Any) -> adapter.HoneEnv:
+    taskset = {"id": "hone-kernels", "endpoint": endpoint, **settings.pop("taskset", {})}
+    return adapter.HoneEnv(adapter.HoneEnvConfig(taskset=taskset, **settings))
+
+
+def play(env: adapter.HoneEnv, model: Model, count: int = 1) -> list[vf.Episode]:
+    async def main() -> list[vf.Episode]:
+        config = vf.EvalClientConfig(base_url=model.url, api_key_var="TEST_API_KEY")
+        context = vf.ModelContext(model="scripted", client=config)
+        task = next(task for task in env.taskset if task.data.id.endswith("add_relu"))
+        async with env.serving():
+            return list(await asyncio.gather(*(env.run_slot(slot, context) for slot in env.slots(task, count))))
+
+    return asyncio.run(asyncio.wait_for(main(), 100))
+
+
+def test_an_episode(model: Model, real: RealServer) -> None:
+    model.answer = lambda messages: "no code" if len(messages) < 4 else f"```cpp\n{FUSED}\n```"
+    env = environment(real.endpoint, taskset={"options": {"max_turns": 2}})
+    (episode,) = play(env, model)
+    assert episode.ok, episode.errors
+    (trace,) = episode.traces
+    assert trace.agent.name == "player"
+    reward = trace.rewards["hone"]
+    assert (reward.score > 0, reward.weight) == (True, 1.0)
+    details = trace.info["hone"]
+    assert details["outcomes"] == ["no_code", "correct"]
+    assert len(details["turn_rewards"]) == len(details["returns"]) == 2
+    assert trace.metrics["turns"] == 2.0
+    assert trace.metrics["speedup"] > 0
+    first, second = model.asked
+    assert [m["role"] for m in first] == ["system", "user"]
+    assert "# Add, then ReLU" in first[1]["content"]
+    assert [m["role"] for m in second] == ["system", "user", "assistant", "user"]
+    assert second[3]["content"].startswith("No code was found")
+
+
+def test_a_fault_fails_the_episode_and_has_no_reward(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: "fault"
+    (episode,) = play(environment(scripted.endpoint), model)
+    assert not episode.ok
+    assert [error.type for error in episode.errors] == ["EnvError"]
+    assert "turn 1: the judge's process died" in episode.errors[0].message
+    (trace,) = episode.traces
+    assert "hone" not in trace.rewards
+    assert trace.info["hone"]["fault"] == "turn 1: the judge's process died"
+
+
+def test_a_fault_is_retried_where_that_is_asked_for(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: "fault" if len(model.asked) == 1 else "slow"
+    env = environment(scripted.endpoint, taskset={"options": {"max_turns": 1}}, retries={"max_retries": 1})
+    (episode,) = play(env, model)
+    assert episode.ok
+    assert episode.traces[-1].rewards["hone"].score == pytest.approx(0.4)
+    assert len(model.asked) == 2
+
+
+def test_a_lost_server_fails_the_episode(model: Model, scripted: ScriptedServer) -> None:
+    def stop(_: list[dict[str, Any]]) -> str:
+        scripted.stop()
+        return "slow"
+
+    model.answer = stop
+    (episode,) = play(environment(scripted.endpoint, taskset={"reconnect_timeout": 0.2}), model)
+    assert not episode.ok
+    assert "turn 1: unavailable: " in episode.errors[0].message
+    assert "hone" not in episode.traces[0].rewards
+
+
+def test_a_models_failure_is_not_scored(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda messages: "slow" if len(messages) < 3 else None
+    (episode,) = play(environment(scripted.endpoint), model)
+    assert not episode.ok
+    assert "hone" not in episode.traces[0].rewards
+    scripted.wait_for("close")
+
+
+def test_episodes_at_the_same_time(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: "slow"
+    episodes = play(environment(scripted.endpoint, taskset={"options": {"max_turns": 3}}), model, count=8)
+    assert [episode.traces[0].rewards["hone"].score for episode in episodes] == pytest.approx([1.2] * 8)
+
+
+def test_the_example(model: Model, real: RealServer) -> None:
+    example = ROOT / "clients/python/examples/trainers/verifiers_eval.py"
+    assert len(example.read_text().splitlines()) < 60
+    command = [sys.executable, example, model.url, "scripted", "--endpoint", real.endpoint, "--count", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 episodes were judged; mean reward 0.000" in done.stdout
+
+
+def test_the_block_of_its_page(model: Model, scripted: ScriptedServer) -> None:
+    page = (ROOT / "docs/trainers/verifiers.md").read_text().replace("tcp://127.0.0.1:5917", scripted.endpoint)
+    (block,) = re.findall(r"^```python name=verifiers\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    assert [task.data.hone_task for task in names["env"].taskset] == ["tasks/add_relu"]
+    assert names["env"].config.retries.max_retries == 2
+
+
+def test_vf_eval_finds_it(model: Model, real: RealServer, tmp_path: Any) -> None:
+    program = [sys.executable, "-c", "from verifiers.v1.cli.eval.main import main; main()", "hone-kernels"]
+    options = ["--no-push", "-m", "scripted", "--client.base-url", model.url, "--client.api-key-var", "TEST_API_KEY"]
+    mine = ["--env.taskset.endpoint", real.endpoint, "--env.taskset.options", '{"max_turns": 1}']
+    rest = ["-n", "1", "-r", "2", "--output-dir", str(tmp_path), "--no-rich"]
+    command = [*program, *options, *mine, *rest]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (stored,) = tmp_path.rglob("traces.jsonl")
+    episodes = [json.loads(line) for line in stored.read_text().splitlines()]
+    traces = [trace for episode in episodes for trace in episode["traces"]]
+    assert [trace["info"]["hone"]["outcomes"] for trace in traces] == [["no_code"]] * 2

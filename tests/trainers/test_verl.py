@@ -1,0 +1,169 @@
+"""verl's own workers run the agent loop over an engine that answers from a script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import hone
+import pyarrow.parquet as pq
+import pytest
+import verl
+from hone.adapters import verl as adapter
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+from trl.chat_template_utils import qwen3_training_chat_template
+from verl.experimental.agent_loop.agent_loop import AgentLoopWorker, _agent_loop_registry
+from verl.workers.rollout.replica import TokenOutput
+
+from scripted import ScriptedServer
+from servers import ROOT, RealServer
+from tiny import model, tokenizer
+
+FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
+
+
+class Engine:
+    """What verl calls its server manager: the script's next words, token for token."""
+
+    def __init__(self, words: Any, *script: str) -> None:
+        self.words, self.script, self.asked = words, list(script), []
+
+    async def generate(self, request_id: str, *, prompt_ids: list[int], **_: Any) -> TokenOutput:
+        self.asked.append(list(prompt_ids))
+        ids = self.words.encode(self.script.pop(0))
+        return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), stop_reason="completed")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("checkpoint")
+    words = tokenizer(qwen3_training_chat_template)
+    words.save_pretrained(folder)
+    model(words).save_pretrained(folder)
+    return str(folder)
+
+
+def worker(checkpoint: str, folder: Path, endpoint: str, *script: str, **given: Any) -> AgentLoopWorker:
+    """verl's worker with its own configuration, and the loop from a file."""
+    response = given.pop("response_length", 4000)
+    use_v1 = str(given.pop("use_v1", True)).lower()
+    entry = {"name": "hone", "_target_": "hone.adapters.verl.HoneAgentLoop", "endpoint": endpoint, **given}
+    loops = folder / "loops.yaml"
+    loops.write_text(json.dumps([entry]))  # JSON is YAML
+    with initialize_config_dir(str(Path(verl.__file__).parent / "trainer/config"), version_base=None):
+        config = compose(
+            "ppo_trainer",
+            overrides=[
+                f"actor_rollout_ref.model.path={checkpoint}",
+                "actor_rollout_ref.rollout.name=vllm",
+                "actor_rollout_ref.rollout.prompt_length=4000",
+                f"actor_rollout_ref.rollout.response_length={response}",
+                f"actor_rollout_ref.rollout.agent.agent_loop_config_path={loops}",
+                f"trainer.use_v1={use_v1}",
+            ],
+        )
+    return AgentLoopWorker(config, Engine(tokenizer(qwen3_training_chat_template), *script))
+
+
+def run(of: AgentLoopWorker, **columns: Any) -> Any:
+    trajectory = {"step": 1, "sample_index": 0, "rollout_n": 0, "validate": False}
+    columns = {"raw_prompt": [{"role": "user", "content": "unused"}], "task": "add_relu", **columns}
+
+    async def main() -> Any:
+        return await of._run_agent_loop({}, trajectory, agent_name="hone", trace=False, **columns)
+
+    return asyncio.run(asyncio.wait_for(main(), 100))
+
+
+def test_an_episode_of_two_turns(checkpoint: str, tmp_path: Path, real: RealServer) -> None:
+    script = ["no code here<|im_end|>", f"```cpp\n{FUSED}\n```<|im_end|>"]
+    of = worker(checkpoint, tmp_path, real.endpoint, *script, options={"max_turns": 2})
+    done = run(of, uid="u1")
+    assert done.reward_score > 0
+    scores = done.extra_fields["turn_scores"]
+    assert len(scores) == 2
+    assert scores[0] == 0.0 < scores[1]
+    assert done.extra_fields["reward_extra_info"]["hone_valid"] == 1.0
+    assert done.extra_fields["reward_extra_info"]["hone_speedup"] > 0
+    assert done.num_turns == 4
+    ids, mask = done.response_ids[0].tolist(), done.response_mask[0].tolist()
+    said = of.tokenizer.decode([t for t, m in zip(ids, mask, strict=True) if m])
+    assert said.startswith(script[0] + "```cpp")
+    prompt = of.tokenizer.decode(of.llm_client.asked[0])
+    assert "# Add, then ReLU" in prompt
+    assert "No code was found" in of.tokenizer.decode(of.llm_client.asked[1])
+
+
+def test_a_fault_raises_where_the_trainer_knows_that(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint, "fault<|im_end|>")
+    with pytest.raises(adapter.FaultError, match="turn 1: the judge's process died"):
+        run(of)
+
+
+def test_a_fault_is_masked_for_the_old_worker(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint, "fault<|im_end|>", use_v1=False)
+    done = run(of)
+    assert done.response_mask.sum() == 0
+    assert done.reward_score == 0.0
+    assert done.extra_fields["reward_extra_info"]["hone_valid"] == 0.0
+
+
+def test_a_lost_server_is_a_fault(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint, "slow<|im_end|>", reconnect_timeout=0.2)
+    ask = of.llm_client.generate
+
+    async def stop_then_answer(*args: Any, **named: Any) -> TokenOutput:
+        scripted.stop()
+        return await ask(*args, **named)
+
+    of.llm_client = SimpleNamespace(generate=stop_then_answer)
+    with pytest.raises(adapter.FaultError, match="turn 1: unavailable: "):
+        run(of)
+
+
+def test_an_answer_that_is_too_long_is_cut(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint, "wrong " * 20, response_length=16)
+    done = run(of)
+    assert done.response_mask.sum() == 16
+    assert done.reward_score == pytest.approx(0.1)
+
+
+def test_what_is_wrong_is_said(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    with pytest.raises(hone.NotFound, match="did you mean"):
+        run(worker(checkpoint, tmp_path, scripted.endpoint), task="ad_relu")
+    with pytest.raises(Exception, match="on_fault: found 'drop', expected 'raise', 'mask' or nothing"):
+        run(worker(checkpoint, tmp_path, scripted.endpoint, on_fault="drop"))
+
+
+def test_it_is_registered_by_importing_it() -> None:
+    assert _agent_loop_registry["hone"]["_target_"] == "hone.adapters.verl.HoneAgentLoop"
+
+
+def test_the_example(
+    checkpoint: str,
+    tmp_path: Path,
+    real: RealServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = ROOT / "clients/python/examples/trainers/verl_files.py"
+    assert len(path.read_text().splitlines()) < 60
+    monkeypatch.setattr("sys.argv", [str(path), str(tmp_path), real.endpoint])
+    runpy.run_path(str(path), run_name="__main__")
+    said = capsys.readouterr().out.splitlines()
+    with initialize_config_dir(str(Path(verl.__file__).parent / "trainer/config"), version_base=None):
+        config = compose("ppo_trainer", overrides=said[1:])
+    rollout = config.actor_rollout_ref.rollout
+    (loop,) = OmegaConf.load(rollout.agent.agent_loop_config_path)
+    assert (loop.name, loop.endpoint) == (rollout.agent.default_agent_loop, real.endpoint)
+    rows = pq.read_table(config.data.train_files).to_pylist()
+    row = next(row for row in rows if row["extra_info"]["task"].endswith("add_relu"))
+    of = worker(checkpoint, tmp_path, loop.endpoint, "no code", options={"max_turns": 1})
+    done = run(of, task=None, raw_prompt=row["prompt"], extra_info=row["extra_info"])
+    assert done.reward_score == 0.0
+    assert done.extra_fields["turn_scores"] == [0.0]
