@@ -60,8 +60,12 @@ TEST_P(BackendBuffer, RefusesWhatLiesBeyondIt) {
     EXPECT_EQ(got.code, HONE_INVALID_ARGUMENT) << got.words;
     EXPECT_NE(got.words, "");
   };
-  for (const auto& [at, size] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-           {kBytes, 1}, {kBytes - 1, 2}, {kBytes + 4096, 1}, {~0ull, 2}, {8, ~0ull - 4}}) {
+  struct Stretch {
+    std::uint64_t at, size;
+  };
+  for (const Stretch& one : {Stretch{kBytes, 1}, Stretch{kBytes - 1, 2}, Stretch{kBytes + 4096, 1},
+                             Stretch{~0ull, 2}, Stretch{8, ~0ull - 4}}) {
+    const std::uint64_t at = one.at, size = one.size;
     SCOPED_TRACE(std::to_string(size) + " bytes at " + std::to_string(at));
     refused(HONE_SAID(write_buffer(buffer_, at, bytes, size, error)));
     refused(HONE_SAID(read_buffer(buffer_, at, bytes, size, error)));

@@ -19,7 +19,7 @@ template <typename Call>
 Status checked(const char* what, Call&& call) {
   const Said got = said(std::forward<Call>(call));
   if (got.code == HONE_OK) return {};
-  return Error(static_cast<Code>(got.code), std::string(what) + ": " + got.words);
+  return Error{static_cast<Code>(got.code), std::string(what) + ": " + got.words};
 }
 
 const Generator& generator_of(const Family& family, const std::string& tensor) {

@@ -41,14 +41,16 @@ Dialect make_dialect(const Tested& which) {
   dialect.language = said->find("languages")->as_array().at(0).as_string();
   const bool host = dialect.language == "c++" || dialect.language == "c";
   dialect.prelude = host ? kHostPrelude : kDevicePrelude;
-  if (const std::string file = environment("HONE_TESTED_PRELUDE"); !file.empty()) {
+  // The processor's answers are made in its own way whatever is tested beside it.
+  const bool named = named_by_environment() && which.library == tested().front().library;
+  if (const std::string file = environment("HONE_TESTED_PRELUDE"); named && !file.empty()) {
     auto text = read_file(file);
     if (!text) throw std::runtime_error(text.error().message);
     dialect.prelude = std::move(text).value();
   }
   dialect.lines =
       static_cast<int>(std::count(dialect.prelude.begin(), dialect.prelude.end(), '\n'));
-  std::string compiler = environment("HONE_TESTED_COMPILER");
+  std::string compiler = named ? environment("HONE_TESTED_COMPILER") : "";
   if (compiler.empty() && host) compiler = "/usr/bin/g++";
   Value flags = Value::array();
   if (host) flags = Value::array({"-O1", "-std=c++20"});
