@@ -44,7 +44,7 @@ class HipValidate(unittest.TestCase):
         [device] = steps["doctor"]["result"]["backend"]["devices"]
         self.assertEqual(device["name"], "hone emulated device")
         cases = {case["case"]: case for case in steps["conformance"]["result"]}
-        self.assertGreater(len(cases), 80)
+        self.assertGreater(len(cases), 60)
         for case in ("BackendFault.OfATrapIsTold", "GpuFault.OfATrap", "TaskResults.AgreeWithTheProcessors/sum"):
             self.assertFalse(cases[case]["skipped"], case)
         # On a device with no such pages.
