@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +100,54 @@ def test_the_servers_key_may_be_a_file_or_text(guarded: Guarded, tmp_path: Path)
 def test_without_a_key_it_fails_at_once_and_says_so(guarded: Guarded) -> None:
     with pytest.raises(hone.FailedPrecondition, match="the server wants a key, and this client was given none"):
         hone.connect(guarded.endpoint, connect_timeout=60)
+
+
+class HangsUp:
+    """Whoever begins as libzmq does, with ten bytes, is cut off at once; whoever waits for a greeting gets one."""
+
+    def __init__(self, mechanism: bytes) -> None:
+        self.greeting = b"\xff" + bytes(8) + b"\x7f\x03\x01" + mechanism.ljust(20, b"\0") + bytes(32)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.endpoint = f"tcp://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                with connection, contextlib.suppress(OSError):
+                    connection.settimeout(10)
+                    if len(connection.recv(64)) == 12:
+                        connection.sendall(self.greeting)
+                        connection.recv(1)
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def stop(self) -> None:
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
+@pytest.mark.parametrize(("mechanism", "with_key"), [(b"CURVE", False), (b"NULL", True)])
+def test_a_server_that_hangs_up_first_is_asked_what_it_wants(
+    guarded: Guarded, mechanism: bytes, with_key: bool
+) -> None:
+    server = HangsUp(mechanism)
+    try:
+        with pytest.raises(hone.FailedPrecondition, match="the server has no keys" if with_key else "wants a key"):
+            hone.connect(server.endpoint, key=guarded.key("trainer") if with_key else None, connect_timeout=60)
+    finally:
+        server.stop()
+
+
+def test_a_server_that_hangs_up_and_wants_the_same_is_tried_again() -> None:
+    server = HangsUp(b"NULL")
+    try:
+        with pytest.raises(hone.Unavailable, match=r"\d+ handshakes failed"):
+            hone.connect(server.endpoint, connect_timeout=1)
+    finally:
+        server.stop()
 
 
 def test_a_key_for_a_server_without_keys_says_so(guarded: Guarded, real: RealServer) -> None:

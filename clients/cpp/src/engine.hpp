@@ -86,6 +86,7 @@ class Engine {
   void enter(Channel& channel, State state);
   void lose_connection(Channel& channel);
   void on_link_event(Channel& channel, Link::Event event);
+  bool wants_another_mechanism(const Channel& channel);
   void refused(Channel& channel, Link::Event event);
   void fail_for_good(const Failure& failure);
   void greet();

@@ -1,12 +1,16 @@
 // The client's thread: connections that fail, which failures no repetition mends, and when a server
 // that is gone has been waited for long enough.
+#include <bit>
 #include <cstdio>
 
 #include "base/clock.hpp"
 #include "engine.hpp"
+#include "greeting.hpp"
 
 namespace hone::inline client_api {
 namespace {
+
+constexpr int kGreetingMs = 500;  // while the client's thread does nothing else
 
 std::string seconds_text(std::int64_t ns) {
   const double seconds = static_cast<double>(ns) / 1e9;
@@ -25,11 +29,9 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
       if (&channel == &main_) return greet();
       channel.away_ns = 0;
       return enter(channel, State::kReady);
-    case Link::Event::kHandshakeFailed: {
-      MutexLock lock(mutex_);
-      ++handshakes_failed_;
+    case Link::Event::kHandshakeFailed:
+      if (wants_another_mechanism(channel)) return refused(channel, Link::Event::kOtherMechanism);
       break;
-    }
     case Link::Event::kKeyRefused:
     case Link::Event::kOtherMechanism:
       return refused(channel, event);
@@ -37,6 +39,18 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
       break;
   }
   lose_connection(channel);
+}
+
+/// Whether that is why a handshake failed. Looked into at the first failure, the second, the fourth, …
+bool Engine::wants_another_mechanism(const Channel& channel) {
+  std::size_t failed = 0;
+  {
+    MutexLock lock(mutex_);
+    failed = ++handshakes_failed_;
+  }
+  if (!std::has_single_bit(failed)) return false;
+  const std::string mechanism = mechanism_of(channel.endpoint, kGreetingMs);
+  return !mechanism.empty() && mechanism != (keys_ ? "CURVE" : "NULL");
 }
 
 /// What no repetition mends: somebody has to change a key or a configuration.
