@@ -4,6 +4,7 @@
 
 #define HONE_EMULATED_API extern "C" __attribute__((visibility("default")))
 
+// NOLINTBEGIN(readability-identifier-naming): the library's names.
 HONE_EMULATED_API int nvmlInit_v2() { return 0; }
 
 HONE_EMULATED_API int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {
@@ -28,3 +29,4 @@ HONE_EMULATED_API int nvmlDeviceGetClockInfo(void*, int which, unsigned* mhz) {
   *mhz = which == 1 ? 1200 : 3201;
   return 0;
 }
+// NOLINTEND(readability-identifier-naming)
