@@ -1,4 +1,7 @@
 // `hone journal`: whether a journal is sound, what it may forget, and a copy of it.
+#include <string>
+#include <vector>
+
 #include "cli/journal_options.hpp"
 #include "journal/journal.hpp"
 
@@ -38,6 +41,7 @@ class JournalCommand : public Command {
     const std::filesystem::path path = config->journal.path;
     if (action_ == "compact") return compact(terminal, path);
     const auto reader = JournalReader::open(path);
+    if (!reader && action_ == "check") return refuse(terminal, reader.error());
     if (!reader) return terminal.fail(reader.error());
     return action_ == "check" ? check(terminal, **reader) : back_up(terminal, **reader);
   }
@@ -46,16 +50,27 @@ class JournalCommand : public Command {
   int check(Terminal& terminal, const JournalReader& reader) const {
     terminal.status("reading all of it");
     const auto wrong = reader.check();
-    if (!wrong) return terminal.fail(wrong.error());
+    if (!wrong) return refuse(terminal, wrong.error());
+    return report(terminal, *wrong);
+  }
+
+  /// What is so damaged that it cannot be read is found out as well.
+  int refuse(Terminal& terminal, const Error& error) const {
+    if (error.message.find("it is damaged") == std::string::npos) return terminal.fail(error);
+    return report(terminal,
+                  {error.message.substr(0, error.message.find("; see: hone journal check"))});
+  }
+
+  int report(Terminal& terminal, const std::vector<std::string>& wrong) const {
     if (json_) {
-      terminal.json(Value::map({{"sound", wrong->empty()},
-                                {"wrong", Value::Array(wrong->begin(), wrong->end())}}),
+      terminal.json(Value::map({{"sound", wrong.empty()},
+                                {"wrong", Value::Array(wrong.begin(), wrong.end())}}),
                     2);
     } else {
-      for (const std::string& line : *wrong) terminal.line(line);
-      terminal.line(wrong->empty() ? "sound" : "damaged; restore a backup, or export what is left");
+      for (const std::string& line : wrong) terminal.line(line);
+      terminal.line(wrong.empty() ? "sound" : "damaged; restore a backup, or export what is left");
     }
-    return wrong->empty() ? kExitOk : kExitNo;
+    return wrong.empty() ? kExitOk : kExitNo;
   }
 
   int back_up(Terminal& terminal, const JournalReader& reader) const {

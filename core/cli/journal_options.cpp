@@ -56,8 +56,9 @@ EpisodeFilter FilterOptionSet::filter() const {
 Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name) {
   const std::uint64_t id = episode_number(name);
   if (id == 0) {
-    return invalid_argument("found '" + name +
-                            "', expected an episode's name: 16 hexadecimal digits");
+    return invalid_argument(
+        "found '" + name +
+        "', expected an episode's name: 16 hexadecimal digits, and not all of them 0");
   }
   HONE_ASSIGN(std::optional<StoredEpisode> stored, reader.episode(id));
   if (!stored) return not_found("the journal has no episode " + name);

@@ -1,12 +1,16 @@
 // The one file that includes sqlite3.h.
 #include "journal/database.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <bit>
+#include <cerrno>
 #include <limits>
 
 #include "base/crypto.hpp"
+#include "base/unique_fd.hpp"
 #include "journal/repeats.hpp"
 
 namespace hone {
@@ -28,8 +32,11 @@ Error failure_of(sqlite3* handle, int result) {
       return failed_precondition("found a file of another kind, expected a journal");
     case SQLITE_READONLY:
     case SQLITE_PERM:
+      return failed_precondition("it cannot be written (" + text + ")");
     case SQLITE_CANTOPEN:
-      return failed_precondition("it cannot be written or opened (" + text + ")");
+      return failed_precondition("it cannot be opened (" + text +
+                                 "): even to read it, its folder must be one that can be written; "
+                                 "copy it and its -wal file to such a one");
     case SQLITE_IOERR:
       return unavailable("the disk fails (" + text + ", code " + std::to_string(result) + ")");
     default:
@@ -223,8 +230,14 @@ bool Database::broken() const {
 }
 
 Status Database::copy_to(const std::filesystem::path& path) {
+  // Rationale: what SQLite makes is for all to read; what is there already and empty it takes.
+  const UniqueFd made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made && errno == EEXIST) return invalid_argument("it is there already; name a new file");
+  if (!made) return system_error("make it", errno);
   HONE_ASSIGN(Statement copy, prepare("VACUUM INTO ?1"));
-  return copy.run({std::string_view(path.native())});
+  Status copied = copy.run({std::string_view(path.native())});
+  if (!copied) ::unlink(path.c_str());
+  return copied;
 }
 
 }  // namespace hone

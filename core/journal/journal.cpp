@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "journal/wal_check.hpp"
 #include "journal/writer.hpp"
 
 namespace hone {
@@ -18,14 +19,41 @@ constexpr std::size_t kBatchMax = 1024;
 constexpr std::chrono::seconds kUpkeepEvery{1};
 constexpr double kDay = 86400;
 
+/// Rationale: of the file itself, whatever name it is reached by: links to it would have locks and
+/// write-ahead logs of their own.
 Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
-  const std::string name = path.string() + ".lock";
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
+  if (const auto names = std::filesystem::hard_link_count(file, error); !error && names > 1) {
+    return failed_precondition("it has " + std::to_string(names) +
+                               " names (hard links), expected one: who writes to it by one does "
+                               "not see what is written by another");
+  }
+  const std::string name = file.string() + ".lock";
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return system_error("open " + name, errno);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   if (errno != EWOULDBLOCK) return system_error("lock " + name, errno);
   return failed_precondition(
       "another server has this journal open; stop it, or name another journal");
+}
+
+/// Rationale: it holds tokens of episodes, which are secrets, and SQLite would make it for all to
+/// read. Its log and its shared memory take their modes from it.
+Status keep_to_ourselves(const std::filesystem::path& path) {
+  const UniqueFd made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (made) return {};
+  if (errno != EEXIST) return system_error("make " + path.string(), errno);
+  std::error_code error;
+  const auto mode = std::filesystem::status(path, error).permissions();
+  constexpr auto kOthers = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+  if (!error && (mode & kOthers) != std::filesystem::perms::none) {
+    log_warning("journal", path.string() +
+                               ": others can read it, and it holds the tokens of episodes: chmod "
+                               "600 " +
+                               path.string() + "*");
+  }
+  return {};
 }
 
 }  // namespace
@@ -41,6 +69,10 @@ Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
   auto lock = lock_out_others(path);
   if (!lock) return fail(lock.error());
   journal->lock_ = std::move(*lock);
+  if (Status own = keep_to_ourselves(path); !own) return fail(own.error());
+  if (const std::string lost = lost_in_wal(path); !lost.empty()) {
+    return fail(failed_precondition("it is damaged: " + lost + kWalHelp));
+  }
   auto writer = Writer::open(path, journal->options_.vfs);
   if (!writer) return fail(writer.error());
   journal->writer_ = std::move(*writer);

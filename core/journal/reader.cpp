@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "journal/schema.hpp"
+#include "journal/wal_check.hpp"
 
 namespace hone {
 namespace {
@@ -105,6 +106,9 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
   const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
   std::error_code missing;
   if (!std::filesystem::exists(path, missing)) return fail(not_found("there is none"));
+  if (const std::string lost = lost_in_wal(path); !lost.empty()) {
+    return fail(failed_precondition("it is damaged: " + lost + kWalHelp));
+  }
   std::unique_ptr<JournalReader> reader(new JournalReader());
   MutexLock lock(reader->mutex_);
   auto database = Database::open(path, Database::Mode::kRead, vfs);
