@@ -180,6 +180,22 @@ def test_an_export_leaves_out_what_is_damaged_and_says_so(journalled: Journalled
     assert journalled.ran("journal", "check").returncode == 1
 
 
+def test_what_is_cut_off_is_called_damaged(journalled: Journalled, tmp_path: Path) -> None:
+    with hone.connect(journalled.endpoint) as client:
+        client.reset("add_relu").episode.step(response="no code")
+    copy, cut = tmp_path / "copy.db", tmp_path / "cut.db"
+    journalled.command("journal", "backup", "--to", str(copy))
+    assert copy.stat().st_mode & 0o777 == 0o600
+    again = journalled.ran("journal", "backup", "--to", str(copy))
+    assert (again.returncode, "it is there already; name a new file" in again.stderr) == (2, True)
+    cut.write_bytes(copy.read_bytes()[:20000])
+    command = [os.environ["HONE_BINARY"], "journal", "check", "--journal", str(cut)]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 1
+    assert "it is damaged" in checked.stdout
+    assert "restore a backup" in checked.stdout
+
+
 def test_a_branch_in_asyncio(journalled: Journalled) -> None:
     async def play() -> tuple[int, str]:
         async with await hone.aio.connect(journalled.endpoint) as client:
