@@ -204,7 +204,8 @@ class Builder : public YAML::EventHandler {
     count(mark);
     if (!open_.empty() && open_.back().value.is_map() && !open_.back().has_key) {
       throw Refused(line_of(mark),
-                    "expected a key of text, found a " + std::string(container.type_name()));
+                    std::string("expected a key of text, found ") +
+                        (container.is_array() ? "an array" : "a map"));
     }
     if (open_.size() >= limits_.depth_max) {
       throw Refused(line_of(mark), "nested deeper than " + std::to_string(limits_.depth_max));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted import ScriptedServer
 from servers import ROOT, RealServer, free_port, real, scripted
+
+# Whoever starts the tests in the background of a shell without job control has the interrupt ignored in all of them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 __all__ = ["ROOT", "RealServer", "free_port", "real", "scripted"]
 

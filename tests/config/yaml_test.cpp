@@ -63,7 +63,7 @@ TEST(Yaml, RefusesWhatIsNoPlainData) {
             "t.yaml:2: tag tag:yaml.org,2002:int is not allowed; only plain data is");
   EXPECT_EQ(mistake_in("a: 1\n<<: {b: 2}"), "t.yaml:2: merge keys (<<) are not allowed");
   EXPECT_EQ(mistake_in("a: 1\nb: 2\na: 3"), "t.yaml:3: key 'a' stands twice, first in line 1");
-  EXPECT_EQ(mistake_in("? [1]\n: 2"), "t.yaml:1: expected a key of text, found a array");
+  EXPECT_EQ(mistake_in("? [1]\n: 2"), "t.yaml:1: expected a key of text, found an array");
   EXPECT_EQ(mistake_in("a: 1\n---\nb: 2\n"), "t.yaml:3: a second document; a file holds one");
   EXPECT_EQ(mistake_in("a: 99999999999999999999"),
             "t.yaml:1: integer 99999999999999999999 does not fit into 64 bits");
