@@ -203,9 +203,8 @@ class Builder : public YAML::EventHandler {
     refuse_tag(mark, tag);
     count(mark);
     if (!open_.empty() && open_.back().value.is_map() && !open_.back().has_key) {
-      throw Refused(line_of(mark),
-                    std::string("expected a key of text, found ") +
-                        (container.is_array() ? "an array" : "a map"));
+      throw Refused(line_of(mark), std::string("expected a key of text, found ") +
+                                       (container.is_array() ? "an array" : "a map"));
     }
     if (open_.size() >= limits_.depth_max) {
       throw Refused(line_of(mark), "nested deeper than " + std::to_string(limits_.depth_max));
