@@ -30,6 +30,6 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "race") == 0) race();
   if (argc == 2 && std::strcmp(argv[1], "use-after-free") == 0) counter = use_after_free(argc);
   if (argc == 2 && std::strcmp(argv[1], "overflow") == 0) counter = overflow(argc);
-  std::printf("nothing was found, and %d\n", counter);
+  std::printf("%d\n", counter);
   return 0;
 }
