@@ -70,9 +70,7 @@ Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
   if (!lock) return fail(lock.error());
   journal->lock_ = std::move(*lock);
   if (Status own = keep_to_ourselves(path); !own) return fail(own.error());
-  if (const std::string lost = lost_in_wal(path); !lost.empty()) {
-    return fail(failed_precondition("it is damaged: " + lost + kWalHelp));
-  }
+  if (Status whole = expect_whole_wal(path); !whole) return fail(whole.error());
   auto writer = Writer::open(path, journal->options_.vfs);
   if (!writer) return fail(writer.error());
   journal->writer_ = std::move(*writer);

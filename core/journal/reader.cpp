@@ -106,9 +106,7 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
   const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
   std::error_code missing;
   if (!std::filesystem::exists(path, missing)) return fail(not_found("there is none"));
-  if (const std::string lost = lost_in_wal(path); !lost.empty()) {
-    return fail(failed_precondition("it is damaged: " + lost + kWalHelp));
-  }
+  if (Status whole = expect_whole_wal(path); !whole) return fail(whole.error());
   std::unique_ptr<JournalReader> reader(new JournalReader());
   MutexLock lock(reader->mutex_);
   auto database = Database::open(path, Database::Mode::kRead, vfs);

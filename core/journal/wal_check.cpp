@@ -93,4 +93,12 @@ std::string lost_in_wal(const std::filesystem::path& database) {
          std::to_string(look.commits) + " transactions that ended there or behind it would be lost";
 }
 
+Status expect_whole_wal(const std::filesystem::path& database) {
+  const std::string lost = lost_in_wal(database);
+  if (lost.empty()) return {};
+  return failed_precondition(
+      "it is damaged: " + lost +
+      "; restore a backup, or move the -wal file away to go on without them");
+}
+
 }  // namespace hone

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/result.hpp"
+
 namespace hone {
 
 /// "" where nothing that was committed is lost, else what is wrong with the log beside the database.
@@ -14,8 +16,8 @@ namespace hone {
 /// What spoils the last one is told by nothing. Safe beside a server that writes.
 std::string lost_in_wal(const std::filesystem::path& database);
 
-/// What to do then.
-inline constexpr char kWalHelp[] =
-    "; restore a backup, or move the -wal file away to go on without them";
+/// failed_precondition, with what to do, where something is. To be asked before the database is
+/// opened, which drops it.
+Status expect_whole_wal(const std::filesystem::path& database);
 
 }  // namespace hone

@@ -242,9 +242,12 @@ Judgement Session::measure() {
 Result<bool> Session::held_back() {
   HONE_ASSIGN(const bool throttled, workbench_.throttled());
   if (!throttled) return false;
-  if (measured_.dropped < kDroppedMax) return ++measured_.dropped > 0;
-  measured_.throttled = true;
-  return false;
+  if (measured_.dropped == kDroppedMax) {
+    measured_.throttled = true;
+    return false;
+  }
+  ++measured_.dropped;
+  return true;
 }
 
 Judgement Session::run_pairs() {

@@ -95,7 +95,6 @@ class Session {
   Judgement measure();
   Judgement run_pairs();
   Result<bool> held_back();
-  std::vector<double> calls_of(const std::vector<double>& rounds, std::size_t calls) const;
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
   /// What differs between the two sides of a pair.

@@ -1,4 +1,4 @@
-// A connection of its own, of twelve bytes out and sixty-four in.
+// A connection of its own, of twelve bytes out and thirty-two in.
 #include "greeting.hpp"
 
 #include <netdb.h>

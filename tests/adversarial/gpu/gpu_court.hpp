@@ -42,9 +42,9 @@ class GpuCourt {
 bool on_a_device();
 /// The folder of the submissions: HONE_GPU_ATTACKS, "submissions" beside the program, or the tree's.
 std::filesystem::path gpu_submissions();
-/// A submission with "inside.cuh" put in and its sizes replaced.
 /// Of an attack: its file, without .cu, and the microseconds that it waits.
 std::pair<std::string, std::string> file_and_delay(const std::string& name);
+/// A submission with "inside.cuh" put in, its sizes and its delay replaced.
 Result<std::string> gpu_source(const std::string& name);
 
 }  // namespace hone::test

@@ -64,6 +64,16 @@ class Settings:
         names = [one.name for one in fields(Settings) if one.name not in ("split", "options")]
         return {name: getattr(self, name) for name in names}
 
+    def episode(self, task: str | None, seed: int | None, group: str | None) -> dict[str, Any]:
+        """The arguments of ``reset``; a task that is named is drawn from no split."""
+        return {
+            "task": task,
+            "split": self.split if task is None else None,
+            "seed": seed,
+            "group": group,
+            "options": self.options,
+        }
+
 
 _lock = threading.Lock()
 _clients: dict[tuple[Any, ...], Client] = {}
@@ -137,13 +147,7 @@ class Play:
         self.finish()
         self.record = Record()
         try:
-            start = self._client.reset(
-                task,
-                split=self._settings.split if task is None else None,
-                seed=seed,
-                group=group,
-                options=self._settings.options,
-            )
+            start = self._client.reset(**self._settings.episode(task, seed, group))
         except HoneError as error:
             _note(self.record, error, resetting=True)
             return []
@@ -207,13 +211,7 @@ class AsyncPlay:
         self.record = Record()
         self._client = await loop_client_of(self._settings)
         try:
-            start = await self._client.reset(
-                task,
-                split=self._settings.split if task is None else None,
-                seed=seed,
-                group=group,
-                options=self._settings.options,
-            )
+            start = await self._client.reset(**self._settings.episode(task, seed, group))
         except HoneError as error:
             _note(self.record, error, resetting=True)
             return []
