@@ -25,8 +25,7 @@ Enum get_enum(PacketReader& from, Enum last) {
 
 std::vector<int> get_ints(PacketReader& from) {
   std::vector<int> values;
-  const std::int64_t count = from.number();
-  for (std::int64_t i = 0; i < count && from.ok(); ++i) {
+  for (std::int64_t left = from.count(); from.ok() && left > 0; --left) {
     values.push_back(get_int(from));
   }
   return values;

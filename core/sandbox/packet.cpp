@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 namespace hone {
 
@@ -53,11 +54,15 @@ std::int64_t PacketReader::number_in(std::int64_t low, std::int64_t high) {
   return low;
 }
 
+std::int64_t PacketReader::count() {
+  return number_in(0, std::numeric_limits<std::int64_t>::max());
+}
+
 double PacketReader::real() { return std::bit_cast<double>(number()); }
 
 std::string PacketReader::text() {
-  const std::int64_t size = number();
-  if (!ok_ || size < 0 || static_cast<std::uint64_t>(size) > rest_.size()) {
+  const std::int64_t size = count();
+  if (!ok_ || static_cast<std::uint64_t>(size) > rest_.size()) {
     ok_ = false;
     return {};
   }
@@ -67,9 +72,8 @@ std::string PacketReader::text() {
 }
 
 std::vector<std::string> PacketReader::texts() {
-  const std::int64_t count = number();
   std::vector<std::string> values;
-  for (std::int64_t i = 0; ok_ && i < count; ++i) values.push_back(text());
+  for (std::int64_t left = count(); ok_ && left > 0; --left) values.push_back(text());
   if (!ok_) values.clear();
   return values;
 }

@@ -40,6 +40,8 @@ class PacketReader {
   double real();
   std::string text();
   std::vector<std::string> texts();
+  /// How many values follow; a negative count is malformed.
+  std::int64_t count();
   /// Nothing was missing so far.
   bool ok() const { return ok_; }
   /// And nothing is left over.

@@ -55,6 +55,7 @@ TEST(Packet, ALengthThatLiesReadsAsNothing) {
     EXPECT_EQ(text.text(), "");
     EXPECT_FALSE(text.ok());
     EXPECT_TRUE(texts.texts().empty());
+    EXPECT_FALSE(texts.ok());
   }
 }
 
@@ -124,6 +125,26 @@ TEST(Messages, ANumberThatIsNoneOfItsKindIsMalformed) {
   }
   PacketReader reader(good);
   static_cast<void>(get_options(reader));
+  EXPECT_TRUE(reader.done());
+}
+
+/// Found by fuzzing: a negative count of processors was taken for none.
+TEST(Messages, ANegativeCountIsMalformed) {
+  SpawnRequest request;
+  request.label = "label", request.program = "/bin/true";
+  PacketWriter writer;
+  put(writer, request);
+  std::string bytes = writer.take();
+  const std::size_t arguments = 8 + 8 + request.label.size() + 8 + request.program.string().size();
+  for (const std::size_t at : {arguments, arguments + 8}) {  // how many arguments, processors
+    std::string wrong = bytes;
+    wrong.replace(at, 8, 8, '\xff');
+    PacketReader reader(wrong);
+    static_cast<void>(get_request(reader));
+    EXPECT_FALSE(reader.ok()) << at;
+  }
+  PacketReader reader(bytes);
+  static_cast<void>(get_request(reader));
   EXPECT_TRUE(reader.done());
 }
 
