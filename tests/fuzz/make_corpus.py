@@ -190,7 +190,8 @@ def channel() -> dict[str, bytes]:
         + numbers(2, 0, 1)
         + limits
         + numbers(1)
-        + text("/usr"),
+        + text("/usr")
+        + numbers(1),
         "exit": b"\5" + numbers(0, 9, 1) + struct.pack("<d", 0.5) + numbers(4096) + text("out"),
     }
 
