@@ -4,6 +4,7 @@
 // Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is
 // trusted; after the artifact is loaded it is the submission's, and nothing it says is believed.
 // Where artifacts are device code alone, its own code stays ours, and it can be told to load another.
+// For modules the same program is a library, which a Python interpreter of ours calls (module/).
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -47,7 +48,8 @@ struct Candidate {
   hone_kernel* kernels[kKernelsMax] = {};
   const Orders* orders = nullptr;
   Answers* answers = nullptr;
-  Guard guards[kGuardsMax] = {};  ///< inaccessible now
+  std::vector<std::string> readable;  ///< folders of an interpreter
+  Guard guards[kGuardsMax] = {};      ///< inaccessible now
   std::uint32_t guard_count = 0;
 };
 
@@ -107,11 +109,16 @@ void limit_memory(std::uint64_t extra) {
 #endif
 }
 
-Status open(Candidate& self, const Backend& backend, std::uint32_t index) {
+Status open(Candidate& self, const Backend& backend, std::uint32_t index,
+            const hone_python* python) {
   hone_error error = fresh_error();
   self.backend = backend.factory();
-  return check(self.backend->open_device(backend.host(), index, &self.device, &error), error,
-               "open device");
+  HONE_TRY(check(self.backend->open_device(backend.host(), index, &self.device, &error), error,
+                 "open device"));
+  if (python == nullptr) return {};
+  if (self.backend->use_python == nullptr)
+    return failed_precondition("the backend takes no Python");
+  return check(self.backend->use_python(self.device, python, &error), error, "use Python");
 }
 
 Status map_controls(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
@@ -149,6 +156,7 @@ Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
   SealOptions seal;
   seal.threads = setup.threads > 1;
   seal.device = self.device_code;
+  seal.readable = self.readable;
 #if defined(HONE_TEST_BUILD)
   seal.seccomp = (setup.weaken & 1u) == 0;
   seal.landlock = (setup.weaken & 2u) == 0;
@@ -194,6 +202,8 @@ Answer answer_of(Candidate& self, int32_t code, const hone_error& error) {
       return Answer::kException;
     case HONE_INVALID_ARGUMENT:
       return Answer::kFailed;
+    case HONE_NOT_FOUND:
+      return Answer::kMismatch;
     default:
       return Answer::kFault;
   }
@@ -329,8 +339,10 @@ Status reload(Candidate& self) {
 
 }  // namespace
 
-int candidate_main(int argc, char** argv) {
-  if (argc != 3) return 64;
+/// `python`: the interpreter that runs this, or null. Arguments: a backend's library, a device's number,
+/// and folders that the interpreter needs.
+int candidate_main(int argc, char** argv, const hone_python* python) {
+  if (argc < 3) return 64;
   prctl(PR_SET_NAME, "hone-candidate");
   // Never unloaded, never destroyed: the process ends with _Exit or a signal.
   static Candidate self;
@@ -340,7 +352,9 @@ int candidate_main(int argc, char** argv) {
   };
   auto backend = Backend::load(argv[1]);
   if (!backend) return fail(backend.error());
-  const Status opened = open(self, **backend, static_cast<std::uint32_t>(std::atoi(argv[2])));
+  self.readable.assign(argv + 3, argv + argc);
+  const Status opened =
+      open(self, **backend, static_cast<std::uint32_t>(std::atoi(argv[2])), python);
   say(Report::kOpened, opened);
   if (!opened) return fail(opened.error());
   auto fds = receive_setup(self.setup);
@@ -356,4 +370,12 @@ int candidate_main(int argc, char** argv) {
 
 }  // namespace hone
 
-int main(int argc, char** argv) { return hone::candidate_main(argc, argv); }
+#ifdef HONE_CANDIDATE_LIBRARY
+/// module/run_module.py calls it.
+extern "C" __attribute__((visibility("default"))) int hone_candidate_main(
+    int argc, char** argv, const hone_python* python) {
+  return hone::candidate_main(argc, argv, python);
+}
+#else
+int main(int argc, char** argv) { return hone::candidate_main(argc, argv, nullptr); }
+#endif

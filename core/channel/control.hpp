@@ -110,7 +110,8 @@ enum class Answer : std::uint32_t {
   kOutOfMemory = 1,
   kException = 2,  ///< of a function on the processor, or a fault of code on a device
   kFailed = 3,     ///< the device refuses the launch
-  kFault = 4       ///< the device, or its driver, failed
+  kFault = 4,      ///< the device, or its driver, failed
+  kMismatch = 5    ///< outputs of another form than the task's
 };
 
 /// One page that the candidate writes.

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "cli/parts.hpp"
 #include "config/yaml.hpp"
+#include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
 
@@ -43,6 +44,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
   HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
   HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
   options.readable = config.cpu.readable;
+  if (!config.cpu.python.empty()) HONE_TRY(use_interpreter(config.cpu.python, options));
   for (const DeviceConfig& device : config.cpu.devices) {
     DeviceSpec spec{
         static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};

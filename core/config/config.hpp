@@ -87,6 +87,7 @@ struct DeviceConfig {
 struct CpuConfig {
   CompilerConfig cxx{"auto", {"-O3", "-march=native", "-std=c++20"}};
   CompilerConfig c{"auto", {"-O3", "-march=native", "-std=c17"}};
+  std::string python;                 ///< the interpreter of modules, with torch; empty: none
   std::vector<std::string> readable;  ///< further folders that compilers need
   std::vector<DeviceConfig> devices;  ///< empty: from the cores that this machine has
 };

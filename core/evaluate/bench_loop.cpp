@@ -64,9 +64,9 @@ Result<std::string> PlainLoop::compile(const std::string& name, const std::strin
 
 Result<std::unique_ptr<LocalRunner>> PlainLoop::load(const std::string& artifact,
                                                      const std::string& entry, bool exact) {
-  std::optional<Plan> second;
-  if (exact) second = host_plan(*task_, "exact");
-  HONE_ASSIGN(Plans plans, Plans::make(*task_, host_plan(*task_, entry), std::move(second), {}));
+  std::map<Form, Plan> forms{{Form::kEntry, host_plan(*task_, entry)}};
+  if (exact) forms[Form::kExact] = host_plan(*task_, "exact");
+  HONE_ASSIGN(Plans plans, Plans::make(*task_, std::move(forms), {}));
   HONE_ASSIGN(const std::uint64_t bytes,
               arena_bytes(*task_, options_.measure, exact, trusted_baseline_.call_seconds, plans));
   return LocalRunner::create(*backend_, device_, std::move(plans), artifact, bytes);

@@ -40,6 +40,7 @@ std::string probe_text(const std::string& language) {
   if (language == "c") return "int probe(int x) { return x + 1; }\n";
   if (language == "c++")
     return "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
+  if (language == "python") return "def probe(x):\n    return x + 1\n";
   return "extern \"C\" __global__ void probe(int* x) { x[threadIdx.x] += 1; }\n";
 }
 
@@ -149,11 +150,15 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
     if (!set.empty() || !architecture_.empty())
       options.set("architecture", set.empty() ? architecture_ : set);
   }
-  return Value::map(
-      {{"sources", Value::array({Value::map({{"name", request.name}, {"text", request.text}})})},
-       {"language", request.language},
-       {"entries", std::move(entries)},
-       {"options", std::move(options)}});
+  Value sources = Value::array({Value::map({{"name", request.name}, {"text", request.text}})});
+  for (const Source& file : request.support) {
+    if (file.name != request.name)
+      sources.push(Value::map({{"name", file.name}, {"text", file.text}}));
+  }
+  return Value::map({{"sources", std::move(sources)},
+                     {"language", request.language},
+                     {"entries", std::move(entries)},
+                     {"options", std::move(options)}});
 }
 
 Status BuildPool::use_architecture(const std::string& architecture) {

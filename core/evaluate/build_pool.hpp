@@ -23,6 +23,7 @@ struct BuildRequest {
   std::string name;      ///< file name: what the compiler's messages say
   std::string text;
   std::vector<std::string> entries;  ///< functions or kernels that must be there
+  std::vector<Source> support = {};  ///< the task's own files beside it
   int threads = 1;
 };
 

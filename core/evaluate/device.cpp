@@ -30,7 +30,7 @@ Device::~Device() { stop_judge(); }
 
 Status Device::start() {
   HONE_TRY(ensure_judge());
-  refill();
+  refill(false);
   return {};
 }
 
@@ -87,6 +87,8 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
                       MeasureSettings settings) const {
   // Half of our patience: the other half is for the reference, the baseline and a busy machine.
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
+  // Rationale: an interpreter's time for a kernel says nothing of the kernel.
+  if (is_module(task, options_)) settings.measure = false;
   return Value::map({{"verb", verb},
                      {"task", task_for_judge(task)},
                      {"settings", settings_to_value(settings)},
@@ -103,12 +105,13 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
         "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
     return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
-  HONE_ASSIGN(Runner runner, start_candidate());
+  HONE_ASSIGN(Runner runner, start_candidate(is_module(*task, options_)));
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid());
   ask.set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
+  if (source.inputs) ask.set("inputs", plan_to_value(*source.inputs));
   HONE_TRY(send(ask, &runner, &built->artifact));
   HONE_ASSIGN(const Value answer, receive({}));
   if (kind_of(answer) == "installed") return std::move(runner.process);
@@ -118,6 +121,10 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
                               (done ? judgement.verdict.reason
                                     : std::string(ending_name(judgement.ending)) + " in " +
                                           judgement.where + ": " + judgement.message);
+  // What an interpreter said on its way out: that it has no torch, for example.
+  runner.process->kill();
+  if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())
+    return internal_error(message + "; it said: " + exit->output);
   // The task's mistake, unless it was the judge's own.
   const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
   return !done && fault ? internal_error(message) : failed_precondition(message);
@@ -144,7 +151,10 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   }
   while (installed_.size() >= options_.installed_max) drop(std::string(ages_.back()));
   HONE_ASSIGN(auto reference, install(task, "reference", key));
-  HONE_ASSIGN(auto baseline, install(task, "baseline", key));
+  std::unique_ptr<Process> baseline;  // what is not measured has none
+  if (!is_module(*task, options_)) {
+    HONE_ASSIGN(baseline, install(task, "baseline", key));
+  }
   ages_.push_front(key);
   installed_[key] = {std::move(reference), std::move(baseline), ages_.begin()};
   return key;
@@ -200,7 +210,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     }
   }
   if (!*used) {
-    HONE_ASSIGN(made, take_candidate());
+    HONE_ASSIGN(made, take_candidate(is_module(*job.task, options_)));
     runner.id = ++last_runner_;
   }
   Process& process = *used ? *runner.process : *made.process;
@@ -208,7 +218,8 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   settings.measure = job.measure;
   settings.swapped = job.swapped;
   Value ask = request("judge", *job.task, job.seed, settings);
-  ask.set("reference", *key + "/reference").set("baseline", *key + "/baseline");
+  ask.set("reference", *key + "/reference");
+  ask.set("baseline", *key + (is_module(*job.task, options_) ? "/reference" : "/baseline"));
   ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan));
   ask.set("runner", runner.id).set("kept", *used);
   {
@@ -235,7 +246,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
   put_away(job.client, std::move(runner), fresh, result);
-  refill();
+  refill(is_module(*job.task, options_));
   return result;
 }
 

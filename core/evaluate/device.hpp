@@ -93,9 +93,9 @@ class Device {
     std::unique_ptr<Process> reference, baseline;
     std::list<std::string>::iterator age;
   };
-  Result<Runner> start_candidate();
-  Result<Runner> take_candidate();
-  void refill();
+  Result<Runner> start_candidate(bool python);
+  Result<Runner> take_candidate(bool python);
+  void refill(bool python);
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
@@ -118,7 +118,7 @@ class Device {
   std::map<std::string, Kept> kept_;  ///< by client
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
-  std::optional<Runner> standby_;
+  std::map<bool, Runner> standby_;  ///< true: an interpreter, for modules
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

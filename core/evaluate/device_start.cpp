@@ -92,7 +92,7 @@ double Device::bytes_per_second_max(const Task& task) const {
   return most->as_double() / static_cast<double>(units->as_int()) * task.threads;
 }
 
-Result<Device::Runner> Device::start_candidate() {
+Result<Device::Runner> Device::start_candidate(bool python) {
   HONE_ASSIGN(auto ends, packet_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kCandidate;
@@ -101,6 +101,20 @@ Result<Device::Runner> Device::start_candidate() {
   spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
   spawn.device = options_.device_code;
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
+  if (python) {
+    const auto root = options_.libexec.parent_path();
+    const auto found = options_.toolchains.find("python");
+    if (found == options_.toolchains.end())
+      return failed_precondition("no interpreter for Python modules: set cpu.python.path");
+    spawn.program = found->second.compiler;
+    spawn.readable = options_.python_readable;
+    spawn.arguments = {"-I", (root / "share/module/run_module.py").string(),
+                       (options_.libexec / "hone-candidate.so").string(),
+                       options_.backend_library.string(), std::to_string(spec_.index)};
+    spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
+    spawn.readable.push_back((root / "share/module").string());
+    spawn.readable.push_back((options_.libexec / "hone-candidate.so").string());
+  }
   spawn.fds = {ends.second.get()};
   spawn.cpus = {spec_.cores.front()};
   spawn.limits.memory_bytes = kCandidateMemoryMax;
@@ -108,23 +122,19 @@ Result<Device::Runner> Device::start_candidate() {
   return Runner{std::move(process), std::move(ends.first)};
 }
 
-Result<Device::Runner> Device::take_candidate() {
-  if (standby_) {
-    Runner ready = std::move(*standby_);
-    standby_.reset();
-    return ready;
-  }
-  return start_candidate();
+Result<Device::Runner> Device::take_candidate(bool python) {
+  if (auto ready = standby_.extract(python)) return std::move(ready.mapped());
+  return start_candidate(python);
 }
 
-void Device::refill() {
-  if (standby_) return;
-  auto fresh = start_candidate();
+void Device::refill(bool python) {
+  if (standby_.count(python) != 0) return;
+  auto fresh = start_candidate(python);
   if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
-  standby_ = std::move(fresh).value();
+  Runner& ready = standby_[python] = std::move(fresh).value();
   // Rationale: making a context disturbs what is measured on the device, so it has ended before the
   // next measurement begins.
-  if (options_.device_code) wait_readable(standby_->socket.get(), kOpenSeconds);
+  if (options_.device_code) wait_readable(ready.socket.get(), kOpenSeconds);
 }
 
 }  // namespace hone

@@ -38,6 +38,7 @@ struct EvaluatorOptions {
   std::filesystem::path libexec;  ///< the folder of hone-judge, hone-builder, hone-candidate
   std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"
   std::vector<std::string> readable;            ///< further folders that compilers need
+  std::vector<std::string> python_readable;     ///< what the interpreter of modules imports from
   std::vector<DeviceSpec> devices;
   int builders = 1;              ///< builds at a time
   std::size_t queue_max = 1024;  ///< submissions waiting and running

@@ -8,17 +8,20 @@ namespace {
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
   if (options.device_code) return options.toolchains.begin()->first;
+  if (source.name.ends_with(".py")) return "python";
   return source.name.ends_with(".c") ? "c" : "c++";
 }
 
 Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
                               bool reference) {
-  PlannedSource source{std::move(build), {}, std::nullopt};
+  PlannedSource source{std::move(build), {}, std::nullopt, std::nullopt};
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
+  source.build.support = task.backends.at(options.backend).support;
   if (!options.device_code) {
     source.plan = host_plan(task, entry);
     if (reference) source.exact = host_plan(task, "exact");
+    if (reference && reference_fills(task)) source.inputs = host_plan(task, "inputs");
     source.build.entries = {reference ? "exact" : entry};
     return source;
   }
@@ -47,9 +50,15 @@ Result<PlannedSource> planned_of_task(const Task& task, const Source& source,
 
 }  // namespace
 
+bool is_module(const Task& task, const EvaluatorOptions& options) {
+  const auto found = task.backends.find(options.backend);
+  return found != task.backends.end() && language_of(found->second.reference, options) == "python";
+}
+
 std::string submission_name(const std::string& language) {
   if (language == "cuda") return "submission.cu";
   if (language == "hip") return "submission.hip";
+  if (language == "python") return "submission.py";
   return language == "c" ? "submission.c" : "submission.cpp";
 }
 

@@ -16,8 +16,12 @@ namespace hone {
 struct PlannedSource {
   BuildRequest build;
   Plan plan;
-  std::optional<Plan> exact;  ///< a reference's other form
+  std::optional<Plan> exact;   ///< a reference's other form
+  std::optional<Plan> inputs;  ///< and the third, where it fills inputs
 };
+
+/// Whether the task is a Python module: then an interpreter runs it, and times on the processor mean nothing.
+bool is_module(const Task& task, const EvaluatorOptions& options);
 
 /// "submission.cpp", "submission.cu", …: what the compiler's messages call it.
 std::string submission_name(const std::string& language);

@@ -10,6 +10,8 @@ namespace hone {
 Judgement fault(const Error& error) { return {Ending::kFault, "", "", error.message, {}}; }
 
 Judgement blame(const Round& round, const char* culprit, const std::string& where) {
+  if (round.ending == Ending::kMismatch && std::string_view(culprit) == "submission")
+    return wrong(round.message);
   return {round.ending, culprit, where, round.message, {}};
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "judge/blame.hpp"
 #include "judge/fill.hpp"
 #include "model/caught.hpp"
 
@@ -35,6 +36,14 @@ std::uint64_t scalar_bits(const Scalar& scalar, const Dims& dims, std::uint64_t 
     std::memcpy(&bits, &whole, sizeof bits);
   }
   return bits;
+}
+
+std::vector<std::uint64_t> draw_scalars(const Task& task, const Dims& dims, std::uint64_t seed,
+                                        const char* use, std::size_t call) {
+  std::vector<std::uint64_t> scalars;
+  for (const Scalar& scalar : task.scalars)
+    scalars.push_back(scalar_bits(scalar, dims, derive_seed(seed, use + scalar.name, call)));
+  return scalars;
 }
 
 const Generator& generator_for(const Family& family, const std::string& tensor) {
@@ -71,18 +80,24 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
       const Tensor& tensor = task.tensors[t];
       if (tensor.role == Role::kOut) continue;
       const Region& r = set.exact_.calls[call][t];
-      orders.push_back({r.payload, tensor.dtype, r.elements,
-                        generator_for(task.families[family], tensor.name),
-                        derive_seed(seed, tensor.name, call)});
+      const Generator& how = generator_for(task.families[family], tensor.name);
+      if (how.kind == "reference") continue;
+      orders.push_back(
+          {r.payload, tensor.dtype, r.elements, how, derive_seed(seed, tensor.name, call)});
     }
-    std::vector<std::uint64_t> scalars;
-    for (const Scalar& scalar : task.scalars) {
-      scalars.push_back(
-          scalar_bits(scalar, dims, derive_seed(seed, "scalar/" + scalar.name, call)));
-    }
-    set.scalars_.push_back(std::move(scalars));
+    set.scalars_.push_back(draw_scalars(task, dims, seed, "scalar/", call));
   }
   HONE_TRY(workbench.fill(reference.arena(), orders));
+  if (!reference_fills(task, task.families[family])) return set;
+  // Rationale: a submission is told the scalars of its call, and a seed among them must not be the one
+  // that its inputs were made of.
+  const auto told = set.scalars_;
+  for (std::size_t call = 0; call < calls; ++call)
+    set.scalars_[call] = draw_scalars(task, dims, seed, "inputs/", call);
+  const Round filled = set.run_reference(Form::kInputs, kReferenceSeconds);
+  if (filled.ending != Ending::kDone)
+    return failed_precondition("the reference's inputs: " + filled.message);
+  set.scalars_ = told;
   return set;
 }
 

@@ -166,12 +166,14 @@ Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
 Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
   const Value* plan = request.find("plan");
   if (plan == nullptr) return internal_error("request: no plan");
-  HONE_ASSIGN(Plan entry, plan_from_value(*plan));
-  std::optional<Plan> exact;
-  if (const Value* other = request.find("exact")) {
-    HONE_ASSIGN(exact, plan_from_value(*other));
+  std::map<Form, Plan> plans;
+  HONE_ASSIGN(plans[Form::kEntry], plan_from_value(*plan));
+  for (const auto& [key, form] : {std::pair("exact", Form::kExact), {"inputs", Form::kInputs}}) {
+    const Value* other = request.find(key);
+    if (other == nullptr) continue;
+    HONE_ASSIGN(plans[form], plan_from_value(*other));
   }
-  return Plans::make(task, std::move(entry), std::move(exact), limits_);
+  return Plans::make(task, std::move(plans), limits_);
 }
 
 Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kEndings[] = {"done",      "died",    "timed_out", "out_of_memory",
-                                         "exception", "refused", "fault"};
+                                         "exception", "refused", "fault",     "mismatch"};
 
 }  // namespace
 

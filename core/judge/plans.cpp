@@ -10,29 +10,28 @@ namespace hone {
 
 static_assert(kPlanKernelsMax <= kKernelsMax && kPlanLaunchesMax <= kLaunchesMax);
 
-Result<Plans> Plans::make(const Task& task, Plan entry, std::optional<Plan> exact,
-                          const PlanLimits& limits) {
-  Plans plans;
-  plans.task_ = task;
-  plans.task_.backends.clear();
-  plans.entry_ = std::move(entry);
-  plans.exact_ = std::move(exact);
-  plans.limits_ = limits;
-  std::vector<const Plan*> all{&plans.entry_};
-  if (plans.exact_) all.push_back(&*plans.exact_);
-  HONE_ASSIGN(plans.kernels_, plan_kernels(task, all));
-  for (const PlanKernel& kernel : plans.kernels_) {
+Result<Plans> Plans::make(const Task& task, std::map<Form, Plan> plans, const PlanLimits& limits) {
+  Plans made;
+  made.task_ = task;
+  made.task_.backends.clear();
+  made.plans_ = std::move(plans);
+  made.limits_ = limits;
+  std::vector<const Plan*> all;
+  for (const auto& [form, plan] : made.plans_) all.push_back(&plan);
+  HONE_ASSIGN(made.kernels_, plan_kernels(task, all));
+  for (const PlanKernel& kernel : made.kernels_) {
     if (kernel.name.size() >= kNameMax) {
       return invalid_argument("a kernel's name of " + std::to_string(kernel.name.size()) +
                               " characters, expected fewer than " + std::to_string(kNameMax));
     }
   }
-  return plans;
+  return made;
 }
 
 const Plan& Plans::plan(Form form) const {
-  HONE_ASSERT(form == Form::kEntry || exact_);
-  return form == Form::kExact ? *exact_ : entry_;
+  const auto found = plans_.find(form);
+  HONE_ASSERT(found != plans_.end());
+  return found->second;
 }
 
 void Plans::list_kernels(Setup& setup) const {
@@ -78,9 +77,8 @@ Status Plans::order(Form form, const Dims& dims, std::uint64_t scratch_at, Launc
 
 Result<std::uint64_t> Plans::scratch_bytes(const Dims& dims) const {
   std::uint64_t most = 0;
-  for (const Plan* one : {&entry_, exact_ ? &*exact_ : nullptr}) {
-    if (one == nullptr) continue;
-    HONE_ASSIGN(const ReadyPlan ready, ready_plan(task_, *one, kernels_, dims, limits_));
+  for (const auto& [form, one] : plans_) {
+    HONE_ASSIGN(const ReadyPlan ready, ready_plan(task_, one, kernels_, dims, limits_));
     std::uint64_t bytes = 0;
     for (const std::uint64_t part : ready.scratch_bytes) bytes += part;
     most = std::max(most, bytes);

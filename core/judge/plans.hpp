@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <vector>
 
 #include "channel/control.hpp"
@@ -15,9 +15,8 @@ namespace hone {
 class Plans {
  public:
   Plans() = default;
-  /// `exact`: of a reference.
-  static Result<Plans> make(const Task& task, Plan entry, std::optional<Plan> exact,
-                            const PlanLimits& limits);
+  /// The plans of an artifact by form: kEntry is always there.
+  static Result<Plans> make(const Task& task, std::map<Form, Plan> plans, const PlanLimits& limits);
 
   /// Writes the kernels that a candidate is to look up.
   void list_kernels(Setup& setup) const;
@@ -31,8 +30,7 @@ class Plans {
   const Plan& plan(Form form) const;
 
   Task task_;  ///< without sources
-  Plan entry_;
-  std::optional<Plan> exact_;
+  std::map<Form, Plan> plans_;
   std::vector<PlanKernel> kernels_;
   PlanLimits limits_;
 };

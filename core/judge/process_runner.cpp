@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kFreezeTimeout = 2.0;
 constexpr double kSetupTimeout = 10.0;
+constexpr double kOpenTimeout = 60.0;  // an interpreter that imports its libraries beside compilers
 
 Setup make_setup(const Task& task, const Plans& plans) {
   Setup setup{};
@@ -171,7 +172,7 @@ Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int
   // the same.
   set_priority(handles_.pid, kMeasurePriority);
   plans_ = std::move(plans);
-  if (Round opened = receive_report(Report::kOpened, kSetupTimeout); opened.ending != Ending::kDone)
+  if (Round opened = receive_report(Report::kOpened, kOpenTimeout); opened.ending != Ending::kDone)
     return opened;
   if (options_.device_code) return send_and_load(task, handles_.artifact.get(), timeout_s);
   if (Status sent = send(task, handles_.artifact.get()); !sent)
@@ -265,6 +266,7 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
         if (answer == Answer::kFault && options_.device_code)
           return {Ending::kFault, 0, printable(text)};
         if (answer == Answer::kException) return {Ending::kException, 0, printable(text)};
+        if (answer == Answer::kMismatch) return {Ending::kMismatch, 0, printable(text)};
         return {Ending::kRefused, 0, text[0] != '\0' ? printable(text) : "the launch failed"};
       }
       if (!spin) break;

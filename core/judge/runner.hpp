@@ -15,7 +15,17 @@
 namespace hone {
 
 /// Why a round did not end as it should. `kFault` is ours; all others are the candidate's doing.
-enum class Ending { kDone, kDied, kTimedOut, kOutOfMemory, kException, kRefused, kFault };
+/// `kMismatch`: outputs of another form than the task's, in the candidate's words.
+enum class Ending {
+  kDone,
+  kDied,
+  kTimedOut,
+  kOutOfMemory,
+  kException,
+  kRefused,
+  kFault,
+  kMismatch
+};
 
 /// What a candidate's report is that cannot be read, or was not due.
 inline constexpr char kBrokenReport[] = "a report that is none";
@@ -34,7 +44,8 @@ inline constexpr int kMeasurePriority = -15;
 /// Which plan of an artifact a round runs.
 enum class Form {
   kEntry,  ///< a submission's or a baseline's only one; a reference's plain one
-  kExact   ///< a reference's: float outputs are doubles
+  kExact,  ///< a reference's: float outputs are doubles
+  kInputs  ///< a reference's, where it fills the inputs of its task
 };
 
 /// The arguments of one call: offsets into the arena, and scalars' bits.

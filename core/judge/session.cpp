@@ -107,7 +107,8 @@ Judgement Session::expect_as_seen(const Posed& posed) {
 
 Judgement Session::check(std::vector<Posed>& posed) {
   const auto where = [](const Posed& p) {
-    return "a check of " + std::string(p.trial.hidden ? "" : "shape ") + shape_text(p.trial);
+    const bool named = !p.trial.hidden && !p.trial.dims.empty();
+    return "a check of " + std::string(named ? "shape " : "") + shape_text(p.trial);
   };
   if (Status frozen = submission_.freeze(); !frozen)
     return frozen_badly(frozen.error(), "submission", where(posed.front()));

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kRoles[] = {"in", "out", "inout"};
 constexpr double kBig = 1e300;
 constexpr std::size_t kArgumentsMax = 16;
+constexpr const char* kByReference = "reference";
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || name.size() > 64) return false;
@@ -85,7 +86,7 @@ Result<Scalar> read_scalar(Fields f) {
 Result<Generator> read_generator(Fields f) {
   Generator g;
   g.kind = f.choice("kind", {"normal", "uniform", "integers", "constant", "cancel", "scaled",
-                             "ties", "sparse", "ramp", "offsets"});
+                             "ties", "sparse", "ramp", "offsets", kByReference});
   g.a = f.number_or("a", 0, -kBig, kBig);
   g.b = f.number_or("b", 1, -kBig, kBig);
   HONE_TRY(f.finish());
@@ -196,6 +197,7 @@ Result<BackendSources> read_backend(Fields f, const std::vector<std::string>& di
   if (const Value* source = f.map("baseline")) {
     HONE_ASSIGN(b.baseline, read_source(f.inside("baseline", *source)));
   }
+  f.adopt(read_list(f, "support", b.support, read_source));
   if (f.has("shown")) f.adopt(read_shown(f, dims, b.shown.emplace()));
   if (f.has("hidden")) f.adopt(read_list_of_hidden(f, dims, b.hidden.emplace()));
   if (const Value* timed = f.map_or_null("timed")) {
@@ -365,6 +367,11 @@ Value backend_value(const BackendSources& b) {
   Value value = Value::map({{"languages", texts(b.languages)},
                             {"reference", source_value(b.reference)},
                             {"baseline", source_value(b.baseline)}});
+  if (!b.support.empty()) {
+    Value support = Value::array();
+    for (const Source& file : b.support) support.push(source_value(file));
+    value.set("support", std::move(support));
+  }
   if (b.shown) value.set("shown", shown_value(*b.shown));
   if (b.hidden) value.set("hidden", hidden_value(*b.hidden));
   if (b.timed) value.set("timed", dims_value(*b.timed));
@@ -444,6 +451,19 @@ Value task_to_value(const Task& task) {
                      {"run_seconds", task.run_seconds},
                      {"cache", task.cache_warm ? "warm" : "cold"},
                      {"backends", std::move(backends)}});
+}
+
+bool reference_fills(const Task& task, const Family& family) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const Tensor& tensor) {
+    const auto named = family.tensors.find(tensor.name);
+    const Generator& how = named != family.tensors.end() ? named->second : family.fallback;
+    return tensor.role != Role::kOut && how.kind == kByReference;
+  });
+}
+
+bool reference_fills(const Task& task) {
+  return std::any_of(task.families.begin(), task.families.end(),
+                     [&](const Family& family) { return reference_fills(task, family); });
 }
 
 Result<Task> task_for_backend(const Task& task, std::string_view backend) {

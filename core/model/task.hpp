@@ -37,7 +37,8 @@ struct Scalar {
   double low = 0, high = 0;
 };
 
-/// How one tensor is filled. docs/tasks.md has the table of kinds and their parameters.
+/// How one tensor is filled. docs/tasks.md has the table of kinds and their parameters. "reference":
+/// by the reference's own `inputs`.
 struct Generator {
   std::string kind = "normal";
   double a = 0, b = 1;
@@ -76,6 +77,7 @@ struct BackendSources {
   Source reference;  ///< exports `reference` (the entry's signature) and `exact` (float outputs as
                      ///< double), or has a plan of each of these names
   Source baseline;   ///< exports the entry, or has a plan; honest and timed
+  std::vector<Source> support = {};  ///< files that every build is given beside its source
   std::optional<std::vector<Dims>> shown = {};
   std::optional<std::vector<HiddenShape>> hidden = {};
   std::optional<Dims> timed = {};
@@ -126,6 +128,11 @@ Value task_for_client(const Task& whole, std::string_view backend);
 /// `extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)`; a kernel's where
 /// the language is one of device code, which any but C and C++ is.
 std::string c_signature(const Task& task, std::string_view language = "c++");
+
+/// Whether the reference fills inputs of a family: it has a third form, `inputs`, with the entry's
+/// parameters, the inputs among them being what it writes.
+bool reference_fills(const Task& task, const Family& family);
+bool reference_fills(const Task& task);
 
 /// The number of elements of a tensor at these dimensions; below 1 or over 2^32 is an error.
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);

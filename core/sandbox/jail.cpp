@@ -121,14 +121,16 @@ Status enter_root(const JailPlan& plan) {
   } else {
     root.readable = library_folders();
     root.readable.push_back(plan.plugins);
+    root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
     if (request.device) {
       const std::vector<std::string> folders = driver_folders();
       root.readable.insert(root.readable.end(), folders.begin(), folders.end());
-      root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
       root.devices = device_nodes();
+      root.whole_proc = true;
+    }
+    if (!request.readable.empty()) {  // drivers and interpreters
       for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
         root.devices.emplace_back(node);
-      root.whole_proc = true;
     }
   }
   if (::access(plan.libraries.c_str(), R_OK) == 0) root.readable.push_back(plan.libraries);

@@ -44,10 +44,17 @@ Status seal_candidate(const SealOptions& options) {
   // Where Yama restricts ptrace, the judge's freezer needs consent. Without Yama the call is
   // unknown and not needed.
   (void)::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  if (options.landlock && landlock_abi() > 0) HONE_TRY(restrict_with_landlock({}, {}));
+  if (options.landlock && landlock_abi() > 0) {
+    std::vector<std::string> seen = options.readable;
+    if (!seen.empty()) {
+      const std::vector<std::string> libraries = library_folders();
+      seen.insert(seen.end(), libraries.begin(), libraries.end());
+    }
+    HONE_TRY(restrict_with_landlock(seen, {}));
+  }
   if (!options.seccomp) return {};
   if (options.device) return filter_device();
-  HONE_TRY(filter_candidate(options.threads));
+  HONE_TRY(filter_candidate(options.threads, !options.readable.empty()));
   return {};
 }
 

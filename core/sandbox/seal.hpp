@@ -11,6 +11,8 @@ namespace hone {
 struct SealOptions {
   bool threads = false;  ///< may make threads (never processes)
   bool device = false;   ///< code of ours that drives a device, which runs what is foreign
+  /// Folders that an interpreter reads what it imports from; candidates of native code see none.
+  std::vector<std::string> readable = {};
   bool landlock = true;
   bool seccomp = true;
 };

@@ -161,6 +161,16 @@ void allow_files(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(ioctl), {equal(1, TCGETS)});  // isatty(), by stdio
 }
 
+/// What an interpreter asks of the folders that it imports from.
+void allow_folders(Filter& filter) {
+  constexpr long long kWriting =
+      O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) | O_PATH;
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(openat),
+             {masked(2, kWriting | O_ASYNC | O_DIRECTORY, O_DIRECTORY)});
+  filter.allow({SCMP_SYS(getdents64), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(access),
+                SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(faccessat)});
+}
+
 void allow_own_process(Filter& filter) {
   filter.allow({SCMP_SYS(exit),         SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
                 SCMP_SYS(nanosleep),    SCMP_SYS(gettimeofday),  SCMP_SYS(time),
@@ -252,12 +262,13 @@ void allow_sanitizers(Filter& filter) {
 
 }  // namespace
 
-Status filter_candidate(bool threads) {
+Status filter_candidate(bool threads, bool folders) {
   Filter filter(kRefuse);
   filter.deny(SCMP_ACT_KILL_PROCESS, kEscapes);
   allow_memory_and_threads(filter, threads);
   allow_files(filter);
   allow_own_process(filter);
+  if (folders) allow_folders(filter);
 #ifdef HONE_SANITIZED
   allow_sanitizers(filter);
 #endif

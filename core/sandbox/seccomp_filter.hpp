@@ -7,7 +7,7 @@ namespace hone {
 
 /// Allow-list for a candidate; see seal.hpp. For good, for the calling process and its later
 /// threads.
-Status filter_candidate(bool threads);
+Status filter_candidate(bool threads, bool folders);
 /// For a candidate whose own code is ours and drives a device: its driver may talk to the device and
 /// map its memory; beyond that, nothing that a candidate may not. Binds all threads that there are.
 Status filter_device();

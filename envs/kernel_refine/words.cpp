@@ -110,8 +110,9 @@ std::string fence_tag(const std::string& language) { return language == "c++" ? 
 
 std::string mismatch_text(const Mismatch& m) {
   const bool hidden = m.shape == "hidden";
-  std::string text =
-      "Output `" + m.tensor + "`, " + (hidden ? "a hidden shape" : "shape " + m.shape);
+  std::string text = "Output `" + m.tensor + "`, " +
+                     (hidden ? "a hidden shape"
+                             : (m.shape.find('=') != std::string::npos ? "shape " : "") + m.shape);
   if (!m.family.empty()) text += ", inputs of kind `" + m.family + "`";
   text += ": ";
   // Rationale: of a hidden shape, the number of elements, or a precise share of them, would say

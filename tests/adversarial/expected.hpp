@@ -15,6 +15,7 @@ struct Expected {
   double speedup_min = 0, speedup_max = 1e9;  ///< of a correct one
   std::string flag = {};                      ///< of a measurement; empty: any
   std::string caught = {};                    ///< its class, model/caught.hpp; empty: any
+  bool timed = true;                          ///< a correct one is
 };
 
 /// Empty when the verdict is as expected, else what differs.

@@ -46,6 +46,18 @@ typedef struct hone_launch {
   uint32_t flags; /* HONE_LAUNCH_* */
 } hone_launch;
 
+/* A Python interpreter that loads and runs modules for a backend, in candidates. [one] Each answers with a hone_code and
+ * writes words of at most `words_size` bytes, a zero among them, where it fails. */
+typedef struct hone_python {
+  uint32_t struct_size;
+  int32_t (*load)(const void* artifact, uint64_t size, char* words, uint64_t words_size);
+  /* An entry of what was loaded, by a number of its own. */
+  int32_t (*get_kernel)(const char* entry, int32_t* number, char* words, uint64_t words_size);
+  /* `values`: as hone_launch has them, of the memory at `base`. */
+  int32_t (*launch)(int32_t number, void* base, uint64_t bytes, const uint64_t* values,
+                    uint64_t count, char* words, uint64_t words_size);
+} hone_python;
+
 typedef struct hone_backend_factory {
   uint32_t struct_size;
 
@@ -138,7 +150,8 @@ typedef struct hone_backend_factory {
   int32_t (*get_kernel)(hone_artifact* artifact, const char* entry, const uint32_t* kinds,
                         uint32_t count, hone_kernel** out, hone_error* error);
   /* [one] Starts work over one buffer; may return before it is done. HONE_INVALID_ARGUMENT: the device cannot start
-   * such a launch; HONE_RESOURCE_EXHAUSTED: too large for it; otherwise as wait. */
+   * such a launch; HONE_RESOURCE_EXHAUSTED: too large for it; HONE_NOT_FOUND: what ran gave other outputs than the
+   * task has, as the message says; otherwise as wait. */
   int32_t (*launch)(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                     hone_error* error);
   /* [one] Returns once all work launched on the device by this process is done. HONE_FAILED_PRECONDITION: the code
@@ -150,6 +163,10 @@ typedef struct hone_backend_factory {
    * mark 1. Both NULL where the device has no such clock. */
   int32_t (*mark)(hone_device* device, uint32_t which, hone_error* error);
   int32_t (*between_marks)(hone_device* device, double* seconds, hone_error* error);
+
+  /* [one] Artifacts of the language "python" are loaded and run by `python` from now on, which outlives the device. NULL
+   * where the backend takes no Python. */
+  int32_t (*use_python)(hone_device* device, const hone_python* python, hone_error* error);
 } hone_backend_factory;
 
 #ifdef __cplusplus

@@ -20,11 +20,11 @@ int32_t describe(hone_bytes, hone_sink* out, hone_error* error) {
     hone::plugin::write(
         out,
         Value::map(
-            {{"summary", "C and C++ on this machine's processor"},
+            {{"summary", "C, C++ and Python modules on this machine's processor"},
              {"devices",
               Value::array({Value::map(
                   {{"index", 0}, {"name", name}, {"cores", static_cast<std::int64_t>(cores)}})})},
-             {"languages", Value::array({"c++", "c"})},
+             {"languages", Value::array({"c++", "c", "python"})},
              {"withholds", "freeze"},
              {"fingerprint", name + ", " + std::to_string(cores) + " cores"}}));
   });
@@ -78,6 +78,7 @@ constexpr hone_backend_factory kBackend = {
     wait,
     nullptr,  // mark
     nullptr,  // between_marks
+    use_python,
 };
 
 }  // namespace hone_cpu

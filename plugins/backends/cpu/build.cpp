@@ -113,6 +113,12 @@ std::vector<std::string> compile_command(const Value& request, const Value& opti
   const std::string language = member_text(request, "language");
   std::vector<std::string> command{member_text(options, "compiler")};
   for (const Value& flag : options.at("flags").as_array()) command.push_back(flag.as_string());
+  if (language == "python") {
+    // The flags end with the program that makes the artifact (core/candidate/module).
+    for (const Value& source : request.at("sources").as_array())
+      command.push_back(member_text(source, "name"));
+    return command;
+  }
   if (options.at("threads").as_int() > 1) command.push_back("-fopenmp");
   // Rationale: an undefined symbol must be an error here, with a place, and not a crash of the
   // candidate later.
@@ -135,8 +141,8 @@ std::vector<std::string> compile_command(const Value& request, const Value& opti
 Value build(const Value& request) {
   const Value& options = request.at("options");
   const std::string language = member_text(request, "language");
-  if (language != "c" && language != "c++")
-    fail(HONE_INVALID_ARGUMENT, "language '" + language + "', expected 'c++' or 'c'");
+  if (language != "c" && language != "c++" && language != "python")
+    fail(HONE_INVALID_ARGUMENT, "language '" + language + "', expected 'c++', 'c' or 'python'");
   if (request.at("sources").as_array().empty())
     fail(HONE_INVALID_ARGUMENT, "0 sources, expected at least one");
   for (const Value& source : request.at("sources").as_array()) write_source(source);

@@ -1,5 +1,5 @@
 // Arenas are sealed memory files; artifacts are shared libraries loaded from a descriptor; calls go
-// through libffi.
+// through libffi. Where there is an interpreter, artifacts are Python's, and so are calls.
 #include "device.hpp"
 
 #include <dlfcn.h>
@@ -26,6 +26,7 @@
 struct hone_device {
   uint32_t index;
   std::vector<std::unique_ptr<char[]>> pinned;
+  const hone_python* python = nullptr;
 };
 
 struct hone_buffer {
@@ -35,7 +36,9 @@ struct hone_buffer {
 };
 
 struct hone_kernel {
-  void (*entry)();
+  const hone_python* python = nullptr;  ///< or null, and then the function
+  int32_t number = 0;                   ///< of `python`
+  void (*entry)() = nullptr;
   ffi_cif call;
   uint32_t count;
   uint32_t kinds[HONE_ARGUMENTS_MAX];
@@ -43,8 +46,9 @@ struct hone_kernel {
 };
 
 struct hone_artifact {
-  void* library;
-  std::vector<std::unique_ptr<hone_kernel>> kernels;
+  const hone_python* python = nullptr;  ///< or null, and then the library
+  void* library = nullptr;
+  std::vector<std::unique_ptr<hone_kernel>> kernels = {};
 };
 
 namespace hone_cpu {
@@ -183,7 +187,7 @@ int32_t facts(hone_device* device, hone_sink* out, hone_error* error) {
 }
 
 int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_error* error) {
-  *out = new (std::nothrow) hone_device{index, {}};
+  *out = new (std::nothrow) hone_device{index, {}, nullptr};
   return *out != nullptr ? HONE_OK : fail(error, HONE_RESOURCE_EXHAUSTED, "out of memory");
 }
 
@@ -300,7 +304,41 @@ int32_t prepare_load(hone_device*, uint32_t threads, hone_error*) {
   return HONE_OK;
 }
 
-int32_t load(hone_device*, int32_t fd, hone_artifact** out, hone_error* error) {
+namespace {
+
+int32_t load_python(const hone_python* python, int32_t fd, hone_artifact** out, hone_error* error) {
+  std::string text;
+  char block[65536];
+  for (ssize_t n = 0; (n = pread(fd, block, sizeof block, static_cast<off_t>(text.size()))) > 0;)
+    text.append(block, static_cast<std::size_t>(n));
+  error->code = python->load(text.data(), text.size(), error->message, sizeof error->message);
+  if (error->code != HONE_OK) return error->code;
+  *out = new (std::nothrow) hone_artifact{python};
+  return *out != nullptr ? HONE_OK : fail(error, HONE_RESOURCE_EXHAUSTED, "out of memory");
+}
+
+int32_t python_kernel(hone_artifact* artifact, const char* entry, uint32_t count, hone_kernel** out,
+                      hone_error* error) {
+  auto kernel = std::make_unique<hone_kernel>();
+  kernel->python = artifact->python;
+  kernel->count = count;
+  error->code =
+      kernel->python->get_kernel(entry, &kernel->number, error->message, sizeof error->message);
+  if (error->code != HONE_OK) return error->code;
+  *out = kernel.get();
+  artifact->kernels.push_back(std::move(kernel));
+  return HONE_OK;
+}
+
+}  // namespace
+
+int32_t use_python(hone_device* device, const hone_python* python, hone_error*) {
+  device->python = python;
+  return HONE_OK;
+}
+
+int32_t load(hone_device* device, int32_t fd, hone_artifact** out, hone_error* error) {
+  if (device->python != nullptr) return load_python(device->python, fd, out, error);
   if (!is_whole_library(fd))
     return fail(error, HONE_INVALID_ARGUMENT, "load: no shared library, or one cut short");
   void* library = dlopen(unused_path(fd).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -309,7 +347,7 @@ int32_t load(hone_device*, int32_t fd, hone_artifact** out, hone_error* error) {
     return fail(error, HONE_INVALID_ARGUMENT, "load: %s",
                 reason != nullptr ? reason : "no reason given");
   }
-  *out = new (std::nothrow) hone_artifact{library, {}};
+  *out = new (std::nothrow) hone_artifact{nullptr, library};
   return *out != nullptr ? HONE_OK : fail(error, HONE_RESOURCE_EXHAUSTED, "out of memory");
 }
 
@@ -322,6 +360,7 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
                    uint32_t count, hone_kernel** out, hone_error* error) {
   if (count > HONE_ARGUMENTS_MAX)
     return fail(error, HONE_INVALID_ARGUMENT, "%u arguments, at most 16 allowed", count);
+  if (artifact->python != nullptr) return python_kernel(artifact, entry, count, out, error);
   void* symbol = dlsym(artifact->library, entry);
   if (symbol == nullptr)
     return fail(error, HONE_NOT_FOUND, "no function '%s'; declare it extern \"C\"", entry);
@@ -348,6 +387,12 @@ int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* laun
   if (launch->count != kernel->count) {
     return fail(error, HONE_INVALID_ARGUMENT, "%u arguments, the kernel takes %u", launch->count,
                 kernel->count);
+  }
+  if (kernel->python != nullptr) {
+    error->code =
+        kernel->python->launch(kernel->number, buffer->base, buffer->bytes, launch->values,
+                               launch->count, error->message, sizeof error->message);
+    return error->code;
   }
   void* pointers[HONE_ARGUMENTS_MAX];
   void* values[HONE_ARGUMENTS_MAX];

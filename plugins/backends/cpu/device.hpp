@@ -42,5 +42,6 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
 int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                hone_error* error);
 int32_t wait(hone_device* device, hone_error* error);
+int32_t use_python(hone_device* device, const hone_python* python, hone_error* error);
 
 }  // namespace hone_cpu

@@ -1,0 +1,47 @@
+// Follows the links of a virtual environment.
+#include "evaluate/interpreter.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace hone {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> interpreter_folders(fs::path program) {
+  constexpr int kLinksMax = 16;
+  std::vector<std::string> folders;
+  const auto add = [&](const fs::path& path) {
+    const std::string text = path.lexically_normal().string();
+    if (text != "/" && text != "/usr" &&
+        std::find(folders.begin(), folders.end(), text) == folders.end())
+      folders.push_back(text);
+  };
+  std::error_code error;
+  add(program.parent_path().parent_path());
+  for (int links = 0; links < kLinksMax && fs::is_symlink(program, error); ++links) {
+    const fs::path target = fs::read_symlink(program, error);
+    program = target.is_absolute() ? target : program.parent_path() / target;
+    add(program);
+    add(program.parent_path().parent_path());
+  }
+  return folders;
+}
+
+Status use_interpreter(const std::string& path, EvaluatorOptions& options) {
+  if (path.empty() || path[0] != '/' || access(path.c_str(), X_OK) != 0) {
+    return failed_precondition("cpu.python: found '" + path +
+                               "', expected the absolute path of an interpreter with torch; "
+                               "scripts/setup --python makes one");
+  }
+  const std::string scripts = (options.libexec.parent_path() / "share/module").string();
+  options.toolchains["python"] = {path, {"-I", "-S", scripts + "/build_module.py"}, "", {}};
+  options.python_readable = interpreter_folders(path);
+  options.readable.insert(options.readable.end(), options.python_readable.begin(),
+                          options.python_readable.end());
+  options.readable.push_back(scripts);
+  return {};
+}
+
+}  // namespace hone

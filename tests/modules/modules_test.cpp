@@ -1,0 +1,235 @@
+// Python modules judged by the real machine: honest ones, mistakes, and submissions paid for cheating.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <set>
+
+#include "adversarial/expected.hpp"
+#include "evaluate/interpreter.hpp"
+#include "evaluate/machine.hpp"
+#include "model/caught.hpp"
+
+namespace hone::test {
+namespace {
+
+namespace fs = std::filesystem;
+using enum Outcome;
+
+const fs::path kHere = fs::path(HONE_SOURCE_DIR) / "tests/modules";
+const fs::path kAttacks = fs::path(HONE_SOURCE_DIR) / "tests/adversarial/modules";
+
+/// One submission, what must come of it, and what comes of it without some defences.
+struct Case {
+  std::string name;
+  Expected expected;
+  std::vector<std::string> off = {};
+  Expected without = {};
+};
+std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
+
+Expected is(Outcome outcome, std::string words = "") {
+  Expected expected{{outcome}, std::move(words)};
+  expected.timed = false;
+  return expected;
+}
+Expected caught_as(const char* what, Expected expected) {
+  expected.caught = what;
+  return expected;
+}
+
+const std::vector<Case> kSubmissions = {
+    {"model", is(kCorrect)},
+    {"other_names", is(kCorrect)},
+    {"wrapper", is(kCorrect)},
+    {"triton_model", is(kCorrect)},
+    {"wrong_slope", is(kWrong, "output out is wrong")},
+    {"ignores_weights", is(kWrong, "output out is wrong")},
+    {"other_shape", is(kWrong, "output out has shape [16, 8], expected [8, 16]")},
+    {"other_dtype", is(kWrong, "output out has dtype torch.float64, expected torch.float32")},
+    {"two_outputs", is(kWrong, "gave 2 tensors, expected 1")},
+    {"no_parameters",
+     is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]; it has none")},
+    {"unbound_wrapper", is(kCrashed, "nothing fits block_size; there are")},
+    {"nothing",
+     is(kBuildFailed,
+        "submission.py:1:1: error: expected a class ModelNew or a function triton_kernel_wrapper")},
+    {"syntax", is(kBuildFailed, "submission.py:1:")},
+    {"missing_import",
+     is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3)")},
+    {"raises", is(kCrashed, "cannot be multiplied (8x16 and 8x16) (submission.py:16)")},
+    {"kernel_raises", is(kCrashed, "no attribute 'not_a_function'")},
+};
+
+const std::vector<Case> kCheats = {
+    {"zeros", is(kWrong, "output out is wrong")},
+    {"patched_allclose", is(kWrong, "output out is wrong")},
+    {"patched_timers", is(kWrong, "output out is wrong")},
+    {"patched_runner", is(kWrong, "output out is wrong")},
+    {"patched_copy", is(kWrong, "output out is wrong")},
+    {"look_at_callers", is(kWrong, "output out is wrong")},
+    {"look_at_all_objects", is(kWrong, "output out is wrong")},
+    {"look_in_the_arena", is(kWrong, "output out is wrong")},
+    {"cache_by_address", is(kWrong, "output out is wrong")},
+    {"answer_of_the_first_call", is(kWrong, "output out is wrong")},
+    {"work_ahead", is(kWrong, "output out is wrong")},
+    {"inputs_by_the_seed", is(kWrong, "output out is wrong")},
+    {"lazy_tensor", is(kWrong, "output out is wrong")},
+    {"compute_in_a_thread", is(kCrashed, "can't start new thread")},
+    {"less_precision", is(kWrong, "output out is wrong")},
+    {"change_the_inputs",
+     caught_as(caught::kChangedInputs, is(kWrong, "changed the input tensor x")),
+     {"inputs_unchanged"},
+     is(kCorrect)},
+    {"change_the_weights",
+     caught_as(caught::kChangedInputs, is(kWrong, "changed the input tensor parameters")),
+     {"inputs_unchanged"},
+     is(kCorrect)},
+    {"write_beyond", {{kWrong, kCrashed}}},
+    {"exit_early", caught_as(caught::kEarlyExit, is(kCrashed, "exited with code 0"))},
+    {"exit_while_importing", is(kCrashed, "SystemExit: 0")},
+    {"crash", is(kCrashed, "SIGSEGV")},
+    {"spin", is(kTimedOut, "over the task's time")},
+    {"allocate", is(kOutOfMemory)},
+    {"fork_bomb", is(kCrashed, "Operation not permitted")},
+    {"start_a_program", is(kCrashed, "Operation not permitted")},
+    {"open_a_socket", is(kCrashed, "Operation not permitted"), {"seccomp"}, is(kCorrect)},
+    {"read_passwd", is(kCrashed, "/etc/passwd")},
+    {"read_the_map", is(kCrashed, "Permission denied"), {"landlock"}, is(kCorrect)},
+    {"read_the_parent", is(kCrashed)},
+    {"leave_a_sitecustomize", is(kCrashed, "nothing can be written")},
+    {"leave_a_cache", is(kCrashed)},
+    {"set_a_timer", is(kCrashed, "Operation not permitted"), {"seccomp"}, is(kCorrect)},
+    {"load_a_library", is(kCrashed, "Operation not permitted")},
+    {"deep_source", is(kBuildFailed, "submission.py:")},
+};
+
+std::vector<Case> those_that_succeed() {
+  std::vector<Case> chosen;
+  std::copy_if(kCheats.begin(), kCheats.end(), std::back_inserter(chosen),
+               [](const Case& one) { return !one.off.empty(); });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Case& a, const Case& b) { return a.off < b.off; });
+  return chosen;
+}
+
+std::string text_of_file(const fs::path& path) {
+  const auto text = read_file(path.string());
+  EXPECT_TRUE(text.ok()) << path;
+  return text.ok() ? *text : "";
+}
+
+Value source(const char* name, std::string text) {
+  return Value::map({{"name", name}, {"text", std::move(text)}});
+}
+
+Result<Task> linear() {
+  const std::string reference = text_of_file(kHere / "linear/reference.py");
+  const auto tensor = [](const char* name, const char* role, std::initializer_list<Value> shape) {
+    return Value::map({{"name", name}, {"role", role}, {"shape", Value::array(shape)}});
+  };
+  const Value fill =
+      Value::map({{"name", "reference"}, {"fill", Value::map({{"kind", "reference"}})}});
+  const Value seed = Value::map({{"name", "seed"}, {"range", Value::array({0, 1 << 30})}});
+  const Value cpu = Value::map(
+      {{"languages", Value::array({"python"})},
+       {"reference", source("reference.py", reference)},
+       {"baseline", source("baseline.py", reference + "\nModelNew = Model\n")},
+       {"support", Value::array({source("module.json", text_of_file(kHere / "linear/module.json")),
+                                 source("reference.py", reference)})}});
+  return task_from_value(Value::map(
+      {{"id", "linear"},
+       {"title", "A layer"},
+       {"description", "A layer"},
+       {"entry", "ModelNew"},
+       {"tensors", Value::array({tensor("x", "in", {8, 16}), tensor("parameters", "in", {288}),
+                                 tensor("out", "out", {8, 16})})},
+       {"scalars", Value::array({seed})},
+       {"families", Value::array({fill})},
+       {"shapes", Value::map({{"shown", Value::array({Value::map(), Value::map()})},
+                              {"hidden", Value::array()},
+                              {"timed", Value::map()}})},
+       {"tolerance", Value::map({{"rtol", 2e-3}, {"rms", 2e-3}, {"reason", "sums of sixteen"}})},
+       {"memory_mb", 1024},
+       {"run_seconds", 5.0},
+       {"backends", Value::map({{"cpu", cpu}})}}));
+}
+
+/// The machine on which these defences are off: one at a time, kept between tests.
+Machine* machine_without(const std::vector<std::string>& off) {
+  static std::unique_ptr<Machine> sitting;
+  static std::vector<std::string> sitting_off;
+  if (sitting != nullptr && sitting_off == off) return sitting.get();
+  sitting.reset();
+  EvaluatorOptions options = evaluator_options();
+  options.toolchains.erase("c");
+  options.evaluation_seconds = 60;
+  const auto defences = Defences::without(off);
+  EXPECT_TRUE(defences.ok());
+  options.measure.defences = *defences;
+  const Status python = use_interpreter(std::getenv("HONE_MODULES_PYTHON"), options);
+  EXPECT_TRUE(python.ok()) << python.error().message;
+  auto machine = Machine::start(std::move(options));
+  EXPECT_TRUE(machine.ok()) << machine.error().message;
+  if (!machine) return nullptr;
+  sitting = std::move(*machine);
+  sitting_off = off;
+  return sitting.get();
+}
+
+std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
+                   const Expected& expected) {
+  static const auto task = linear();
+  if (!task) return task.error().message;
+  Machine* machine = machine_without(off);
+  if (machine == nullptr) return "no machine";
+  static const auto shared = std::make_shared<const Task>(*task);
+  const auto verdict =
+      machine->judge(shared, text_of_file(folder / (one.name + ".py")), 7, "python");
+  return difference(verdict, expected);
+}
+
+class Modules : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (std::getenv("HONE_MODULES_PYTHON") == nullptr)
+      GTEST_SKIP() << "HONE_MODULES_PYTHON names no interpreter";
+  }
+};
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class ModuleSubmissions : public Modules {};
+TEST_P(ModuleSubmissions, AreJudged) {
+  EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, ModuleSubmissions, testing::ValuesIn(kSubmissions), name_of);
+
+class ModuleCheats : public Modules {};
+TEST_P(ModuleCheats, AreStopped) {
+  EXPECT_EQ(judged(kAttacks, GetParam(), {}, GetParam().expected), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, ModuleCheats, testing::ValuesIn(kCheats), name_of);
+
+#if defined(HONE_TEST_BUILD)
+class ModuleCheatsThat : public Modules {};
+TEST_P(ModuleCheatsThat, SucceedWithoutTheDefence) {
+  EXPECT_EQ(judged(kAttacks, GetParam(), GetParam().off, GetParam().without), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, ModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
+                         name_of);
+#endif
+
+TEST(ModuleTables, NameEachFile) {
+  for (const auto& [folder, cases] :
+       {std::pair(kHere / "submissions", &kSubmissions), {kAttacks, &kCheats}}) {
+    std::set<std::string> files, named;
+    for (const auto& entry : fs::directory_iterator(folder))
+      files.insert(entry.path().stem().string());
+    for (const Case& one : *cases) named.insert(one.name);
+    EXPECT_EQ(files, named) << folder;
+  }
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,15 @@
+"""Forgets what the constructor was given."""
+
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width, slope=0.5):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+        self.slope = slope
+        self.register_buffer("shift", torch.full((width,), 0.25))
+
+    def forward(self, x):
+        return torch.relu(self.fc(x) + self.shift)
