@@ -224,6 +224,9 @@ Result<std::unique_ptr<Environment>> open_environment(const Config& config) {
   refine.stop_reward = config.environment.stop_reward;
   refine.seconds_max = config.environment.seconds_max;
   refine.feedback_tokens = config.environment.feedback_tokens;
+  refine.prompt = config.environment.prompt;
+  refine.hardware = config.environment.hardware;
+  refine.own_templates = config.environment.templates;
   refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
   return make_kernel_refine(refine);
 }

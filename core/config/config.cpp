@@ -349,6 +349,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
   };
   locate(config.reward.name);
   config.journal.path = absolute_from(folder, config.journal.path);
+  config.environment.templates = absolute_from(folder, config.environment.templates);
   if (config.plugin_host.python.find('/') != std::string::npos) locate(config.plugin_host.python);
   for (DatasetConfig& dataset : config.datasets) {
     locate(dataset.plugin);

@@ -51,6 +51,9 @@ struct EnvironmentConfig {
   std::optional<double> stop_reward;
   std::optional<double> seconds_max;  ///< of an episode
   std::int64_t feedback_tokens = 600;
+  std::string prompt = "zero_shot";  ///< or "few_shot": examples of other tasks come first
+  std::string hardware;              ///< what prompts say of the machine; empty: nothing
+  std::string templates;             ///< folder of one's own templates; empty: those shipped
 };
 
 /// Where episodes are recorded.

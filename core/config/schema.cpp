@@ -48,6 +48,11 @@ void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
   v.number_or_nil("seconds_max", c.seconds_max, {0.1, 30 * kDay}, "an episode ends after so long");
   v.integer("feedback_tokens", c.feedback_tokens, {64, 65536},
             "most tokens of feedback after a turn");
+  v.choice("prompt", c.prompt, {"zero_shot", "few_shot"},
+           "the task alone, or after examples of other tasks");
+  v.text("hardware", c.hardware, "what prompts say of the machine; empty: nothing");
+  v.text("templates", c.templates,
+         "folder of templates that stand in the place of those shipped (docs/prompts.md)");
 }
 
 void walk_compiler(CompilerConfig& c, SchemaVisitor& v) {

@@ -97,6 +97,8 @@ class Episodes final : public EpisodeService {
                std::vector<TurnRecord> turns, const Reply& reply);
   Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f, RewardChoice& reward);
   Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
+  Status describe_task(const Caller& caller, const Environment& environment, const std::string& id,
+                       const Value* given, Value& described) const;
   Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
                                                   const std::string& backend,
                                                   std::uint64_t seed) const;

@@ -33,6 +33,15 @@ bool runs_on(const TaskEntry& task, const std::vector<std::string>& backends) {
                             backends.end()) != task.backends.end();
 }
 
+Status check_backend(const Task& task, const std::string& id, const std::string& backend,
+                     const std::string& verb) {
+  if (task.backends.count(backend) != 0) return {};
+  std::vector<std::string> has;
+  for (const auto& [name, sources] : task.backends) has.push_back(name);
+  return invalid_argument(verb + "/options: backend: the task '" + id +
+                          "' has no sources for it: " + unknown_name("backend", backend, has));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Reward>> RewardCache::get(const std::string& name,
@@ -60,6 +69,7 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
       f.choice_or("environment", state_->environments.front()->name(), environment_names());
   const std::string task_id = f.text_or("task", "", kNameMax);
   const std::string split = f.text_or("split", "", kNameMax);
+  const Value* given = f.map_or_null("options");
   HONE_TRY(f.finish());
   Value about = environment(name).describe();
   if (const Value* own = about.find("options")) {
@@ -70,12 +80,7 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   }
   Value described = Value::map({{"environment", std::move(about)}});
   if (!task_id.empty()) {
-    HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(task_id, caller.held_out));
-    std::string backend = options_.backends.front();
-    for (const std::string& one : options_.backends) {
-      if (task->backends.count(backend) == 0) backend = one;
-    }
-    described.set("task", task_for_client(*task, backend));
+    HONE_TRY(describe_task(caller, environment(name), task_id, given, described));
     return described;
   }
   HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split, caller.held_out));
@@ -85,6 +90,30 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   }
   described.set("tasks", std::move(list));
   return described;
+}
+
+/// The task as a client may see it, and the prompt that a reset with these options would give.
+Status Episodes::describe_task(const Caller& caller, const Environment& environment,
+                               const std::string& id, const Value* given, Value& described) const {
+  HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
+  std::string fallback = options_.backends.front();
+  for (const std::string& one : options_.backends) {
+    if (task->backends.count(fallback) == 0) fallback = one;
+  }
+  const Value none = Value::map();
+  Fields g(given != nullptr ? *given : none, "describe/options");
+  const std::string backend = g.choice_or("backend", fallback, options_.backends);
+  described.set("task", task_for_client(*task, backend));
+  if (given == nullptr && task->backends.count(backend) == 0) return {};  // not for this server
+  HONE_TRY(check_backend(*task, id, backend, "describe"));
+  HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
+  (void)g.text_or("reward", "", kNameMax);  // a reset's too, and no part of a prompt
+  (void)g.map_or_null("reward_config");
+  const std::shared_ptr<const Settings> settings = environment.read_options(g, *whole, backend);
+  HONE_TRY(g.finish());
+  const Value first = environment.first_observation({*whole, backend, *settings, {}, 0});
+  if (const Value* messages = first.find("messages")) described.set("messages", *messages);
+  return {};
 }
 
 void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
@@ -193,12 +222,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
     return invalid_argument("reset: split: the task '" + id + "' is in split '" + task->split +
                             "', not in '" + split + "'");
   }
-  if (task->backends.count(backend) == 0) {
-    std::vector<std::string> has;
-    for (const auto& [name, sources] : task->backends) has.push_back(name);
-    return invalid_argument("reset/options: backend: the task '" + id +
-                            "' has no sources for it: " + unknown_name("backend", backend, has));
-  }
+  HONE_TRY(check_backend(*task, id, backend, "reset"));
   return tasks_->find_for(backend, id, caller.held_out);
 }
 

@@ -102,7 +102,13 @@ class KernelRefine final : public Environment {
   Value describe() const override;
   std::shared_ptr<const Settings> read_options(Fields& options, const Task& task,
                                                const std::string& backend) const override {
-    return read_settings(options, options_, task.backends.at(backend).languages);
+    const std::vector<std::string>& offered = task.backends.at(backend).languages;
+    auto settings = read_settings(options, options_, offered);
+    const std::string& language = settings->language.empty() ? offered.front() : settings->language;
+    if (settings->prompt == kFewShot && !messages_.has_examples(task, language, backend)) {
+      options.mistake("prompt", "found few_shot, and there are no examples in " + language);
+    }
+    return settings;
   }
   std::int64_t turns_max(const Settings& settings) const override {
     return static_cast<const RefineSettings&>(settings).max_turns;
@@ -167,8 +173,10 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
   const std::vector<std::string> offered = languages(view);
   return Value::map(
       {{"task", task_for_client(view.task, view.backend)},
-       {"messages", Value::array({message("system", messages_.system(offered)),
-                                  message("user", messages_.task(view.task, offered, own(view)))})},
+       {"messages",
+        Value::array(
+            {message("system", messages_.system(view.task, offered, view.backend)),
+             message("user", messages_.task(view.task, offered, own(view), view.backend))})},
        {"feedback", ""},
        {"turn", 0},
        {"turns_left", own(view).max_turns},
@@ -233,8 +241,8 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
   const double best_before = best_speedup(view.turns);
   const auto turn = static_cast<std::int64_t>(view.turns.size()) + 1;
   const std::int64_t turns_left = stopped.ended() ? 0 : own(view).max_turns - turn;
-  std::string feedback = messages_.feedback(
-      {view.task, offered, own(view), result, turns_left, stopped.ended(), best_before});
+  std::string feedback = messages_.feedback({view.task, offered, own(view), result, turns_left,
+                                             stopped.ended(), best_before, view.backend});
 
   TurnFacts now;
   now.scored = result.verdict.has_value();
@@ -261,11 +269,14 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
 }  // namespace
 }  // namespace kernel_refine
 
+std::vector<std::string> prompt_forms() { return {std::string(kZeroShot), std::string(kFewShot)}; }
+
 Result<std::unique_ptr<Environment>> make_kernel_refine(KernelRefineOptions options) {
   if (options.templates.empty()) {
     options.templates = install_root() / "share/templates/kernel_refine";
   }
-  HONE_ASSIGN(kernel_refine::Messages messages, kernel_refine::Messages::load(options.templates));
+  HONE_ASSIGN(kernel_refine::Messages messages,
+              kernel_refine::Messages::load(options.templates, options.own_templates));
   return std::unique_ptr<Environment>(
       std::make_unique<kernel_refine::KernelRefine>(std::move(options), std::move(messages)));
 }

@@ -5,11 +5,18 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "episode/environment.hpp"
 
 namespace hone {
+
+/// Forms of a prompt: the task alone, or after examples of other tasks with an answer each.
+constexpr std::string_view kZeroShot = "zero_shot", kFewShot = "few_shot";
+std::vector<std::string> prompt_forms();
 
 /// Defaults of a reset's options, and limits that a reset cannot change.
 struct KernelRefineOptions {
@@ -21,6 +28,10 @@ struct KernelRefineOptions {
   std::int64_t feedback_tokens = 600;  ///< of 4 bytes each
   std::size_t source_bytes_max = 256u << 10;
   std::size_t response_bytes_max = 1u << 20;
+  std::string prompt{kZeroShot};
+  std::string hardware{};  ///< what prompts say of the machine; empty: nothing
+  std::filesystem::path
+      own_templates{};              ///< stand in the place of those of `templates`; empty: none
   std::filesystem::path templates;  ///< empty: share/templates/kernel_refine of this installation
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/assert.hpp"
+#include "base/nearest.hpp"
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/words.hpp"
 
@@ -18,13 +20,16 @@ constexpr std::int64_t kMultiple = 8;
 
 const std::vector<std::string>& known_words() {
   static const std::vector<std::string> kWords = {
-      "advice",      "alignment",     "arguments",    "baseline_time",  "best",
-      "cache",       "description",   "diagnostics",  "entry",          "fence",
-      "flags",       "hidden_shapes", "in_language",  "interval",       "languages",
-      "memory",      "mismatch",      "nans",         "reason",         "reason_sentence",
-      "run_seconds", "shape_hint",    "shown_shapes", "signal_meaning", "signature",
-      "speedup",     "stop_rule",     "target",       "threads",        "time",
-      "timed_shape", "title",         "tolerance",    "turns",          "turns_left"};
+      "advice",       "alignment",       "arguments",   "baseline_time",
+      "best",         "cache",           "description", "diagnostics",
+      "entry",        "examples",        "fence",       "flags",
+      "hardware",     "hidden_shapes",   "in_language", "interval",
+      "languages",    "memory",          "mismatch",    "nans",
+      "reason",       "reason_sentence", "run_seconds", "shape_hint",
+      "shown_shapes", "signal_meaning",  "signature",   "speedup",
+      "stop_rule",    "target",          "threads",     "time",
+      "timed_shape",  "title",           "tolerance",   "turns",
+      "turns_left"};
   return kWords;
 }
 
@@ -42,6 +47,13 @@ constexpr std::string_view kTemplates[] = {"system",
                                            "fast",
                                            "correct_unmeasured",
                                            "unscored"};
+constexpr std::string_view kExamples = "examples_";
+
+bool is_template(std::string_view name) {
+  const bool known =
+      std::find(std::begin(kTemplates), std::end(kTemplates), name) != std::end(kTemplates);
+  return known || (name.starts_with(kExamples) && name.size() > kExamples.size());
+}
 
 std::string alignment_text(const Task& task) {
   return task.alignment == 0 ? "their element's size" : std::to_string(task.alignment) + " bytes";
@@ -153,24 +165,76 @@ std::string fenced(std::string text) {
 
 }  // namespace
 
-Result<Messages> Messages::load(const std::filesystem::path& folder) {
+Status Messages::read_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (at->path().extension() == ".md") files.push_back(at->path());
+  }
+  if (failed) return not_found("open " + folder.string() + "/: " + failed.message());
+  for (const std::filesystem::path& file : files) {
+    const std::string stem = file.stem().string();
+    const std::string name = stem.substr(0, stem.find('.'));
+    if (!is_template(name)) {
+      std::vector<std::string> known(std::begin(kTemplates), std::end(kTemplates));
+      known.push_back("examples_LANGUAGE");
+      return invalid_argument(file.string() + ": " + unknown_name("template", name, known));
+    }
+    HONE_ASSIGN(Template read, Template::load(file, known_words()));
+    templates_.insert_or_assign(stem, std::move(read));
+  }
+  return {};
+}
+
+Result<Messages> Messages::load(const std::filesystem::path& folder,
+                                const std::filesystem::path& own) {
   Messages messages;
+  const std::string where = "templates of kernel_refine";
+  if (const Status read = messages.read_folder(folder); !read) return read.error().in(where);
+  if (!own.empty()) {
+    if (const Status read = messages.read_folder(own); !read) return read.error().in(where);
+  }
   for (const std::string_view name : kTemplates) {
-    auto read = Template::load(folder / (std::string(name) + ".md"), known_words());
-    if (!read) return read.error().in("templates of kernel_refine");
-    messages.templates_.emplace(name, std::move(*read));
+    if (messages.templates_.count(name) != 0) continue;
+    return not_found(where + ": open " + folder.string() + "/" + std::string(name) +
+                     ".md: no such file");
   }
   return messages;
 }
 
-std::string Messages::system(const std::vector<std::string>& languages) const {
-  return templates_.at("system").fill(
-      {{"languages", languages_text(languages)},
-       {"fence", languages.empty() ? "" : fence_tag(languages.front())}});
+const Template* Messages::find(std::string_view name, const Task& task,
+                               std::string_view backend) const {
+  const std::string of_dataset = std::string(name) + "." + task.dataset;
+  const std::string of_backend = std::string(name) + "." + std::string(backend);
+  const std::string of_both = of_dataset + "." + std::string(backend);
+  for (const std::string& key : {of_both, of_dataset, of_backend, std::string(name)}) {
+    if (const auto found = templates_.find(key); found != templates_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+const Template& Messages::get(std::string_view name, const Task& task,
+                              std::string_view backend) const {
+  const Template* found = find(name, task, backend);
+  HONE_ASSERT(found != nullptr);  // load() saw that each of kTemplates is there
+  return *found;
+}
+
+bool Messages::has_examples(const Task& task, std::string_view language,
+                            std::string_view backend) const {
+  return find(std::string(kExamples) + fence_tag(std::string(language)), task, backend) != nullptr;
+}
+
+std::string Messages::system(const Task& task, const std::vector<std::string>& languages,
+                             std::string_view backend) const {
+  return get("system", task, backend)
+      .fill({{"languages", languages_text(languages)},
+             {"fence", languages.empty() ? "" : fence_tag(languages.front())}});
 }
 
 std::string Messages::task(const Task& task, const std::vector<std::string>& languages,
-                           const RefineSettings& settings) const {
+                           const RefineSettings& settings, std::string_view backend) const {
   Words words;
   add_task_words(words, task, languages);
   words["title"] = task.title;
@@ -188,13 +252,20 @@ std::string Messages::task(const Task& task, const std::vector<std::string>& lan
   words["threads"] = count(task.threads, "CPU core", "CPU cores");
   words["turns"] = count(settings.max_turns, "turn", "turns");
   words["stop_rule"] = stop_rule_text(settings);
-  return templates_.at("task").fill(words);
+  if (!settings.hardware.empty()) words["hardware"] = "- The machine: " + settings.hardware + ".";
+  if (settings.prompt == kFewShot && !languages.empty()) {
+    const std::string name = std::string(kExamples) + fence_tag(languages.front());
+    if (const Template* examples = find(name, task, backend)) {
+      words["examples"] = examples->fill(words);
+    }
+  }
+  return get("task", task, backend).fill(words);
 }
 
 std::string Messages::feedback(const Turn& turn) const {
   const std::size_t bytes_max =
       static_cast<std::size_t>(turn.settings.feedback_tokens) * kBytesPerToken;
-  const Template& form = templates_.find(template_name(turn))->second;
+  const Template& form = get(template_name(turn), turn.task, turn.backend);
   Words words;
   add_task_words(words, turn.task, turn.languages);
   words["turns_left"] = turns_left_text(turn);

@@ -22,22 +22,36 @@ struct Turn {
   std::int64_t turns_left = 0;
   bool ended = false;
   double best_speedup = 0;  ///< of the turns before; 0: none
+  std::string_view backend = {};
 };
 
 /// [any thread] Constant after load().
+///
+/// A template has variants: for a task of the dataset D on the backend B, the first that exists of
+/// `NAME.D.B.md`, `NAME.D.md`, `NAME.B.md` and `NAME.md` is used.
 class Messages {
  public:
-  /// Reads and checks every template; an error names file and line.
-  static Result<Messages> load(const std::filesystem::path& folder);
+  /// Reads and checks every template; those of `own` (empty: none) stand in the place of those of
+  /// `folder`. An error names file and line.
+  static Result<Messages> load(const std::filesystem::path& folder,
+                               const std::filesystem::path& own = {});
 
-  std::string system(const std::vector<std::string>& languages) const;
+  std::string system(const Task& task, const std::vector<std::string>& languages,
+                     std::string_view backend) const;
   std::string task(const Task& task, const std::vector<std::string>& languages,
-                   const RefineSettings& settings) const;
+                   const RefineSettings& settings, std::string_view backend) const;
+  /// Whether there are examples for a prompt of the form few_shot.
+  bool has_examples(const Task& task, std::string_view language, std::string_view backend) const;
   /// What became of the turn and what to do about it, within the settings' feedback_tokens.
   std::string feedback(const Turn& turn) const;
 
  private:
-  std::map<std::string, Template, std::less<>> templates_;
+  Status read_folder(const std::filesystem::path& folder);
+  /// nullptr: neither the template nor a variant of it.
+  const Template* find(std::string_view name, const Task& task, std::string_view backend) const;
+  const Template& get(std::string_view name, const Task& task, std::string_view backend) const;
+
+  std::map<std::string, Template, std::less<>> templates_;  ///< by file name without its ".md"
 };
 
 /// What a signal usually means for a kernel: a sentence; empty for none.

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::int64_t kTurnsMax = 1000;
 constexpr double kSecondsMax = 30 * 24 * 3600.0;
+constexpr std::size_t kHardwareMax = 4096;
 constexpr std::int64_t kTokensMin = 64, kTokensMax = 65536;
 constexpr double kAny = std::numeric_limits<double>::max();
 
@@ -38,6 +39,8 @@ std::shared_ptr<const RefineSettings> read_settings(Fields& f, const KernelRefin
   settings->feedback_tokens =
       f.integer_or("feedback_tokens", defaults.feedback_tokens, kTokensMin, kTokensMax);
   settings->language = f.choice_or("language", "", languages);
+  settings->prompt = f.choice_or("prompt", defaults.prompt, prompt_forms());
+  settings->hardware = f.text_or("hardware", defaults.hardware, kHardwareMax);
   return settings;
 }
 
@@ -47,7 +50,9 @@ Value describe_settings(const KernelRefineOptions& defaults) {
                      {"stop_reward", number_or_nil(defaults.stop_reward)},
                      {"seconds_max", number_or_nil(defaults.seconds_max)},
                      {"feedback_tokens", defaults.feedback_tokens},
-                     {"language", Value()}});
+                     {"language", Value()},
+                     {"prompt", defaults.prompt},
+                     {"hardware", defaults.hardware}});
 }
 
 Stop decide_stop(const RefineSettings& settings, std::size_t turns_before, double seconds_used,

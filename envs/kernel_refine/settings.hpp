@@ -14,6 +14,8 @@ struct RefineSettings final : Settings {
   std::optional<double> stop_speedup, stop_reward, seconds_max;
   std::int64_t feedback_tokens = 600;
   std::string language;  ///< what code is written in; empty: any that the task offers
+  std::string prompt{kZeroShot};
+  std::string hardware;  ///< what the prompt says of the machine; empty: nothing
 };
 
 /// Reads a reset's options over the defaults; nil switches a rule off. Mistakes stay in the reader.

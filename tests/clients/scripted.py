@@ -196,7 +196,7 @@ class ScriptedServer:
             "backends": ["cpu"],
         }
         if body.get("task"):
-            return {"task": task}
+            return {"task": task, "messages": [{"role": "user", "content": "Write a kernel."}]}
         return {"environment": {"name": "kernel_refine", "max_turns": 4}, "tasks": [task]}
 
     def _reset(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:

@@ -180,6 +180,7 @@ def test_the_loop_runs_while_a_step_does(scripted: ScriptedServer) -> None:
             step = asyncio.create_task(held.step("x"))
             await asyncio.to_thread(scripted.wait_for, "step")
             assert len(await client.tasks()) == 1
+            assert (await client.prompt("add_relu"))[-1]["role"] == "user"
             assert not step.done()
             scripted.hold_steps.clear()
             assert (await step).turn == 1

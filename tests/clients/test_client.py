@@ -37,6 +37,15 @@ def test_whole_episode(endpoint: str) -> None:
             start.episode.step(response="once more")
 
 
+def test_a_prompt_is_what_reset_would_say(endpoint: str) -> None:
+    options = {"max_turns": 2, "prompt": "few_shot"}
+    with hone.connect(endpoint) as client:
+        messages = client.prompt("add_relu", options=options)
+        assert messages == client.reset("add_relu", options=options).observation["messages"]
+        with pytest.raises(hone.NotFound, match="ad_relu"):
+            client.prompt("ad_relu")
+
+
 def test_a_client_with_nothing_to_do_sleeps(scripted: ScriptedServer) -> None:
     with hone.connect(scripted.endpoint):
         # By the server's own account, so that the processor time is that of several heartbeats.

@@ -89,6 +89,21 @@ TEST_F(ResetTest, DescribeListsWhatIsServed) {
   EXPECT_EQ(service->describe(me, Value::map({{"task", "secret"}})).error().code, Code::kNotFound);
 }
 
+TEST_F(ResetTest, DescribeGivesThePromptThatResetWould) {
+  const auto messages = [&](const Value& options) -> Result<Value> {
+    HONE_ASSIGN(const Value told,
+                service->describe(me, Value::map({{"task", "add_relu"}, {"options", options}})));
+    return *told.find("messages");
+  };
+  const Value options = Value::map({{"prompt", "few_shot"}, {"max_turns", 7}, {"reward", "kevin"}});
+  EXPECT_EQ(*messages(options), at(reset(options), {"observation", "messages"}));
+  EXPECT_EQ(at(*service->describe(me, Value::map({{"task", "add_relu"}})), {"messages"}),
+            at(reset(Value::map()), {"observation", "messages"}));
+  EXPECT_EQ(messages(Value::map({{"prompt", "none"}})).error().message,
+            "describe/options: prompt: unknown value 'none'; valid: zero_shot, few_shot");
+  EXPECT_EQ(messages(Value::map({{"backend", "tpu"}})).error().code, Code::kInvalidArgument);
+}
+
 TEST_F(ResetTest, CloseGivesReturnsAndForgets) {
   const Value opened = reset(Value::map({{"reward", "kevin"}}));
   step(opened, 1, "int a;");

@@ -54,10 +54,10 @@ Case of(Outcome outcome, const std::string& reason) {
 }
 
 TEST(Feedback, SystemAndTask) {
-  expect_golden("system", messages().system(kLanguages));
+  expect_golden("system", messages().system(test::small_task(), kLanguages, "cpu"));
   RefineSettings settings;
   settings.stop_speedup = 1.3;
-  expect_golden("task", messages().task(test::small_task(), kLanguages, settings));
+  expect_golden("task", messages().task(test::small_task(), kLanguages, settings, "cpu"));
 }
 
 TEST(Feedback, NoCode) {

@@ -81,6 +81,12 @@ def tasks(split: str | None) -> Request[list[Task]]:
     return Request("describe", _without_none({"split": split}), decode_tasks)
 
 
+def prompt(task: str, options: Mapping[str, Any] | None) -> Request[list[dict[str, str]]]:
+    """Asks for the messages of a reset."""
+    body = {"task": task, "options": dict(options or {})}
+    return Request("describe", body, lambda answer: list(answer.get("messages") or []))
+
+
 def metrics() -> Request[dict[str, Any]]:
     """Asks for the server's counters."""
     return Request("metrics", {"format": "map"}, lambda answer: answer.get("metrics") or {})

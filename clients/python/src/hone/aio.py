@@ -84,6 +84,12 @@ class Client:
         """Asks for the environment and its tasks, or for everything about one task."""
         return await self._ask(_requests.plain("describe", task=task, split=split))
 
+    async def prompt(
+        self, task: str, *, options: Mapping[str, Any] | None = None
+    ) -> list[dict[str, str]]:
+        """What a model would be asked; see ``hone.Client.prompt``."""
+        return await self._ask(_requests.prompt(task, options))
+
     async def tasks(self, *, split: str | None = None) -> list[Task]:
         """Lists the tasks that this server serves."""
         return await self._ask(_requests.tasks(split))

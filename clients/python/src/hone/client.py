@@ -87,6 +87,17 @@ class Client:
         """
         return self._ask(_requests.plain("describe", task=task, split=split))
 
+    def prompt(
+        self, task: str, *, options: Mapping[str, Any] | None = None
+    ) -> list[dict[str, str]]:
+        """What a model would be asked: the messages of a reset with these options, without one.
+
+        Raises:
+            NotFound: No such task.
+            InvalidArgument: An option is unknown or out of range.
+        """
+        return self._ask(_requests.prompt(task, options))
+
     def tasks(self, *, split: str | None = None) -> list[Task]:
         """Lists the tasks that this server serves."""
         return self._ask(_requests.tasks(split))
