@@ -40,6 +40,7 @@ class Plain(unittest.TestCase):
                 "demo",
                 "eval",
                 "tasks",
+                "prompt",
                 "plugins",
                 "validate",
                 "new",
@@ -94,6 +95,65 @@ class Plain(unittest.TestCase):
         ran = hone("config", "--set", "sever.lease_s=60")
         self.assertEqual(ran.returncode, 2)
         self.assertIn("hone: --set sever.lease_s=60: unknown key 'sever'; did you mean 'server'?", ran.stderr)
+
+    def test_prompt_shows_every_message(self) -> None:
+        ran = hone("prompt", "add_relu", "--hardware", "a small machine")
+        self.assertRegex(ran.stdout, r"^\[system\]\nYou are .*\n(.*\n)+\n\[user\]\n# Add, then ReLU\n")
+        self.assertIn("- The machine: a small machine.\n", ran.stdout)
+        self.assertNotIn("a small machine", hone("prompt", "add_relu", "--hardware", "auto").stdout)
+        self.assertIn("- The machine: ", hone("prompt", "add_relu", "--hardware", "auto").stdout)
+        messages = json.loads(hone("prompt", "add_relu", "--language", "c", "--json").stdout)
+        self.assertEqual([message["role"] for message in messages], ["system", "user"])
+        self.assertIn("one complete source file in a fenced code block (```c)", messages[0]["content"])
+
+    def test_prompt_shows_feedback(self) -> None:
+        for turn, said in (
+            ("wrong", "its results are wrong: "),
+            ("unscored", "a fault of the machine"),
+            ("fast", "Speedup 3.00"),
+        ):
+            (message,) = json.loads(hone("prompt", "add_relu", "--feedback", turn, "--json").stdout)
+            self.assertEqual(message["role"], "user")
+            self.assertIn(said, message["content"])
+        ran = hone("prompt", "add_relu", "--feedback", "climb")
+        self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+        self.assertIn("hone: --feedback: unknown turn 'climb'; valid: no_code, ", ran.stderr)
+
+    def test_examples_in_prompts_compile(self) -> None:
+        device = "struct { int x; } blockIdx, threadIdx;\nvoid __syncthreads();\n"
+        macros = ["-D__global__=", "-D__shared__=static"]
+        for backend, language, compiler, given in (
+            ("cpu", "c++", ["g++", "-x", "c++"], ""),
+            ("cpu", "c", ["gcc", "-x", "c"], ""),
+            ("cuda", "cuda", ["g++", "-x", "c++", *macros], device),
+            ("hip", "hip", ["g++", "-x", "c++", *macros], device),
+        ):
+            ran = hone(
+                "prompt",
+                "add_relu",
+                "--json",
+                "--form",
+                "few_shot",
+                "--language",
+                language,
+                "--set",
+                f"backend={backend}",
+            )
+            text = json.loads(ran.stdout)[1]["content"].partition("\n# Add, then ReLU")[0]
+            answers = [code for code in re.findall(r"```\w+\n(.*?)```", text, re.DOTALL) if "{" in code]
+            self.assertEqual(len(answers), 2, text)
+            for code in answers:
+                with self.subTest(language):
+                    command = [
+                        *compiler,
+                        "-std=c++20" if "c++" in compiler else "-std=c17",
+                        "-Wall",
+                        "-Werror",
+                        "-fsyntax-only",
+                        "-",
+                    ]
+                    built = subprocess.run(command, input=given + code, capture_output=True, text=True, timeout=60)
+                    self.assertEqual(built.returncode, 0, built.stderr)
 
     def test_what_cannot_be_written_is_a_fault(self) -> None:
         for arguments in (["tasks"], ["config", "--keys"], ["--help"]):
