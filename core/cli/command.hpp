@@ -43,6 +43,10 @@ class Command {
   virtual void declare(OptionSet& options) = 0;
   /// Returns an ExitCode.
   virtual int run(Terminal& terminal) = 0;
+  /// True: the command line that follows its name is another program's, given by take_all();
+  /// declare() is for what help and completion show.
+  virtual bool passes_on() const { return false; }
+  virtual void take_all(std::vector<std::string> /*arguments*/) {}
 };
 
 using Commands = std::vector<std::unique_ptr<Command>>;
@@ -52,6 +56,7 @@ std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_eval_command();
 std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_prompt_command();
+std::unique_ptr<Command> make_rollout_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_validate_command();
 std::unique_ptr<Command> make_new_command();

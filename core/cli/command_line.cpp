@@ -103,6 +103,12 @@ constexpr const char* kEpilogue =
 }  // namespace
 
 int run_command_line(Commands commands, int argc, const char* const* argv, Terminal& terminal) {
+  for (const auto& command : commands) {
+    if (argc < 3 || !command->passes_on() || command->name() != argv[1]) continue;
+    command->take_all({argv + 2, argv + argc});
+    const std::string_view first = argv[2];
+    if (first != "-h" && first != "--help") return command->run(terminal);
+  }
   CLI::App app("An RL environment server whose episodes refine compute kernels.", "hone");
   app.set_version_flag("--version", "hone " HONE_VERSION_STRING, "print the version and exit");
   app.get_formatter()->column_width(34);

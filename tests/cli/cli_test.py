@@ -41,6 +41,7 @@ class Plain(unittest.TestCase):
                 "eval",
                 "tasks",
                 "prompt",
+                "rollout",
                 "plugins",
                 "validate",
                 "new",
@@ -128,32 +129,32 @@ class Plain(unittest.TestCase):
             ("cuda", "cuda", ["g++", "-x", "c++", *macros], device),
             ("hip", "hip", ["g++", "-x", "c++", *macros], device),
         ):
-            ran = hone(
-                "prompt",
-                "add_relu",
-                "--json",
-                "--form",
-                "few_shot",
-                "--language",
-                language,
-                "--set",
-                f"backend={backend}",
-            )
+            chosen = ["--form", "few_shot", "--language", language, "--set", f"backend={backend}"]
+            ran = hone("prompt", "add_relu", "--json", *chosen)
             text = json.loads(ran.stdout)[1]["content"].partition("\n# Add, then ReLU")[0]
             answers = [code for code in re.findall(r"```\w+\n(.*?)```", text, re.DOTALL) if "{" in code]
             self.assertEqual(len(answers), 2, text)
             for code in answers:
                 with self.subTest(language):
-                    command = [
-                        *compiler,
-                        "-std=c++20" if "c++" in compiler else "-std=c17",
-                        "-Wall",
-                        "-Werror",
-                        "-fsyntax-only",
-                        "-",
-                    ]
+                    standard = "-std=c++20" if "c++" in compiler else "-std=c17"
+                    command = [*compiler, standard, "-Wall", "-Werror", "-fsyntax-only", "-"]
                     built = subprocess.run(command, input=given + code, capture_output=True, text=True, timeout=60)
                     self.assertEqual(built.returncode, 0, built.stderr)
+
+    def test_rollout_says_what_it_needs(self) -> None:
+        for interpreter, said in (("/nonexistent/python", "No such file"), ("false", "cannot import hone.rollout")):
+            ran = hone("rollout", "--url", "x", environment={**os.environ, "HONE_PYTHON": interpreter})
+            self.assertIn(said, ran.stderr)
+            self.assertIn("pip install './clients/python[rollout]'", ran.stderr)
+            self.assertNotEqual(ran.returncode, 0)
+
+    def test_rollout_hands_everything_on(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            stand_in = Path(folder) / "python"
+            stand_in.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\nprintf "<%s>" "$@"\nexit 3\n')
+            stand_in.chmod(0o755)
+            ran = hone("rollout", "--tasks", "a b", "--json", environment={**os.environ, "HONE_PYTHON": str(stand_in)})
+            self.assertEqual((ran.stdout, ran.returncode), ("<-m><hone.rollout><--tasks><a b><--json>", 3))
 
     def test_what_cannot_be_written_is_a_fault(self) -> None:
         for arguments in (["tasks"], ["config", "--keys"], ["--help"]):

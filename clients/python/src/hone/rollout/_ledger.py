@@ -1,0 +1,106 @@
+"""The ledger: what was answered and judged, one JSON object a line, each on the disk at once.
+
+Theory of operation: nothing is told to anybody before its line is on the disk. Whoever starts again
+on the same file reads it, forgets a last line that was cut, and knows what never to ask again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ._settings import UsageError
+
+_FORMAT = 1
+Event = dict[str, Any]
+
+
+class Ledger:
+    """A file of events that grows at its end, for one process at a time.
+
+    Attributes:
+        past: What was in it when it was opened.
+
+    Args:
+        path: The file; made where there is none, with mode 0600, for it holds tokens of episodes.
+        identity: What has to be the same in every run that writes to it.
+
+    Raises:
+        UsageError: Another process has it, it is of another rollout, or it is spoilt.
+    """
+
+    def __init__(self, path: Path, identity: dict[str, Any]) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self._lock()
+            self.past = self._read()
+            self._check(identity)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._file)
+
+    def append(self, event: Event) -> None:
+        """Returns once the event is on the disk."""
+        line = json.dumps(event, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n"
+        while line:
+            line = line[os.write(self._file, line) :]
+        os.fsync(self._file)
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"{self._path}: another rollout is writing to it") from None
+
+    def _read(self) -> list[Event]:
+        """Every whole line; a cut one is taken off the file."""
+        os.lseek(self._file, 0, os.SEEK_SET)
+        with os.fdopen(os.dup(self._file), "rb") as whole:
+            raw = whole.read()
+        kept = raw.rfind(b"\n") + 1
+        if kept != len(raw):
+            os.ftruncate(self._file, kept)
+        os.lseek(self._file, kept, os.SEEK_SET)
+        events = []
+        for number, line in enumerate(raw[:kept].splitlines(), 1):
+            event = None
+            with contextlib.suppress(ValueError):
+                event = json.loads(line)
+            if not isinstance(event, dict):
+                raise UsageError(f"{self._path}:{number}: found no JSON object: the file is spoilt")
+            events.append(event)
+        return events
+
+    def _check(self, identity: dict[str, Any]) -> None:
+        """Writes who this is, or compares."""
+        if not self.past:
+            self.append({"event": "rollout", "format": _FORMAT, "identity": identity})
+            return
+        first, *self.past = self.past
+        if first.get("event") != "rollout" or first.get("format") != _FORMAT:
+            raise UsageError(f"{self._path}:1: found no head of a rollout of format {_FORMAT}")
+        found = first.get("identity") or {}
+        for name in sorted({*found, *identity}):
+            if found.get(name) != identity.get(name):
+                raise UsageError(
+                    f"{self._path} is of a rollout with {name} = {found.get(name)!r}, "
+                    f"now it is {identity.get(name)!r}: name another --output, or ask for the same"
+                )

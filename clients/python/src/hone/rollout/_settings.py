@@ -1,0 +1,120 @@
+"""What a rollout is told: its settings, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from hone._requests import DEFAULT_ENDPOINT
+
+#: A correct kernel that is at least this fast ends a multi-turn sample.
+STOP_SPEEDUP = 1.0
+DEFAULT_TURNS = 4
+
+
+class UsageError(ValueError):
+    """What was asked cannot be done; the message says what can."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One rollout.
+
+    Attributes:
+        url: Of the model: ``http://host:8000/v1``; the path may be left out.
+        output: The file for traces in the seed's layout; the others lie beside it.
+        model: Name for the endpoint; None asks it which one it has.
+        api_key: Sent as a bearer token; never written anywhere.
+        endpoint: ZeroMQ address of ``hone serve``.
+        key: This client's key file, as in ``hone.connect``.
+        server_key: As in ``hone.connect``.
+        tasks: Ids, with ``*`` as in a shell.
+        datasets: Name of a dataset and how many of its tasks; None for all.
+        seed: Draws these tasks; None takes the first.
+        samples: Of each task.
+        multi_turn: Whether feedback is answered.
+        max_turns: At most, with ``multi_turn``.
+        batch_size: Samples under way at once.
+        save_interval: Samples after which traces are written anew.
+        temperature: None leaves it to the endpoint.
+        max_tokens: Of an answer; None leaves it to the endpoint.
+        stream: Whether answers are streamed.
+        request_timeout: Seconds without a byte from the endpoint.
+        retries: After a request that failed.
+        retry_wait: Seconds before the first of them; each waits twice as long as the one before.
+        step_timeout: Seconds that a verdict may take, queueing included.
+        price_input: Of a million tokens of prompts.
+        price_output: Of a million tokens of answers.
+        min_speedup: Of conversations that the rejection filter keeps.
+        options: More options of every episode, such as ``{"reward": "kevin"}``.
+    """
+
+    url: str
+    output: Path
+    model: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    endpoint: str = DEFAULT_ENDPOINT
+    key: str | None = None
+    server_key: str | None = None
+    tasks: tuple[str, ...] = ()
+    datasets: tuple[tuple[str, int | None], ...] = ()
+    seed: int | None = None
+    samples: int = 1
+    multi_turn: bool = False
+    max_turns: int = DEFAULT_TURNS
+    batch_size: int = 8
+    save_interval: int = 10
+    temperature: float | None = None
+    max_tokens: int | None = None
+    stream: bool = False
+    request_timeout: float = 600.0
+    retries: int = 6
+    retry_wait: float = 1.0
+    step_timeout: float = 600.0
+    price_input: float = 0.0
+    price_output: float = 0.0
+    min_speedup: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def turns(self) -> int:
+        """Of a sample, at most."""
+        return self.max_turns if self.multi_turn else 1
+
+    def beside(self, ending: str) -> Path:
+        """Another file of this rollout: ``traces.json`` has ``traces.ledger.jsonl`` beside it."""
+        return self.output.with_name(f"{self.output.stem}.{ending}")
+
+    def identity(self) -> dict[str, Any]:
+        """What may not change when a rollout is resumed: it would mix samples of two kinds."""
+        return {
+            "model": self.model,
+            "tasks": list(self.tasks),
+            "datasets": [list(one) for one in self.datasets],
+            "seed": self.seed,
+            "samples": self.samples,
+            "turns": self.turns,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "options": self.options,
+        }
+
+    def episode_options(self, *, rebuilt: bool = False) -> dict[str, Any]:
+        """The options of ``reset``; an episode made anew ends by the recorded turns alone."""
+        stop = None if rebuilt or not self.multi_turn else STOP_SPEEDUP
+        return {"stop_speedup": stop, **self.options, "max_turns": self.turns}
+
+
+def chat_url(url: str) -> str:
+    """The base of an OpenAI-compatible endpoint, without a slash at its end.
+
+    Raises:
+        UsageError: It is no HTTP address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise UsageError(f"--url: found {url!r}, expected something like http://127.0.0.1:8000/v1")
+    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))

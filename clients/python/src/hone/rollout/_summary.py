@@ -1,0 +1,103 @@
+"""What a rollout came to: fast_p as KernelBench has it, tokens, spend."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ._attempt import Attempt
+from ._settings import Settings
+
+THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
+
+
+def fast_p(attempts: Sequence[Attempt], p: float) -> float | None:
+    """The share of samples whose best answer is right and more than p times as fast.
+
+    fast_0 is the share of right ones. Samples without a score, through a fault of the machine, do
+    not count; None where there are no others.
+    """
+    scored = [one for one in attempts if one.reason is not None and one.reason != "fault"]
+    if not scored:
+        return None
+    good = sum(one.best is not None and (p == 0.0 or one.best.speedup > p) for one in scored)
+    return good / len(scored)
+
+
+def tokens_of(attempts: Iterable[Attempt]) -> tuple[int, int]:
+    """Of all prompts and of all answers."""
+    prompts = answers = 0
+    for attempt in attempts:
+        for turn in attempt.turns:
+            prompts += int(turn.answer.get("prompt_tokens") or 0)
+            answers += int(turn.answer.get("completion_tokens") or 0)
+    return prompts, answers
+
+
+def spend(settings: Settings, prompts: int, answers: int) -> float:
+    """What these tokens cost, in the prices' currency."""
+    return (prompts * settings.price_input + answers * settings.price_output) / 1e6
+
+
+def summary(
+    settings: Settings, counted: Sequence[Attempt], every: Sequence[Attempt]
+) -> dict[str, Any]:
+    """All of it as one object.
+
+    Args:
+        settings: Of the rollout.
+        counted: What counts of each sample.
+        every: Also what was tried again, which was paid for.
+    """
+    prompts, answers = tokens_of(every)
+    over = [one for one in counted if one.reason is not None]
+    datasets = sorted({one.task.partition("/")[0] for one in counted})
+    best = [one.best.speedup for one in over if one.best is not None and one.best.speedup > 0]
+    return {
+        "samples": len(counted),
+        "finished": len(over),
+        "correct": sum(one.best is not None for one in over),
+        "unscored": sum(one.reason == "fault" for one in over),
+        "tried_again": len(every) - len(counted),
+        "answers": sum(len(one.turns) for one in every),
+        "stop_reasons": dict(Counter(str(one.reason) for one in over)),
+        "fast_p": {f"{p:g}": fast_p(over, p) for p in THRESHOLDS},
+        "by_dataset": {
+            name: {f"{p:g}": fast_p(_of(over, name), p) for p in THRESHOLDS} for name in datasets
+        },
+        "median_speedup": statistics.median(best) if best else None,
+        "tokens": {"prompt": prompts, "completion": answers},
+        "spend": spend(settings, prompts, answers),
+    }
+
+
+def _of(attempts: Sequence[Attempt], dataset: str) -> list[Attempt]:
+    return [one for one in attempts if one.task.partition("/")[0] == dataset]
+
+
+def words(told: dict[str, Any]) -> str:
+    """The summary for a person."""
+    unfinished = told["samples"] - told["finished"]
+    lines = [
+        f"{told['finished']} of {told['samples']} samples finished, {told['correct']} correct"
+        + (f", {told['unscored']} not scored" if told["unscored"] else "")
+        + (f", {unfinished} to go: the same command goes on" if unfinished else "")
+    ]
+    rows = [("all", told["fast_p"]), *told["by_dataset"].items()]
+    if len(rows) == 2:
+        rows = rows[:1]
+    for name, shares in rows:
+        cells = "  ".join(
+            f"fast_{p} {'-' if share is None else f'{share:.1%}'}" for p, share in shares.items()
+        )
+        lines.append(f"{name}: {cells}")
+    if told["median_speedup"] is not None:
+        lines.append(f"median speedup of the correct ones {told['median_speedup']:.2f}x")
+    tokens = told["tokens"]
+    lines.append(
+        f"{told['answers']} answers, {tokens['prompt']:,} + {tokens['completion']:,} tokens"
+        + (f", {told['spend']:.2f} spent" if told["spend"] else "")
+    )
+    return "\n".join(lines)

@@ -1,0 +1,211 @@
+"""What a rollout leaves: traces in the seed's layout, in hone's, and the conversations to keep."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from ._attempt import Attempt, Turn
+
+_LEVEL = re.compile(r"level_?(\d+)/(?:problem_)?(\d+)")
+_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_TAGGED = re.compile(r"<triton>(.*?)(?:</triton>|\Z)", re.DOTALL)
+_FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+Json = dict[str, Any]
+
+
+def code_of(response: str) -> str:
+    """The kernel in a response, for readers: the last tag ``<triton>``, else the last fence.
+
+    What was judged is what the server took of it.
+    """
+    text = _THINKING.sub("", response)
+    for form in (_TAGGED, _FENCED):
+        if found := form.findall(text):
+            code = str(found[-1])
+            inner = _FENCED.findall(code)
+            return (str(inner[-1]) if inner else code).strip()
+    return ""
+
+
+def seed_trace(attempt: Attempt, samples: int) -> Json:
+    """A trace as the KernelBench Triton pipeline writes them."""
+    dataset, _, problem = attempt.task.partition("/")
+    facts = attempt.start.get("task") or {}
+    level = _LEVEL.fullmatch(problem)
+    number = int(level[2]) if level else None
+    key = f"{dataset}_{number if number is not None else problem}"
+    last = attempt.turns[-1] if attempt.turns else None
+    name = str(facts.get("title") or "generated_kernel")
+    said = [_seed_turn(i, turn, name) for i, turn in enumerate(attempt.turns, 1)]
+    if said:
+        said[-1]["feedback_given"] = ""  # nobody was given it
+    return {
+        "sample_key": key if samples == 1 else f"{key}_sample_{attempt.sample}",
+        "source": dataset,
+        "level": int(level[1]) if level else None,
+        "name": facts.get("title"),
+        "problem_id": number,
+        "pytorch_code": _module_of(facts),
+        "num_turns": len(attempt.turns),
+        "stop_reason": attempt.reason,
+        "final_triton_code": code_of(last.answer["text"]) if last else "",
+        "final_result": said[-1]["result"] if said else None,
+        "turns": said,
+        "full_messages": _sent(attempt),
+        "timestamp": _time(last.at if last else attempt.start.get("at")),
+    }
+
+
+def _module_of(facts: Json) -> str:
+    """The code of a task that is a module, else its description."""
+    for name in ("pytorch_code", "module", "code", "description"):
+        if isinstance(facts.get(name), str):
+            return str(facts[name])
+    return ""
+
+
+def _sent(attempt: Attempt) -> list[dict[str, str]]:
+    """The messages of the last request."""
+    sent = list(attempt.start.get("messages") or [])
+    for turn in attempt.turns[:-1]:
+        sent += (turn.result or {}).get("messages") or []
+    return sent
+
+
+def _seed_turn(number: int, turn: Turn, name: str) -> Json:
+    return {
+        "turn": number,
+        "reasoning": turn.answer.get("reasoning"),
+        "triton_code": code_of(turn.answer["text"]),
+        "full_completion": turn.answer["text"],
+        "result": _seed_result(turn, name),
+        "feedback_given": (turn.result or {}).get("feedback") or "",
+    }
+
+
+def _seed_result(turn: Turn, name: str) -> Json:
+    measured = turn.verdict.get("speedup") or {}
+    speedup = turn.speedup
+    return {
+        "kernel_name": name,
+        "timestamp": _time(turn.at),
+        "correctness": turn.correct,
+        "speedup": speedup,
+        "reference_time_ms": _ms(measured.get("baseline_us")),
+        "kernel_time_ms": _ms(measured.get("time_us")),
+        "fast_0": turn.correct,
+        "fast_1": speedup > 1.0,
+        "fast_2": speedup >= 2.0,
+        "error": _error_of(turn),
+    }
+
+
+def _error_of(turn: Turn) -> str | None:
+    """None also where the results are wrong: that layout has errors for what did not run alone."""
+    if turn.correct or turn.verdict.get("outcome") == "wrong":
+        return None
+    if turn.result is None:
+        return "not judged"
+    if not turn.scored:
+        return f"not scored: {turn.result['info'].get('fault') or 'a fault of the machine'}"
+    verdict = turn.verdict
+    said = [str(verdict.get("outcome")), str(verdict.get("reason") or "")]
+    text = ": ".join(part for part in said if part)
+    return "\n".join(part for part in (text, str(verdict.get("diagnostics") or "")) if part)
+
+
+def _ms(us: float | None) -> float | None:
+    return None if us is None else us / 1000.0
+
+
+def _time(at: float | None) -> str | None:
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at, timezone.utc).replace(tzinfo=None).isoformat()
+
+
+def hone_trace(attempt: Attempt, environment: str, reward: Json) -> Json:
+    """A row as ``hone export`` writes them, in the form ``trajectories``."""
+    start, turns = attempt.start, attempt.turns
+    rows, at = [], len(start.get("messages") or [])
+    for number, turn in enumerate(turns, 1):
+        result = turn.result or {}
+        rows.append(
+            {
+                "turn": number,
+                "message": at,
+                "action": json.dumps({"response": turn.answer["text"]}),
+                "verdict": turn.verdict or None,
+                **{key: result.get(key) for key in ("reward", "reward_valid", "return_to_date")},
+                "components": (result.get("info") or {}).get("components") or {},
+                **{key: result.get(key) for key in ("feedback", "terminated", "truncated")},
+                "at": turn.at,
+            }
+        )
+        at += len(result.get("messages") or [])
+    info = start.get("info") or {}
+    last = (turns[-1].result or {}) if turns else {}
+    return {
+        **{"episode": start.get("episode"), "environment": environment, "task": attempt.task},
+        **{"backend": (start.get("task") or {}).get("backend"), "client": "rollout"},
+        **{"group": info.get("group"), "seed": info.get("seed")},
+        **{"state": "ended" if attempt.reason else "open", "opened_at": start.get("at")},
+        **{"reward": reward, "parent": None, "parent_turn": None, "prompt_lost": False},
+        **{"messages": attempt.messages, "turns": rows, "returns": last.get("returns") or []},
+        **{"sample": attempt.sample, "attempt": attempt.number, "stop_reason": attempt.reason},
+    }
+
+
+def kept(attempts: Iterable[Attempt], min_speedup: float) -> list[Json]:
+    """The rejection filter: conversations that end with their best answer, where that is right.
+
+    Args:
+        attempts: What counts of each sample.
+        min_speedup: Of the best answer; 0 keeps also what was not measured.
+
+    Returns:
+        Rows as ``hone export --as sft`` writes them.
+    """
+    rows = []
+    for attempt in attempts:
+        best = attempt.best
+        if best is None or best.speedup < min_speedup:
+            continue
+        number = attempt.turns.index(best)
+        before = list(attempt.start.get("messages") or [])
+        for turn in attempt.turns[:number]:
+            before += (turn.result or {}).get("messages") or []
+        said = {"role": "assistant", "content": best.answer["text"]}
+        rows.append(
+            {
+                "episode": attempt.start.get("episode"),
+                "task": attempt.task,
+                "group": (attempt.start.get("info") or {}).get("group"),
+                "turn": number + 1,
+                "messages": [*before, said],
+                "reward": (best.result or {}).get("reward"),
+                "speedup": best.speedup or None,
+            }
+        )
+    return rows
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Puts a file in the place of another, so that nobody ever reads half of one."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def lines_of(rows: Iterable[Json]) -> str:
+    """JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
