@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kPrintedBytesMax = 64 << 10;  // of one call that reach the log
 constexpr std::size_t kLineBytesMax = 4096;
-constexpr double kEndingS = 2;  // for a process that has hung up to be gone
+constexpr std::string_view kWarningMark = "warning: ";  // what a plugin prints for its users to see
+constexpr double kEndingS = 2;                          // for a process that has hung up to be gone
 
 /// Everything a plugin host finds in its environment.
 std::vector<std::string> environment() {
@@ -191,9 +192,10 @@ void HostProcess::say_lines(bool all) {
     const bool whole = end != std::string::npos;
     if (!whole && !all && printed_.size() - start < kLineBytesMax) break;
     const std::size_t stop = whole ? end : printed_.size();
-    if (stop > start) {
-      log_(LogLevel::kInfo, std::string_view(printed_).substr(start, stop - start));
-    }
+    std::string_view line = std::string_view(printed_).substr(start, stop - start);
+    const bool warning = line.starts_with(kWarningMark);
+    if (warning) line.remove_prefix(kWarningMark.size());
+    if (!line.empty()) log_(warning ? LogLevel::kWarning : LogLevel::kInfo, line);
     start = stop + (whole ? 1 : 0);
   }
   printed_.erase(0, start);

@@ -169,7 +169,9 @@ Result<Value> HostedPlugin::call(Handle& handle, std::string_view name,
   MutexLock lock(mutex_);
   HONE_TRY(ensure_process(name));
   HONE_TRY(ensure_handle(handle));
-  auto answer = ask({name, handle.kind, handle.number, &argument}, options_.call_s);
+  // A dataset may have to import what it reads or describes its tasks with.
+  const double limit_s = name == "get" ? options_.start_s : options_.call_s;
+  auto answer = ask({name, handle.kind, handle.number, &argument}, limit_s);
   if (process_) failures_ = 0;
   return answer;
 }

@@ -22,8 +22,8 @@ struct PluginHostOptions {
   std::filesystem::path program;   ///< hone-plugin-host
   std::filesystem::path runner;    ///< run_plugin.py
   std::string python = "python3";  ///< an interpreter's path, or a name to look for in $PATH
-  double call_s = 10;              ///< of score(), list(), get()
-  double start_s = 60;             ///< of loading a plugin, create() and open()
+  double call_s = 10;              ///< of score(), list()
+  double start_s = 60;             ///< of loading a plugin, create(), open() and get()
   std::int64_t memory_mb = 4096;   ///< of one plugin host; 0: no limit
   bool reload = false;             ///< start again when the file has changed
   std::string workdir = {};        ///< each library gets a folder of its own in there; "": none

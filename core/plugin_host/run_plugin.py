@@ -291,11 +291,13 @@ class Plugin:
         return task_of(self.handles[request["handle"]], request["argument"])
 
     def place(self, error: BaseException) -> str:
-        """ "my_reward.py:12: ZeroDivisionError: division by zero"."""
+        """ "my_reward.py:12: ZeroDivisionError: division by zero"; of an error for users its text."""
         try:
             said = str(error)
         except Exception:
             said = "an error whose text cannot be made"
+        if for_users(error):
+            return said
         if isinstance(error, SyntaxError) and error.filename == self.path:
             return f"{self.file}:{error.lineno}: {type(error).__name__}: {error.msg}"
         frames = traceback.extract_tb(error.__traceback__)
@@ -307,11 +309,18 @@ class Plugin:
         return f"{where}{type(error).__name__}" + (f": {said}" if said else "")
 
 
+def for_users(error: BaseException) -> bool:
+    """Whether an error is no fault of the plugin: its text is for whoever uses it, and needs no place."""
+    return getattr(type(error), "for_users", False) is True
+
+
 def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
     """The answer that is an error; what the plugin did not say itself is told to the log as well."""
     who = "" if call == "hello" else f"{plugin.name}: {call}: "
     if isinstance(error, Refusal):
         return {"error": {"code": error.code, "message": cut(who + str(error))}}
+    if for_users(error):
+        return {"error": {"code": INVALID_ARGUMENT, "message": cut(who + plugin.place(error))}}
     if isinstance(error, MemoryError):
         return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error))}}
     try:

@@ -262,6 +262,9 @@ TEST_F(Python, WhatIsPrintedIsLoggedAndNeverMoreThanSo) {
   EXPECT_EQ(score(), "(succeeded)");
   EXPECT_TRUE(lines->has("a word to the log"));
   EXPECT_TRUE(lines->has("and a mistake"));
+  EXPECT_EQ(score_of("        print('warning: for users')\n        return [1]\n"), "(succeeded)");
+  EXPECT_TRUE(lines->has("for users"));
+  EXPECT_FALSE(lines->has("warning: for users"));
   const std::size_t before = lines->all().size();
   EXPECT_EQ(score_of("        for _ in range(64):\n            print('x' * 65536)\n"
                      "            sys.stderr.write('y' * 65536)\n        return [1]\n"),
