@@ -77,6 +77,53 @@ libclang-rt-14-dev|libFuzzer and the sanitizers that run beside it
 LIST
 }
 
+# What runs PyTorch modules: the versions that hone is tested with.
+modules_environment=$root/build/python
+modules_packages() {
+  # Without a device torch's own index has a build without the libraries of one.
+  if [[ -e /dev/nvidia0 || -e /dev/kfd ]]; then echo torch==2.13.0; else echo torch==2.13.0+cpu; fi
+  printf '%s\n' triton==3.9.0 numpy
+}
+has_modules_environment() {
+  [[ -x $modules_environment/bin/python ]] &&
+    "$modules_environment/bin/python" -c '
+import importlib.metadata as m, sys
+sys.exit(not (m.version("torch").split("+")[0] == "2.13.0" and m.version("triton") == "3.9.0" and m.version("numpy")))' \
+      2> /dev/null
+}
+
+# make_modules_environment CHECK_ONLY YES
+make_modules_environment() {
+  local use="to use it: --set plugins.python=$modules_environment/bin/python" log=$root/build/logs/setup-python.log
+  local packages
+  if has_modules_environment; then
+    say "build/python has torch, triton and numpy; $use"
+    return
+  fi
+  mapfile -t packages < <(modules_packages)
+  local size="about 2 GB"
+  [[ ${packages[0]} == *+cpu ]] || size="about 8 GB"
+  say "${bold}missing:${plain} build/python, a virtual environment with ${packages[*]}: $size on disk"
+  if $1; then
+    say "to make it: scripts/setup --python"
+    exit 1
+  fi
+  if ! $2 && [[ -t 0 && -t 2 ]]; then
+    local answer
+    read -r -p "download and install them there? [Y/n] " answer || answer=n
+    [[ -z $answer || $answer == [Yy]* ]] || fail "nothing was installed" "" 1
+  fi
+  run_logged "$log" python3 -m venv "$modules_environment" ||
+    fail "no virtual environment could be made (log: build/logs/setup-python.log)" "apt-get install python3-venv" 3
+  run_logged "$log" "$modules_environment/bin/pip" install --disable-pip-version-check --progress-bar off \
+    --extra-index-url https://download.pytorch.org/whl/cpu "${packages[@]}" || {
+    tail -n 5 "$log" >&2
+    fail "pip failed (log: build/logs/setup-python.log)" \
+      "by hand: $modules_environment/bin/pip install ${packages[*]}" 3
+  }
+  say "${green}made build/python${plain}; $use"
+}
+
 # Runs a command with its output in a log; on a terminal shows the log's last line while it runs.
 # run_logged LOG COMMAND...
 run_logged() {

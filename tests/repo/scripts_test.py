@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -46,6 +47,42 @@ class Scripts(unittest.TestCase):
             self.assertIn("nothing was installed", text)
             self.assertIn("scripts/setup --yes", text)
             self.assertNotIn("apt-get was called", text)
+
+    def test_setup_says_how_large_torch_will_be_before_it_makes_an_environment_for_it(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "hone"
+            (copy / "scripts").mkdir(parents=True)
+            for name in ("setup", "lib.bash"):
+                shutil.copy(ROOT / "scripts" / name, copy / "scripts")
+            programs = Path(folder) / "bin"
+            programs.mkdir()
+            pip = '#!/bin/sh\\necho "$@" > "$(dirname "$0")/asked"'
+            for name, text in (
+                ("dpkg-query", "for a; do case $a in -*|'${'*) ;; *) echo $a installed ;; esac; done"),
+                ("python3", f"mkdir -p $3/bin && printf '{pip}' > $3/bin/pip && chmod +x $3/bin/pip"),
+            ):
+                program = programs / name
+                program.write_text(f"#!/bin/sh\n{text}\n")
+                program.chmod(0o755)
+            environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "NO_COLOR": "1"}
+
+            def setup(*options: str) -> subprocess.CompletedProcess[str]:
+                return subprocess.run(
+                    [copy / "scripts/setup", "--python", *options],
+                    stdin=subprocess.DEVNULL,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                )
+
+            checked = setup("--check")
+            self.assertEqual(checked.returncode, 1, checked.stderr)
+            self.assertRegex(checked.stderr, r"build/python, .*torch==2\.13\.0.* triton==3\.9\.0 numpy: about \d GB")
+            self.assertFalse((copy / "build/python").exists())
+            made = setup("--yes")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertIn(f"plugins.python={copy}/build/python/bin/python", made.stderr)
+            self.assertRegex((copy / "build/python/bin/asked").read_text(), r"^install .*torch==2\.13\.0.* numpy$")
 
     def test_the_numbers_of_the_readme_add_up(self) -> None:
         text = (ROOT / "README.md").read_text()
