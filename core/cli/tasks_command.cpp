@@ -4,6 +4,7 @@
 
 #include "base/crypto.hpp"
 #include "base/files.hpp"
+#include "base/nearest.hpp"
 #include "cli/command.hpp"
 #include "cli/evaluate_all.hpp"
 #include "cli/golden.hpp"
@@ -40,6 +41,10 @@ class TasksCommand : public Command {
   void declare(OptionSet& options) override {
     options.text({.name = "ID", .doc = "show this task", .value = "TASK"}, id_);
     options.text({.name = "--split", .doc = "only tasks of this split"}, split_);
+    options.text({.name = "--dataset", .doc = "only tasks of this dataset", .value = "NAME"},
+                 dataset_);
+    options.integer({.name = "--level", .doc = "only tasks tagged level1, level2, …", .value = "N"},
+                    level_, 1, 99);
     options.flag(
         {.name = "--admit",
          .doc = "run lazy and rounded answers (zeros, yesterday's, bfloat16…): none may pass; and "
@@ -63,6 +68,9 @@ class TasksCommand : public Command {
       launcher = std::move(started).value();
     }
     const auto registry = open_registry(loaded->config);
+    if (const Status known = check_dataset(loaded->config, *registry); !known) {
+      return terminal.fail(known.error());
+    }
     auto catalog = open_catalog(loaded->config, *registry);
     if (!catalog) return terminal.fail(catalog.error());
     if (admit_) return admit_tasks(terminal, loaded->config, *launcher, *registry, **catalog);
@@ -71,8 +79,40 @@ class TasksCommand : public Command {
   }
 
  private:
+  /// A dataset that nobody configured may be a plugin that wants a path.
+  Status check_dataset(const Config& config, const Registry& registry) const {
+    if (dataset_.empty()) return {};
+    std::vector<std::string> names;
+    for (const DatasetConfig& dataset : config.datasets) {
+      if (dataset.name == dataset_) return {};
+      names.push_back(dataset.name);
+    }
+    std::string message = unknown_name("dataset", dataset_, names);
+    for (const PluginInfo& info : registry.plugins()) {
+      if (info.kind != PluginKind::kDataset || info.name != dataset_) continue;
+      message = "the dataset '" + dataset_ +
+                "' is not configured; say where its data lies: --set " +
+                "'datasets=[{name: " + dataset_ + ", plugin: " + dataset_ +
+                ", config: {path: FOLDER}}]', or the same in a file for -c";
+    }
+    return not_found(message);
+  }
+
+  /// What the filters leave.
+  Result<std::vector<const TaskSummary*>> filtered(const Catalog& catalog) const {
+    HONE_ASSIGN(auto tasks, catalog.list(split_));
+    const std::string tag = level_ == 0 ? "" : "level" + std::to_string(level_);
+    std::erase_if(tasks, [&](const TaskSummary* task) {
+      const std::vector<std::string>& tags = task->entry.tags;
+      const bool of_level = tag.empty() || std::find(tags.begin(), tags.end(), tag) != tags.end();
+      return !of_level || (!dataset_.empty() && task->dataset != dataset_);
+    });
+    if (tasks.empty() && level_ != 0) return not_found("found no task that is tagged " + tag);
+    return tasks;
+  }
+
   int list(Terminal& terminal, const Catalog& catalog) const {
-    const auto tasks = catalog.list(split_);
+    const auto tasks = filtered(catalog);
     if (!tasks) return terminal.fail(tasks.error());
     std::vector<Row> rows;
     Value listed = Value::array();
@@ -131,7 +171,7 @@ class TasksCommand : public Command {
       tasks.push_back(std::move(task));
       return tasks;
     }
-    HONE_ASSIGN(const auto summaries, catalog.list(split_));
+    HONE_ASSIGN(const auto summaries, filtered(catalog));
     for (const TaskSummary* summary : summaries) {
       const std::vector<std::string>& has = summary->entry.backends;
       if (std::find(has.begin(), has.end(), backend) == has.end()) continue;
@@ -272,7 +312,8 @@ class TasksCommand : public Command {
   }
 
   ConfigOptions config_;
-  std::string id_, split_;
+  std::string id_, split_, dataset_;
+  std::int64_t level_ = 0;
   bool admit_ = false, json_ = false, ids_ = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/nearest.hpp"
+#include "plugin/lazy_plugin.hpp"
 
 namespace hone {
 namespace {
@@ -131,7 +132,12 @@ Result<Registry::Found> Registry::load(const fs::path& path, bool inside, Plugin
   }
   Found found;
   if (python || (!inside && !options_.in_process && options_.outside)) {
-    HONE_ASSIGN(found.outside, options_.outside(path));
+    if (inside) {
+      found.outside = std::make_shared<const LazyPlugin>(
+          path, std::string(kind_factory_id(info.kind)), options_.outside);
+    } else {
+      HONE_ASSIGN(found.outside, options_.outside(path));
+    }
     info.name = found.outside->name();
     info.version = found.outside->version();
     info.factories = found.outside->factories();

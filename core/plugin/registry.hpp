@@ -37,7 +37,8 @@ struct PluginInfo {
 };
 
 struct RegistryOptions {
-  /// Each is searched for plugins/{rewards,datasets,backends}/*.so.
+  /// Each is searched for plugins/{rewards,datasets,backends}/*.so and *.py; these last are started
+  /// when they are first asked something.
   std::vector<std::filesystem::path> roots;
   /// Libraries and Python files, or folders of them, of any kind.
   std::vector<std::filesystem::path> extra;

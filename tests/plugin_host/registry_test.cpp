@@ -42,11 +42,12 @@ class OutsideRegistry : public testing::Test {
 TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({fixture("good"), python, python});
-  ASSERT_EQ(registry.plugins().size(), 8u + 2u) << "named twice is one plugin";
+  ASSERT_EQ(registry.plugins().size(), 10u + 2u) << "named twice is one plugin";
   for (const PluginInfo& info : registry.plugins()) {
     EXPECT_EQ(info.error, "");
-    const bool shipped = info.name != "good" && info.name != "seven";
-    EXPECT_EQ(info.runs_in == "hone", shipped) << info.name << " runs in " << info.runs_in;
+    const bool library = info.path.string().starts_with(HONE_BUILD_DIR "/plugins/") &&
+                         info.path.extension() == ".so";
+    EXPECT_EQ(info.runs_in == "hone", library) << info.name << " runs in " << info.runs_in;
   }
   for (const char* name : {"good", "seven"}) {
     const auto reward = registry.open_reward(name, Value::map());
@@ -61,8 +62,34 @@ TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
 
 TEST_F(OutsideRegistry, TrustsLibrariesWhereItIsTold) {
   const Registry registry = open({fixture("good"), write("seven.py", kReward)}, true);
-  EXPECT_EQ(registry.plugins()[8].runs_in, "hone");
-  EXPECT_TRUE(registry.plugins()[9].runs_in.starts_with("plugin host, Python"));
+  EXPECT_EQ(registry.plugins()[10].runs_in, "hone");
+  EXPECT_TRUE(registry.plugins()[11].runs_in.starts_with("plugin host, Python"));
+}
+
+TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
+  int started = 0;
+  RegistryOptions options;
+  options.roots = {HONE_BUILD_DIR};
+  options.outside = [&, open = open_in_plugin_hosts(host_options())](const auto& path) {
+    ++started;
+    return open(path);
+  };
+  const Registry registry(std::move(options));
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const PluginInfo& info : registry.plugins()) {
+      if (info.path.extension() == ".py") found.push_back(info.name);
+    }
+    return found;
+  };
+  EXPECT_EQ(names(), (std::vector<std::string>{"kernelbench", "kernelbook"}));
+  EXPECT_EQ(started, 0);
+  ASSERT_TRUE(registry.describe(PluginKind::kDataset, "kernelbench").ok());
+  const auto nowhere =
+      registry.open_dataset("kernelbench", "mine", Value::map({{"path", "/nowhere"}}));
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_EQ(nowhere.error().message, "kernelbench: open: /nowhere: no such file or folder");
+  EXPECT_EQ(started, 1);
 }
 
 TEST_F(OutsideRegistry, RefusesWithTheReason) {

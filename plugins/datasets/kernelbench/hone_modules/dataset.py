@@ -1,0 +1,75 @@
+"""ModuleDataset: what the datasets of PyTorch modules share; each says how its problems are read."""
+
+import importlib.util
+import sys
+from typing import Any, ClassVar
+
+from hone_modules.problems import Mistake, Problem, syntax_error, unfit_at_sight
+
+LEFT_OUT_SHOWN = 8
+SOURCE_BYTES_MAX = 256 << 10
+NO_TORCH = (
+    f"found no torch in {sys.executable}, which describes and runs modules: scripts/setup --python makes an environment"
+    " that has it; then --set plugins.python=FOLDER/bin/python"
+)
+
+
+class ModuleDataset:
+    """Problems by id. Listing needs no torch and runs nothing; a task is described when it is asked for."""
+
+    version = "1.0.0"
+    parameters: ClassVar[dict[str, dict[str, Any]]] = {
+        "path": {"type": "str", "doc": "the data: a folder, or a file of JSON, JSON Lines or Parquet"},
+        "level": {"default": 0, "range": [0, 99], "doc": "only this level; 0: all"},
+        "split": {"default": "train", "doc": "the split that all tasks are of"},
+    }
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.split = config["split"]
+        level = f"level{config['level']}" if config["level"] else ""
+        found = [problem for problem in self.read(config["path"]) if not level or level in problem.tags]
+        if not found:
+            raise Mistake(f"{config['path']}: found no problem of {level}")
+        self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
+        self.problems = {problem.id: problem for problem in found if problem.id not in self.left_out}
+        for number, (task, why) in enumerate(self.left_out.items()):
+            if number == LEFT_OUT_SHOWN:
+                print(f"warning: and {len(self.left_out) - number} more are left out")
+                break
+            print(f"warning: {task} is left out: {why}")
+        if importlib.util.find_spec("torch") is None:
+            print(NO_TORCH)
+
+    def read(self, path: str) -> list[Problem]:
+        """All problems at this path."""
+        raise NotImplementedError
+
+    @staticmethod
+    def unfit(problem: Problem) -> str:
+        if len(problem.source.encode(errors="replace")) > SOURCE_BYTES_MAX:
+            return f"its source is longer than {SOURCE_BYTES_MAX >> 10} KB"
+        return unfit_at_sight(problem.source)
+
+    def list_tasks(self) -> list[dict[str, Any]]:
+        return [
+            {"id": p.id, "title": p.title, "split": self.split, "tags": list(p.tags), "backends": ["cpu"]}
+            for p in self.problems.values()
+        ]
+
+    def get_task(self, task_id: str) -> dict[str, Any]:
+        if task_id in self.left_out:
+            raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
+        problem = self.problems[task_id]
+        if wrong := syntax_error(problem.source):
+            raise Mistake(f"{task_id} cannot be made a task: {wrong}")
+        if importlib.util.find_spec("torch") is None:
+            raise Mistake(NO_TORCH)
+        # torch takes seconds to import: only now.
+        from hone_modules.describe import Unfit, describe
+        from hone_modules.task import make_task
+
+        try:
+            description = describe(problem.source, problem.entry)
+        except Unfit as unfit:
+            raise Mistake(f"{task_id} cannot be made a task: {unfit}") from None
+        return make_task(problem, description, self.split)

@@ -1,0 +1,230 @@
+"""Reads problems, a PyTorch module each, from folders, JSON, JSON Lines and Parquet; runs none of them."""
+
+import ast
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+NUMBER_MAX = 999_999_999
+FILE_BYTES_MAX = 4 << 30
+ENDINGS = (".jsonl", ".json", ".parquet")
+# Where rows of the data sets that are about keep the module's source; the first that is there counts.
+SOURCE_KEYS = ("pytorch_code", "python_code", "label", "code", "reference")
+PROBLEM_FILE = re.compile(r"(\d+)_(\w+)\.py")
+LEVEL_FOLDER = re.compile(r"level(\d+)")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One module as its data has it."""
+
+    id: str  # "level1/19", "632"
+    title: str
+    source: str
+    tags: tuple[str, ...]
+    entry: str = ""  # what the data calls the module's class; empty: it says nothing
+    order: tuple[int, int, str] = (0, 0, "")
+
+
+class Mistake(ValueError):
+    """What keeps a data set from being read, or a problem from being a task, as a user is told it."""
+
+    for_users = True
+
+
+def natural(text: Any) -> int | None:
+    """A number that is one, or is written as one."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text if 0 <= text <= NUMBER_MAX else None
+    return int(text) if isinstance(text, str) and re.fullmatch(r"\d{1,9}", text) else None
+
+
+def source_of(row: dict[str, Any], place: str) -> str:
+    """The module's source."""
+    for key in SOURCE_KEYS:
+        if isinstance(row.get(key), str):
+            return row[key]
+    raise Mistake(f"{place}: found no source; expected one of {', '.join(SOURCE_KEYS)}")
+
+
+def parse_json_lines(text: str, path: str) -> Iterator[tuple[str, Any]]:
+    """Each line's value with its place."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield f"{path}:{number}", json.loads(line)
+            except ValueError as error:
+                raise Mistake(f"{path}:{number}: no JSON: {error}") from None
+
+
+def read_text(path: str) -> str:
+    """A file's text; a mistake says which file."""
+    try:
+        if os.path.getsize(path) > FILE_BYTES_MAX:
+            raise Mistake(f"{path}: larger than {FILE_BYTES_MAX >> 30} GB")
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise Mistake(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise Mistake(f"{path}: byte {error.start} is no UTF-8") from None
+
+
+def parquet_rows(path: str) -> Iterator[tuple[str, Any]]:
+    """Each row with its place. Only the columns that matter are read."""
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise Mistake(
+            f"{path}: Parquet is read with pyarrow, which {sys.executable} lacks: {sys.executable} -m pip install"
+            " pyarrow, or give the data as JSON Lines"
+        ) from None
+    known = {*SOURCE_KEYS, "entry_point", "module_name", "uuid", "level", "name", "problem_id", "extra_info"}
+    try:
+        file = parquet.ParquetFile(path)
+        columns = [name for name in file.schema_arrow.names if name in known]
+        for row, values in enumerate(file.read(columns=columns).to_pylist()):
+            yield f"{path}: row {row}", values
+    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+        raise Mistake(f"{path}: {error}") from None
+
+
+def rows_of(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of one file, with their places."""
+    if path.endswith(".parquet"):
+        rows: Iterable[tuple[str, Any]] = parquet_rows(path)
+    elif path.endswith(".jsonl"):
+        rows = parse_json_lines(read_text(path), path)
+    else:
+        try:
+            value = json.loads(read_text(path))
+        except ValueError as error:
+            if isinstance(error, Mistake):
+                raise
+            raise Mistake(f"{path}: no JSON: {error}") from None
+        if not isinstance(value, list):
+            raise Mistake(f"{path}: expected a list of problems, found a {type(value).__name__}")
+        rows = ((f"{path}: item {i}", item) for i, item in enumerate(value))
+    for place, row in rows:
+        if not isinstance(row, dict):
+            raise Mistake(f"{place}: expected a map, found a {type(row).__name__}")
+        yield place, row
+
+
+def data_files(path: str) -> list[str]:
+    """The file itself, or those of a folder that can be read, in order."""
+    if os.path.isfile(path):
+        if not path.endswith(ENDINGS):
+            raise Mistake(f"{path}: expected a folder, or a file that ends in {', '.join(ENDINGS)}")
+        return [path]
+    if not os.path.isdir(path):
+        raise Mistake(f"{path}: no such file or folder")
+    return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(ENDINGS)]
+
+
+def kernelbench_problem(level: int, number: int, name: str, source: str) -> Problem:
+    """A problem of KernelBench by its numbers: level1/19, 19_ReLU."""
+    title = name if name.startswith(f"{number}_") else f"{number}_{name}"
+    return Problem(
+        f"level{level}/{number}", title, source, ("kernelbench", f"level{level}"), "Model", (level, number, "")
+    )
+
+
+def level_folders(path: str) -> list[tuple[int, str]]:
+    """The folders level1, level2, … of the repository, of its folder KernelBench, or one of them itself."""
+    found = LEVEL_FOLDER.fullmatch(os.path.basename(os.path.normpath(path)))
+    if found and os.path.isdir(path):
+        return [(int(found[1]), path)]
+    inner = os.path.join(path, "KernelBench")
+    path = inner if os.path.isdir(inner) else path
+    if not os.path.isdir(path):
+        return []
+    matches = [(LEVEL_FOLDER.fullmatch(name), name) for name in os.listdir(path)]
+    folders = [(int(match[1]), os.path.join(path, name)) for match, name in matches if match]
+    return sorted((level, folder) for level, folder in folders if os.path.isdir(folder))
+
+
+def read_kernelbench(path: str) -> list[Problem]:
+    """The repository's folders, or rows: TritonForge's JSON Lines, the published data set's."""
+    problems = []
+    folders = level_folders(path)
+    for level, folder in folders:
+        for name in sorted(os.listdir(folder)):
+            if match := PROBLEM_FILE.fullmatch(name):
+                source = read_text(os.path.join(folder, name))
+                problems.append(kernelbench_problem(level, int(match[1]), match[2], source))
+    for file in [] if folders else data_files(path):
+        for place, row in rows_of(file):
+            about = row.get("extra_info") if isinstance(row.get("extra_info"), dict) else row
+            level, number = natural(about.get("level")), natural(about.get("problem_id"))
+            name = about.get("problem_name", about.get("name"))
+            if level is None or number is None or not isinstance(name, str):
+                raise Mistake(f"{place}: expected level, problem_id and problem_name, or name")
+            problems.append(kernelbench_problem(level, number, name, source_of(row, place)))
+    return in_order(problems, path, "level1/19_ReLU.py and the like, or files that end in " + ", ".join(ENDINGS))
+
+
+def read_kernelbook(path: str) -> list[Problem]:
+    """Rows of KernelBook, or of multi-turn traces: a module's source each, called by key, uuid or place."""
+    problems = []
+    for file in data_files(path):
+        for place, row in rows_of(file):
+            key = row.get("sample_key", row.get("uuid", row.get("id", len(problems))))
+            if not isinstance(key, int | str) or not re.fullmatch(r"[\w.-]{1,100}", str(key)):
+                raise Mistake(f"{place}: expected a name as the problem's key, found {key!r}")
+            origin = row.get("source") if row.get("source") in ("kernelbench", "kernelbook") else "kernelbook"
+            entry = row.get("entry_point") or row.get("module_name") or ""
+            entry = entry if isinstance(entry, str) and entry.isidentifier() else ""
+            source = source_of(row, place)
+            number = natural(key)
+            order = (0, len(problems), "") if number is None else (0, number, "")
+            name = row.get("name")
+            title = name if isinstance(name, str) and name else entry or last_class(source)
+            problems.append(Problem(str(key), title, source, (str(origin),), entry, order))
+    return in_order(problems, path, "files that end in " + ", ".join(ENDINGS))
+
+
+def last_class(source: str) -> str:
+    """The class that stands last, which is the module in KernelBook's files; for titles."""
+    names = re.findall(r"^class (\w+)", source, re.MULTILINE)
+    return names[-1] if names else "module"
+
+
+def in_order(problems: list[Problem], path: str, expected: str) -> list[Problem]:
+    """Sorted; none at all, or two of one id, is a mistake."""
+    if not problems:
+        raise Mistake(f"{path}: found no problem, expected {expected}")
+    seen: set[str] = set()
+    for problem in problems:
+        if problem.id in seen:
+            raise Mistake(f"{path}: two problems are called {problem.id}")
+        seen.add(problem.id)
+    return sorted(problems, key=lambda problem: problem.order)
+
+
+def unfit_at_sight(source: str) -> str:
+    """Why no task can come of this source, as far as it can be told without running it; empty: nothing speaks
+    against it."""
+    if "def get_inputs" not in source:
+        return "it has no get_inputs()"
+    if "class " not in source:
+        return "it defines no class"
+    if "\0" in source:
+        return "it holds a NUL"
+    return ""
+
+
+def syntax_error(source: str) -> str:
+    """What Python's parser says against it."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+Reader = Callable[[str], list[Problem]]

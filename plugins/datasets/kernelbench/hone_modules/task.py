@@ -1,0 +1,118 @@
+"""Makes a task of a module: the map of docs/tasks.md, with what the model is told."""
+
+import json
+from typing import Any
+
+from hone_modules.describe import Description
+from hone_modules.problems import Problem
+
+WRAPPER = "triton_kernel_wrapper"
+SEED_MAX = 2147483647
+# By the loosest type of an output: how far sums in another order and approximations may stray.
+TOLERANCES = {"bf16": 4e-2, "f16": 1e-2, "f32": 2e-3, "f64": 2e-3}
+
+
+def tolerance_of(description: Description) -> dict[str, Any]:
+    """The loosest of the outputs' own."""
+    dtypes = {output["dtype"] for output in description.outputs}
+    for dtype, bound in TOLERANCES.items():
+        if dtype in dtypes:
+            reason = (
+                f"{dtype} outputs: {bound:g} of an element and of the root mean square of its tensor leaves room for"
+                " sums in another order, TF32 and approximations, and not for another answer"
+            )
+            return {"rtol": bound, "rms": bound, "reason": reason}
+    return {"reason": "all outputs are whole numbers, which are equal or wrong"}
+
+
+def shape_text(shape: list[int]) -> str:
+    return " x ".join(map(str, shape)) if shape else "no axes"
+
+
+def input_text(given: dict[str, Any]) -> str:
+    """One input as the model is told of it."""
+    if "tensor" in given:
+        return f"`{given['tensor']}`: {given['dtype']}, {shape_text(given['shape'])}"
+    if "list" in given:
+        return "a list of " + "; ".join(input_text(item) for item in given["list"])
+    return f"the value `{json.dumps(given['value'])}`"
+
+
+def fence_for(source: str) -> str:
+    """A fence that the source cannot close."""
+    fence = "```"
+    while fence in source:
+        fence += "`"
+    return fence
+
+
+def text_for_model(problem: Problem, description: Description) -> str:
+    """What to write, what it gets, and the reference."""
+    name = description.module
+    lines = [
+        f"The PyTorch module `{name}` below is to become faster. Write one Python file that defines either",
+        "",
+        f"- a class `ModelNew`, a `torch.nn.Module` whose constructor and `forward` take what those of `{name}` take;"
+        " its parameters and buffers are given the values of the reference's, so keep their names and shapes; or",
+        f"- a function `{WRAPPER}` that takes the inputs of `forward` in their order, then the parameters and buffers"
+        " that it needs, named as below with `_` for each `.`, or in their order.",
+        "",
+        "It returns what `forward` returns: the same number of tensors, of the same shapes and types. The work is to"
+        " be done by kernels of yours, in Triton for example, not by the operations that the reference calls.",
+        "",
+        "Inputs of `forward`, in order:",
+        *(f"- {input_text(given)}" for given in description.inputs),
+    ]
+    if description.parameters:
+        lines += ["", "Parameters and buffers:"]
+        lines += [f"- `{p['name']}`: {p['dtype']}, {shape_text(p['shape'])}" for p in description.parameters]
+    lines += ["", "Outputs:"]
+    lines += [f"- {o['dtype']}, {shape_text(o['shape'])}" for o in description.outputs]
+    fence = fence_for(problem.source)
+    return "\n".join([*lines, "", "Reference:", "", f"{fence}python", problem.source.strip("\n"), fence])
+
+
+def module_text(description: Description) -> str:
+    """module.json: how the runner hands inputs and parameters over and takes outputs back."""
+    return json.dumps(
+        {
+            "module": description.module,
+            "inputs": description.inputs,
+            "parameters": description.parameters,
+            "outputs": description.outputs,
+        },
+        separators=(",", ":"),
+    )
+
+
+def make_task(problem: Problem, description: Description, split: str) -> dict[str, Any]:
+    """The whole task. A module has one concrete shape, so there are no dims, and what is secret is the seed."""
+    reference = {"name": "reference.py", "text": problem.source}
+    baseline = {"name": "baseline.py", "text": f"{problem.source}\n\nModelNew = {description.module}\n"}
+    return {
+        "id": problem.id,
+        "title": problem.title,
+        "description": text_for_model(problem, description),
+        "split": split,
+        "tags": list(problem.tags),
+        "entry": "ModelNew",
+        "dims": [],
+        "tensors": description.tensors,
+        "scalars": [{"name": "seed", "dtype": "i64", "range": [0, SEED_MAX]}],
+        "arguments": [*(tensor["name"] for tensor in description.tensors), "seed"],
+        "families": [{"name": "reference", "fill": {"kind": "reference"}}],
+        "shapes": {"shown": [{}, {}], "hidden": [], "timed": {}},
+        "tolerance": tolerance_of(description),
+        "threads": 1,
+        "memory_mb": 2048,
+        "run_seconds": 60,
+        "cache": "warm",
+        "backends": {
+            "cpu": {
+                "languages": ["python"],
+                "reference": reference,
+                "baseline": baseline,
+                "support": [{"name": "module.json", "text": module_text(description)}, reference],
+            }
+        },
+    }

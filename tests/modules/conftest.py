@@ -1,0 +1,89 @@
+"""What the tests of PyTorch modules share: the interpreter that has torch, hone itself, and the real data."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "plugins/datasets/kernelbench"))
+sys.dont_write_bytecode = True
+
+BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
+# The task's author's data, where it lies beside the checkout.
+DATA = Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "data"
+SECONDS_MAX = 300
+
+
+def modules_python() -> str:
+    """The interpreter with torch."""
+    named = os.environ.get("HONE_MODULES_PYTHON", "")
+    made = ROOT / "build/python/bin/python"
+    return named or (str(made) if made.exists() else "")
+
+
+@pytest.fixture(scope="session")
+def python():
+    """The interpreter with torch; without one a test is skipped."""
+    found = modules_python()
+    if not found:
+        pytest.skip("no interpreter with torch: scripts/setup --python, or HONE_MODULES_PYTHON")
+    return found
+
+
+@pytest.fixture(scope="session")
+def describe(python):
+    """describe([(id, source), …]) gives for each a task, or why it is unfit."""
+
+    def ask(rows):
+        given = [{"id": row[0], "source": row[1], "entry": row[2] if len(row) > 2 else ""} for row in rows]
+        ran = subprocess.run(
+            [python, "-B", ROOT / "tests/modules/describe_rows.py"],
+            input=json.dumps(given),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def hone():
+    """hone(…) runs the binary."""
+    binary = BUILD / "hone"
+    if not binary.exists():
+        pytest.skip(f"no hone in {BUILD}: build the preset dev, or set HONE_BUILD_DIR")
+
+    def run(*arguments):
+        return subprocess.run(
+            [binary, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def kernelbench_data():
+    """TritonForge's JSON Lines."""
+    if not (DATA / "kernelbench").is_dir():
+        pytest.skip(f"no {DATA / 'kernelbench'}")
+    return DATA / "kernelbench"
+
+
+@pytest.fixture(scope="session")
+def traces_file():
+    """Multi-turn traces of the KernelBench Triton pipeline."""
+    found = DATA / "traces/reasoning_traces_qwen3_multiturn.json"
+    if not found.exists():
+        pytest.skip(f"no {found}")
+    return found

@@ -1,0 +1,23 @@
+"""Describes modules for the tests, in the interpreter that has torch: rows as JSON come in, answers go out."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "plugins/datasets/kernelbench"))
+
+from hone_modules.describe import Unfit, describe
+from hone_modules.problems import Problem
+from hone_modules.task import make_task
+
+answers = []
+for row in json.load(sys.stdin):
+    problem = Problem(row["id"], row["id"], row["source"], ("test",), row.get("entry", ""))
+    began = time.monotonic()
+    try:
+        answer = {"task": make_task(problem, describe(problem.source, problem.entry), "train")}
+    except Unfit as unfit:
+        answer = {"unfit": str(unfit)}
+    answers.append({**answer, "seconds": time.monotonic() - began})
+json.dump(answers, sys.stdout)

@@ -1,0 +1,127 @@
+"""Reading problems: the repository's folders, TritonForge's JSON Lines, KernelBook's rows, and mistakes in each."""
+
+import json
+import sys
+
+import pytest
+from hone_modules.problems import Mistake, read_kernelbench, read_kernelbook
+
+MODULE = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.rand(4, 4)]
+def get_init_inputs():
+    return []
+"""
+
+
+def write_repository(folder):
+    for level, name in ((1, "19_ReLU"), (1, "2_Matmul"), (2, "1_Conv2D_ReLU")):
+        place = folder / "KernelBench" / f"level{level}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.py").write_text(MODULE)
+        (place / "README.md").write_text("no problem\n")
+    (folder / "KernelBench" / "changelog").mkdir()
+
+
+def mistake(read, path):
+    with pytest.raises(Mistake) as raised:
+        read(str(path))
+    return str(raised.value)
+
+
+def test_a_repository_is_read_from_its_root_its_folder_or_a_level(tmp_path):
+    write_repository(tmp_path)
+    found = read_kernelbench(str(tmp_path))
+    assert [p.id for p in found] == ["level1/2", "level1/19", "level2/1"]
+    assert [p.title for p in found] == ["2_Matmul", "19_ReLU", "1_Conv2D_ReLU"]
+    assert found[1].tags == ("kernelbench", "level1")
+    assert found[1].source == MODULE
+    assert read_kernelbench(str(tmp_path / "KernelBench")) == found
+    assert read_kernelbench(str(tmp_path / "KernelBench/level2")) == found[2:]
+
+
+def test_tritonforges_lines_and_the_published_rows_are_the_same_problems(tmp_path):
+    forge = {
+        "prompt": [],
+        "label": MODULE,
+        "extra_info": {"level": 1, "problem_id": "19", "problem_name": "ReLU"},
+        "instance_id": "kernel_bench_triton_lv1_19",
+    }
+    published = {"code": MODULE, "level": 1, "problem_id": 19, "name": "19_ReLU"}
+    answers = []
+    for i, row in enumerate((forge, published)):
+        file = tmp_path / f"{i}.jsonl"
+        file.write_text(json.dumps(row) + "\n\n")
+        answers.append(read_kernelbench(str(file)))
+    assert answers[0] == answers[1]
+    assert (answers[0][0].id, answers[0][0].title) == ("level1/19", "19_ReLU")
+    assert mistake(read_kernelbench, tmp_path) == f"{tmp_path}: two problems are called level1/19"
+
+
+def test_kernelbook_is_called_by_uuid_and_traces_by_key(tmp_path):
+    file = tmp_path / "book.json"
+    rows = [
+        {"python_code": MODULE.replace("Model", "Actor"), "entry_point": "Actor", "uuid": 632, "triton_code": "…"},
+        {"pytorch_code": MODULE, "sample_key": "kernelbench_80", "source": "kernelbench", "name": "80_Gemm"},
+        {"pytorch_code": MODULE.replace("Model", "Last")},
+    ]
+    file.write_text(json.dumps(rows))
+    found = {p.id: p for p in read_kernelbook(str(file))}
+    assert set(found) == {"632", "kernelbench_80", "2"}
+    assert (found["632"].title, found["632"].entry) == ("Actor", "Actor")
+    assert (found["kernelbench_80"].title, found["kernelbench_80"].tags) == ("80_Gemm", ("kernelbench",))
+    assert (found["2"].title, found["2"].entry, found["2"].tags) == ("Last", "", ("kernelbook",))
+
+
+def test_mistakes_name_the_place(tmp_path):
+    def lines(text):
+        file = tmp_path / "data.jsonl"
+        file.write_text(text)
+        return file
+
+    assert mistake(read_kernelbook, tmp_path / "nowhere").endswith("nowhere: no such file or folder")
+    assert mistake(read_kernelbook, tmp_path).endswith(
+        "found no problem, expected files that end in .jsonl, .json, .parquet"
+    )
+    assert "level1/19_ReLU.py" in mistake(read_kernelbench, tmp_path)
+    assert "data.jsonl:2: no JSON" in mistake(read_kernelbook, lines('{"python_code": "x"}\n{'))
+    assert "data.jsonl:1: expected a map, found a list" in mistake(read_kernelbook, lines("[1]"))
+    assert "data.jsonl:1: found no source; expected one of pytorch_code" in mistake(read_kernelbook, lines('{"x": 1}'))
+    assert "expected a name as the problem's key, found '../x'" in mistake(
+        read_kernelbook, lines(json.dumps({"python_code": "x", "uuid": "../x"}))
+    )
+    assert "expected level, problem_id and problem_name" in mistake(
+        read_kernelbench, lines(json.dumps({"code": "x", "level": 1, "problem_id": "-1", "name": "x"}))
+    )
+    (tmp_path / "data.jsonl").write_bytes(b'{"code": "\xff"}')
+    assert "data.jsonl: byte 10 is no UTF-8" in mistake(read_kernelbook, tmp_path)
+    (tmp_path / "notes.txt").write_text("x")
+    assert "expected a folder, or a file that ends in" in mistake(read_kernelbook, tmp_path / "notes.txt")
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    file = tmp_path / "book.parquet"
+    file.write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    said = mistake(read_kernelbook, file)
+    assert said.endswith(f"{sys.executable} -m pip install pyarrow, or give the data as JSON Lines")
+
+
+def test_parquet_is_read(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "book.parquet"
+    rows = [{"python_code": MODULE, "entry_point": "Model", "uuid": i, "stars": 3} for i in (7, 5)]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    assert [p.id for p in read_kernelbook(str(file))] == ["5", "7"]
+    file.write_bytes(file.read_bytes()[:50])
+    assert str(file) in mistake(read_kernelbook, file)
+
+
+def test_the_real_data_is_read(kernelbench_data, traces_file):
+    assert [p.id for p in read_kernelbench(str(kernelbench_data))] == [f"level1/{i}" for i in range(1, 101)]
+    assert len(read_kernelbook(str(traces_file))) == 9

@@ -1,0 +1,73 @@
+"""`hone tasks` over datasets of modules: listing needs no torch, and what is missing is said."""
+
+import json
+import sys
+
+import pytest
+
+
+def configured(plugin, path, python):
+    dataset = f"datasets=[{{name: {plugin}, plugin: {plugin}, config: {{path: '{path}'}}}}]"
+    return ["--set", dataset, "--set", f"plugins.python={python}"]
+
+
+def test_a_level_is_listed_without_torch(hone, kernelbench_data):
+    options = configured("kernelbench", kernelbench_data, sys.executable)
+    listed = hone("tasks", "--dataset", "kernelbench", "--level", 1, "--json", *options)
+    assert listed.returncode == 0, listed.stderr
+    tasks = json.loads(listed.stdout)
+    assert len(tasks) == 100
+    assert tasks[18] == {
+        "id": "kernelbench/level1/19",
+        "title": "19_ReLU",
+        "split": "train",
+        "tags": ["kernelbench", "level1"],
+        "backends": ["cpu"],
+    }
+    none = hone("tasks", "--dataset", "kernelbench", "--level", 2, *options)
+    assert (none.returncode, none.stderr) == (2, "hone: found no task that is tagged level2\n")
+
+
+def test_what_is_not_there_is_said_with_what_to_do(hone, tmp_path):
+    unknown = hone("tasks", "--dataset", "kernelbnch")
+    assert unknown.stderr == "hone: unknown dataset 'kernelbnch'; valid: tasks\n"
+    missing = hone("tasks", "--dataset", "kernelbench")
+    assert missing.returncode == 2
+    assert "is not configured; say where its data lies: --set 'datasets=[{name: kernelbench" in missing.stderr
+    nowhere = hone("tasks", *configured("kernelbook", tmp_path / "nowhere", sys.executable))
+    assert nowhere.stderr.startswith(f"hone: dataset 'kernelbook': kernelbook: open: {tmp_path}/nowhere: no such file")
+
+
+def test_a_module_that_is_no_task_is_left_out_and_says_why(hone, python, tmp_path):
+    head = "import torch\nclass A(torch.nn.Module): pass\n"
+    sources = [head, "class B(\ndef get_inputs", head + "def get_inputs():\n    return [torch.rand(2)]\n"]
+    rows = [{"python_code": source, "uuid": i} for i, source in enumerate(sources)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    options = configured("kernelbook", tmp_path / "rows.json", python)
+    listed = hone("tasks", "--json", *options)
+    assert [task["id"] for task in json.loads(listed.stdout)] == ["kernelbook/1", "kernelbook/2"]
+    assert " kernelbook.py: 0 is left out: it has no get_inputs()" in listed.stderr
+    for task, why in (("1", "SyntaxError: '(' was never closed"), ("2", "A.forward() fails: NotImplementedError")):
+        shown = hone("tasks", task, *options)
+        assert shown.returncode == 2
+        assert f"{task} cannot be made a task: {why}" in shown.stderr
+
+
+def test_without_torch_a_task_says_how_to_get_it(hone, kernelbench_data, tmp_path):
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # without its packages
+    bare.chmod(0o755)
+    shown = hone("tasks", "level1/19", *configured("kernelbench", kernelbench_data, bare))
+    assert shown.returncode == 2
+    assert "found no torch in " in shown.stderr
+    assert "scripts/setup --python makes an environment that has it" in shown.stderr
+
+
+@pytest.mark.parametrize("task", ["level1/33", "level1/97"])
+def test_a_task_is_shown_as_a_model_sees_it(hone, python, kernelbench_data, task):
+    shown = hone("tasks", task, "--json", *configured("kernelbench", kernelbench_data, python))
+    assert shown.returncode == 0, shown.stderr
+    value = json.loads(shown.stdout)
+    assert (value["entry"], value["languages"], value["cache"]) == ("ModelNew", ["python"], "warm")
+    assert value["arguments"][-1] == "seed"
+    assert "class Model(nn.Module)" in value["description"]
