@@ -20,6 +20,11 @@ struct Extracted {
 /// offered language; failing that one without the name; failing that one that was cut off. Blocks
 /// are fences of three or more ` or ~, or the tags <triton>, <kernel>, <code> and <answer>. Any
 /// bytes may come in.
+///
+/// Of Python more is asked, since an example of how to call it often follows the code: first comes
+/// a block that defines the entry, or triton_kernel_wrapper(), even where it was cut off. A fence's
+/// indent is taken off, tags and fences may stand in each other, and a response that is nothing but
+/// a source is one.
 Extracted extract_code(std::string_view response, std::string_view entry,
                        const std::vector<std::string>& languages);
 
@@ -27,7 +32,8 @@ Extracted extract_code(std::string_view response, std::string_view entry,
 /// reasoning too (its opening stood in the prompt).
 std::string remove_reasoning(std::string_view response);
 
-/// "c++" for "cpp", "cxx", "cc", …; "c" for "c"; other tags in lower case as they are.
+/// "c++" for "cpp", "cxx", "cc", …; "c" for "c"; "python" for "py", "triton", …; other tags in lower
+/// case as they are.
 std::string language_of_tag(std::string_view tag);
 
 }  // namespace hone::kernel_refine

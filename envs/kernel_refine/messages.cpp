@@ -77,7 +77,17 @@ std::string turns_left_text(const Turn& turn) {
                               : std::to_string(turn.turns_left) + " turns are left.";
 }
 
-std::string advice_text(const Speedup& speedup) {
+bool is_python(const std::vector<std::string>& languages) {
+  return !languages.empty() && languages.front() == "python";
+}
+
+std::string advice_text(const Speedup& speedup, bool python) {
+  if (python) {
+    return "To gain more: fuse operations into fewer kernels, so that what lies between them is "
+           "never "
+           "written to memory, pass over memory once, and choose blocks that keep the whole device "
+           "busy.";
+  }
   if (speedup.value < 0.9) {
     return "It is slower than the plain baseline: look for temporaries, extra passes over memory, "
            "and work that the "
@@ -122,7 +132,7 @@ void add_speedup_words(Words& words, const Turn& turn, const Speedup& speedup) {
   words["interval"] = "95 % interval " + number(speedup.low) + " to " + number(speedup.high);
   words["time"] = microseconds(speedup.time_us);
   words["baseline_time"] = microseconds(speedup.baseline_us);
-  words["advice"] = turn.ended ? "" : advice_text(speedup);
+  words["advice"] = turn.ended ? "" : advice_text(speedup, is_python(turn.languages));
   words["flags"] = flags_text(speedup.flags);
   if (turn.settings.stop_speedup) {
     words["target"] = "The target is " + speedup_text(*turn.settings.stop_speedup) + ".";
@@ -208,7 +218,10 @@ const Template* Messages::find(std::string_view name, const Task& task,
   const std::string of_dataset = std::string(name) + "." + task.dataset;
   const std::string of_backend = std::string(name) + "." + std::string(backend);
   const std::string of_both = of_dataset + "." + std::string(backend);
-  for (const std::string& key : {of_both, of_dataset, of_backend, std::string(name)}) {
+  const auto sources = task.backends.find(backend);
+  const bool python = sources != task.backends.end() && is_python(sources->second.languages);
+  const std::string of_language = python ? std::string(name) + ".python" : of_both;
+  for (const std::string& key : {of_both, of_dataset, of_language, of_backend, std::string(name)}) {
     if (const auto found = templates_.find(key); found != templates_.end()) return &found->second;
   }
   return nullptr;
@@ -271,12 +284,12 @@ std::string Messages::feedback(const Turn& turn) const {
   words["turns_left"] = turns_left_text(turn);
   if (turn.result.verdict) add_verdict_words(words, turn, *turn.result.verdict);
   if (turn.result.verdict && !turn.result.verdict->diagnostics.empty()) {
-    const std::size_t rest = form.fill(words).size();
+    const std::size_t rest = chosen.fill(words).size();
     const std::size_t room = std::max(bytes_max > rest ? bytes_max - rest : 0, kDiagnosticsMin);
     words["diagnostics"] =
         fenced(trim_compiler_words(valid_utf8(turn.result.verdict->diagnostics), room));
   }
-  std::string text = form.fill(words);
+  std::string text = chosen.fill(words);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return cut_end(text, bytes_max);
 }

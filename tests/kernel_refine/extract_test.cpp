@@ -107,6 +107,8 @@ TEST(Extract, AnyBytesAreTaken) {
     }
     const Extracted extracted = extract_code(text, "f", kBoth);
     EXPECT_EQ(extracted.found, extracted.reason.empty()) << text;
+    const Extracted python = extract_code(text, "f", {"python"});
+    EXPECT_EQ(python.found, python.reason.empty()) << text;
     EXPECT_LE(extracted.code.size(), text.size() + 1);
   }
 }

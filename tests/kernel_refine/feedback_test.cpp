@@ -60,6 +60,34 @@ TEST(Feedback, SystemAndTask) {
   expect_golden("task", messages().task(test::small_task(), kLanguages, settings, "cpu"));
 }
 
+TEST(Feedback, ModulesHaveWordsOfTheirOwn) {
+  const std::vector<std::string> python = {"python"};
+  Task module = test::small_task();
+  module.title = "19_ReLU";
+  module.description = "Write a class `ModelNew`.\n";
+  module.entry = "ModelNew";
+  module.backends["cpu"].languages = python;
+  expect_golden("system_python", messages().system(module, python, "cpu"));
+  expect_golden("task_python", messages().task(module, python, RefineSettings(), "cpu"));
+  const RefineSettings settings;
+  for (const Outcome outcome : {Outcome::kNoCode, Outcome::kBuildFailed, Outcome::kTimedOut}) {
+    Case c = of(outcome, "it holds no class");
+    if (outcome == Outcome::kBuildFailed) {
+      c.result.verdict->diagnostics = "submission.py:3: SyntaxError: invalid syntax\n";
+    }
+    const std::string text = messages().feedback({module, python, settings, c.result, 1, false, 0});
+    expect_golden(std::string(outcome_name(outcome)) + "_python", text);
+    EXPECT_EQ(text.find("extern"), std::string::npos);
+  }
+  Case slow = of(Outcome::kCorrect, "");
+  Speedup& speedup = slow.result.verdict->speedup.emplace();
+  speedup.value = 0.5;
+  const std::string text =
+      messages().feedback({module, python, settings, slow.result, 1, false, 0});
+  EXPECT_NE(text.find("fuse operations into fewer kernels"), std::string::npos) << text;
+  EXPECT_EQ(text.find("__restrict"), std::string::npos);
+}
+
 TEST(Feedback, NoCode) {
   expect_golden("no_code",
                 of(Outcome::kNoCode, "looked for a fenced block; found none").feedback());
