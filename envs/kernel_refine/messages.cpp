@@ -278,7 +278,7 @@ std::string Messages::task(const Task& task, const std::vector<std::string>& lan
 std::string Messages::feedback(const Turn& turn) const {
   const std::size_t bytes_max =
       static_cast<std::size_t>(turn.settings.feedback_tokens) * kBytesPerToken;
-  const Template& form = get(template_name(turn), turn.task, turn.backend);
+  const Template& chosen = get(template_name(turn), turn.task, turn.backend);
   Words words;
   add_task_words(words, turn.task, turn.languages);
   words["turns_left"] = turns_left_text(turn);
