@@ -15,7 +15,7 @@ from hone.adapters._record import Record
 from hone.adapters._versions import numbers, require
 from hone.types import Closed
 
-TRAINERS = {"datasets", "skyrl_gym", "slime", "torch", "transformers", "trl", "verifiers", "verl"}
+TRAINERS = {"datasets", "openenv", "ray", "skyrl_gym", "slime", "torch", "transformers", "trl", "verifiers", "verl"}
 
 
 def test_importing_hone_brings_in_no_adapter_and_an_adapter_no_trainer() -> None:
@@ -41,7 +41,13 @@ def test_a_missing_trainer_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("adapter", "versions"), [("verifiers", (">= 0.4", "< 0.5")), ("verl", (">= 0.9.1", "< 0.10"))]
+    ("adapter", "versions"),
+    [
+        ("openenv", (">= 0.10", "< 0.11")),
+        ("ray", (">= 2.40", "< 3")),
+        ("verifiers", (">= 0.4", "< 0.5")),
+        ("verl", (">= 0.9.1", "< 0.10")),
+    ],
 )
 def test_importing_the_adapter_of_a_missing_trainer_is_one_line(adapter: str, versions: tuple[str, str]) -> None:
     with pytest.raises(ModuleNotFoundError) as caught:

@@ -1,0 +1,231 @@
+"""For OpenEnv (0.10): a server and a client of its kind, so that its tools talk to hone.
+
+    python -m hone.adapters.openenv --endpoint tcp://127.0.0.1:5917 --port 8000
+
+serves; in Python ``app()`` is the application, and ``HoneEnv`` the client::
+
+    with HoneEnv("http://127.0.0.1:8000", message_timeout_s=600).sync() as env:
+        result = env.reset(task="add_relu")
+        result = env.step(HoneAction(response=answer))
+
+After a fault of the machine ``reward`` is None and ``observation.reward_valid`` False. See
+docs/trainers/openenv.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hone._requests import DEFAULT_ENDPOINT
+
+from ._play import Play, Settings, client_of
+from ._record import Message
+from ._versions import require
+
+require("hone.adapters.openenv", "openenv", "0.10", "0.11")
+
+from openenv.core.client_types import StepResult  # noqa: E402 - whose version comes first
+from openenv.core.env_client import EnvClient  # noqa: E402
+from openenv.core.env_server import (  # noqa: E402
+    Action,
+    Environment,
+    Observation,
+    State,
+    create_fastapi_app,
+)
+from pydantic import Field  # noqa: E402
+
+#: Sessions at once; OpenEnv's own default is one.
+SESSIONS = 64
+
+
+class HoneAction(Action):  # type: ignore[misc]
+    """A model's whole answer, or a kernel's source: one of the two."""
+
+    response: str | None = Field(default=None, description="a model's whole answer")
+    code: str | None = Field(default=None, description="or a kernel's source")
+
+
+class HoneObservation(Observation):  # type: ignore[misc]
+    """What the environment says; ``reward`` is None without a score.
+
+    ``reward_valid`` is a field of its own, for OpenEnv does not carry metadata everywhere.
+    """
+
+    messages: list[Message] = Field(default_factory=list, description="new ones, as in a chat")
+    reward_valid: bool = Field(default=True, description="False: do not train on this episode")
+    fault: str = Field(default="", description="why not")
+    task: str = ""
+    turn: int = 0
+    outcome: str = Field(default="", description="of the turn: correct, wrong, build_failed, …")
+    best_speedup: float | None = None
+    return_to_date: float | None = None
+    returns: list[float | None] = Field(
+        default_factory=list, description="of all turns, at the end"
+    )
+
+
+class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type: ignore[misc]
+    """One session of OpenEnv: one episode of hone after another.
+
+    Args:
+        settings: Where to play and under which rules.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+        self._play: Play | None = None
+        self._episode_id: str | None = None
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        *,
+        task: str | None = None,
+        group: str | None = None,
+        **_: Any,  # noqa: ANN401 - what tools of OpenEnv may pass besides
+    ) -> HoneObservation:
+        """Starts an episode of a task, or of one that is drawn with the seed.
+
+        Raises:
+            hone.HoneError: The request is wrong, or nobody answers at the first one.
+        """
+        self._play = self._play or Play(self._settings)
+        self._episode_id = episode_id
+        return self._observed(self._play.start(task, seed=seed, group=group), starts=True)
+
+    def step(
+        self,
+        action: HoneAction,
+        timeout_s: float | None = None,
+        **_: Any,  # noqa: ANN401
+    ) -> HoneObservation:
+        """Submits a kernel; its limit is the settings' ``timeout``.
+
+        Raises:
+            ValueError: Not exactly one of response and code is there, or nothing was reset.
+        """
+        if (action.response is None) == (action.code is None):
+            raise ValueError("an action has either response or code")
+        if self._play is None:
+            raise ValueError("reset comes before step")
+        return self._observed(self._play.step(action.code, response=action.response))
+
+    @property
+    def state(self) -> State:
+        """Of the episode: its task and how far it is."""
+        if self._play is None:
+            return State(episode_id=self._episode_id)
+        record = self._play.record
+        return State(episode_id=self._episode_id, step_count=record.turns, **record.details())
+
+    def close(self) -> None:
+        """Ends the episode; OpenEnv calls it when a session goes, however it went."""
+        if self._play is not None:
+            self._play.finish()
+
+    def list_splits(self) -> list[str]:
+        """The splits that the server has tasks in."""
+        return sorted({task.split for task in client_of(self._settings).tasks()})
+
+    def num_tasks(self, split: str) -> int:
+        """How many tasks a split has."""
+        return len(client_of(self._settings).tasks(split=split))
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        """A task of a split: ``reset(task=get_task(…)["id"])`` plays it."""
+        task = client_of(self._settings).tasks(split=split)[index]
+        return {"id": task.id, "index": index, "title": task.title}
+
+    def _observed(self, messages: list[Message], *, starts: bool = False) -> HoneObservation:
+        assert self._play is not None
+        record = self._play.record
+        return HoneObservation(
+            done=record.ended,
+            reward=None if starts or not record.rewards else record.rewards[-1],
+            messages=messages,
+            reward_valid=record.fault is None,
+            fault=record.fault or "",
+            task=record.task,
+            turn=record.turns,
+            outcome=record.outcomes[-1] if record.outcomes else "",
+            best_speedup=record.best_speedup,
+            return_to_date=record.return_to_date,
+            returns=list(record.returns),
+        )
+
+
+class HoneEnv(EnvClient[HoneAction, HoneObservation, State]):  # type: ignore[misc]
+    """The client; as OpenEnv's: asyncio, or ``.sync()``. Give it time: ``message_timeout_s``."""
+
+    def _step_payload(self, action: HoneAction) -> dict[str, Any]:
+        return dict(action.model_dump(exclude_none=True))
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[HoneObservation]:
+        done, reward = bool(payload.get("done")), payload.get("reward")
+        told = {**payload.get("observation", {}), "done": done, "reward": reward}
+        return StepResult(observation=HoneObservation(**told), reward=reward, done=done)
+
+    def _parse_state(self, payload: dict[str, Any]) -> State:
+        return State(**payload)
+
+
+def app(
+    endpoint: str = DEFAULT_ENDPOINT,
+    options: Mapping[str, Any] | None = None,
+    *,
+    sessions: int = SESSIONS,
+    **settings: Any,  # noqa: ANN401 - Settings checks them
+) -> Any:  # noqa: ANN401 - a FastAPI
+    """The server's application, for any ASGI server.
+
+    Args:
+        endpoint: Of ``hone serve``.
+        options: Of every episode.
+        sessions: At once.
+        settings: More of ``Settings``.
+
+    Raises:
+        TypeError: A setting is unknown.
+    """
+    given = Settings.of({"endpoint": endpoint, "options": dict(options or {}), **settings})
+    return create_fastapi_app(
+        lambda: HoneEnvironment(given), HoneAction, HoneObservation, max_concurrent_envs=sessions
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """``python -m hone.adapters.openenv``: serves until it is interrupted."""
+    import uvicorn
+
+    class Announcing(uvicorn.Server):  # type: ignore[misc]
+        """Says where it serves, once it does: port 0 is any that is free."""
+
+        async def startup(self, sockets: Any = None) -> None:  # noqa: ANN401
+            await super().startup(sockets=sockets)
+            for server in self.servers:
+                host, port = server.sockets[0].getsockname()[:2]
+                print(f"serving {given.endpoint} to OpenEnv on http://{host}:{port}", flush=True)
+
+    parser = argparse.ArgumentParser(prog="python -m hone.adapters.openenv", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--endpoint", default=DEFAULT_ENDPOINT)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--max-turns", type=int)
+    parser.add_argument("--sessions", type=int, default=SESSIONS)
+    given = parser.parse_args(arguments)
+    options = {"max_turns": given.max_turns} if given.max_turns else {}
+    served = app(given.endpoint, options, sessions=given.sessions)
+    config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
+    Announcing(config).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""For Ray: an actor that owns a client, so that many rollout workers play on one hone.
+
+    from hone.adapters.ray import HoneActor, play
+
+    hone = HoneActor.options(name="hone").remote("tcp://127.0.0.1:5917", {"max_turns": 4})
+    episodes = ray.get([worker.remote(hone, task) for task in ray.get(hone.tasks.remote())])
+
+where a worker calls ``play(hone, model, task)``. After a fault of the machine a turn's reward is
+None and an episode's ``reward_valid`` False. See docs/trainers/ray.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any
+
+from hone._requests import DEFAULT_ENDPOINT
+
+from ._play import AsyncPlay, Settings, loop_client_of
+from ._record import Message, Record
+from ._versions import require
+
+require("hone.adapters.ray", "ray", "2.40", "3")
+
+import ray  # noqa: E402 - whose version comes first
+
+#: Calls under way at once; a turn takes one while it is judged.
+CALLS_MAX = 1000
+
+
+class _Actor:
+    """Plays episodes for workers, which name them by number.
+
+    Args:
+        endpoint: Of ``hone serve``.
+        options: Of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
+        idle_s: Seconds after which an episode that no worker names is ended: its worker is gone.
+        settings: More of ``Settings``.
+    """
+
+    def __init__(
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        options: Mapping[str, Any] | None = None,
+        *,
+        idle_s: float = 1800.0,
+        **settings: Any,  # noqa: ANN401 - Settings checks them
+    ) -> None:
+        given = {"endpoint": endpoint, "options": dict(options or {}), **settings}
+        self._settings = Settings.of(given)
+        self._idle_s = idle_s
+        self._numbers = count(1)
+        self._plays: dict[int, tuple[AsyncPlay, float]] = {}
+
+    async def tasks(self, split: str | None = None) -> list[str]:
+        """The ids of the server's tasks."""
+        client = await loop_client_of(self._settings)
+        return [task.id for task in await client.tasks(split=split or self._settings.split)]
+
+    async def start(
+        self, task: str | None = None, *, seed: int | None = None, group: str | None = None
+    ) -> dict[str, Any]:
+        """Starts an episode; without a task one is drawn.
+
+        Returns:
+            As ``step``, with the whole prompt as ``messages`` and no reward.
+
+        Raises:
+            hone.HoneError: The request is wrong, or nobody answers at the actor's first call.
+        """
+        await self._end_idle()
+        play, number = AsyncPlay(self._settings), next(self._numbers)
+        messages = await play.start(task, seed=seed, group=group)
+        self._plays[number] = (play, time.monotonic())
+        return _turn(number, play.record, messages)
+
+    async def step(
+        self, episode: int, response: str | None = None, *, code: str | None = None
+    ) -> dict[str, Any]:
+        """Submits a model's whole answer, or a kernel's source.
+
+        Returns:
+            ``episode``, ``messages`` (the environment's new ones), ``reward`` (None without a
+            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``.
+
+        Raises:
+            KeyError: No such episode, or it was idle for too long.
+        """
+        play = self._play(episode)
+        messages = await play.step(code, response=response)
+        self._plays[episode] = (play, time.monotonic())
+        return _turn(episode, play.record, messages)
+
+    async def finish(self, episode: int) -> dict[str, Any]:
+        """Ends an episode where it is open.
+
+        Returns:
+            What it came to: ``score`` (None after a fault), ``reward_valid``, ``turn_rewards``,
+            ``returns``, ``outcomes``, ``best_speedup``, ``fault``, ``messages``, …
+        """
+        play = self._play(episode)
+        del self._plays[episode]
+        record = await play.finish()
+        return {**record.details(), "score": record.score, "messages": record.messages}
+
+    async def open(self) -> int:
+        """How many episodes are under way."""
+        return len(self._plays)
+
+    def _play(self, episode: int) -> AsyncPlay:
+        if episode not in self._plays:
+            raise KeyError(f"found no episode {episode}: it is finished, or was idle for too long")
+        return self._plays[episode][0]
+
+    async def _end_idle(self) -> None:
+        """Frees the places of workers that died."""
+        latest = time.monotonic() - self._idle_s
+        idle = [number for number, (_, at) in self._plays.items() if at < latest]
+        for number in idle:
+            play, _ = self._plays.pop(number)
+            await play.finish()
+
+
+def _turn(number: int, record: Record, messages: list[Message]) -> dict[str, Any]:
+    return {
+        "episode": number,
+        "messages": messages,
+        "reward": record.rewards[-1] if record.rewards else None,
+        "reward_valid": record.fault is None,
+        "return_to_date": record.return_to_date,
+        "ended": record.ended,
+        "fault": record.fault or "",
+    }
+
+
+#: ``HoneActor.remote(endpoint, options)``: one for a cluster, or one for each node.
+HoneActor = ray.remote(num_cpus=0, max_concurrency=CALLS_MAX)(_Actor)
+
+
+def play(
+    hone: Any,  # noqa: ANN401 - an actor's handle
+    model: Callable[[list[Message]], str],
+    task: str | None = None,
+    *,
+    seed: int | None = None,
+    group: str | None = None,
+) -> dict[str, Any]:
+    """Plays an episode from a worker, and waits for each verdict.
+
+    Args:
+        hone: The actor.
+        model: Makes an answer of a conversation.
+        task: None draws one.
+        seed: Makes the draw repeatable.
+        group: Samples that are compared with each other.
+
+    Returns:
+        As the actor's ``finish``.
+    """
+    turn = ray.get(hone.start.remote(task, seed=seed, group=group))
+    messages = list(turn["messages"])
+    try:
+        while not turn["ended"]:
+            answer = model(messages)
+            turn = ray.get(hone.step.remote(turn["episode"], answer))
+            messages += [{"role": "assistant", "content": answer}, *turn["messages"]]
+    finally:
+        came = ray.get(hone.finish.remote(turn["episode"]))
+    return dict(came)

@@ -1,0 +1,163 @@
+"""A server of OpenEnv's kind in front of hone, and its client: sessions, faults, tasks, what drops in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import requests
+import uvicorn
+from hone.adapters import openenv as adapter
+from hone.adapters.openenv import HoneAction, HoneEnv
+
+from scripted import ScriptedServer
+from servers import ROOT, RealServer
+
+GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
+Serve = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    running: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def start(endpoint: str, **settings: Any) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(adapter.app(endpoint, **settings), log_level="warning")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        running.append((server, thread))
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    for server, thread in running:
+        server.should_exit = True
+        thread.join(timeout=20)
+
+
+def test_an_episode(serve: Serve, real: RealServer) -> None:
+    with HoneEnv(base_url=serve(real.endpoint, options={"max_turns": 2}), message_timeout_s=100).sync() as env:
+        start = env.reset(task="add_relu")
+        assert (start.done, start.reward, start.observation.task) == (False, None, "tasks/add_relu")
+        assert [message["role"] for message in start.observation.messages] == ["system", "user"]
+        wrong = env.step(HoneAction(code=(GOLDEN / "demo_1_wrong.cpp").read_text()))
+        assert (wrong.observation.outcome, wrong.done, wrong.observation.reward_valid) == ("wrong", False, True)
+        assert wrong.reward == 0.1
+        assert [message["role"] for message in wrong.observation.messages] == ["user"]
+        answer = f"Here:\n```cpp\n{(GOLDEN / 'demo_4_fused.cpp').read_text()}```"
+        last = env.step(HoneAction(response=answer))
+        assert (last.observation.outcome, last.done) == ("correct", True)
+        assert last.reward >= 0.3
+        assert len(last.observation.returns) == 2
+        state = env.state()
+        assert (state.step_count, state.task) == (2, "tasks/add_relu")
+
+
+def test_a_fault_is_no_reward(serve: Serve, scripted: ScriptedServer) -> None:
+    with HoneEnv(base_url=serve(scripted.endpoint)).sync() as env:
+        env.reset(task="add_relu")
+        result = env.step(HoneAction(code="fault"))
+        assert (result.reward, result.done, result.observation.reward_valid) == (None, True, False)
+        assert "the judge's process died" in result.observation.fault
+        assert env.reset(task="add_relu").observation.reward_valid  # the session goes on
+
+
+def test_wrong_requests_are_said_and_the_session_goes_on(serve: Serve, scripted: ScriptedServer) -> None:
+    with HoneEnv(base_url=serve(scripted.endpoint)).sync() as env:
+        with pytest.raises(RuntimeError, match="reset comes before step"):
+            env.step(HoneAction(code="slow"))
+        with pytest.raises(RuntimeError, match="did you mean 'tasks/add_relu'"):
+            env.reset(task="ad_relu")
+        env.reset(task="add_relu")
+        with pytest.raises(RuntimeError, match="either response or code"):
+            env.step(HoneAction(code="slow", response="slow"))
+        assert env.step(HoneAction(code="slow")).observation.outcome == "correct"
+
+
+def test_sessions_at_the_same_time_and_one_too_many(serve: Serve, scripted: ScriptedServer) -> None:
+    url = serve(scripted.endpoint, sessions=8)
+
+    async def play(inside: asyncio.Barrier) -> float:
+        async with HoneEnv(base_url=url) as env:
+            await env.reset(task="add_relu")
+            await inside.wait()
+            rewards = [(await env.step(HoneAction(code=word))).reward for word in ("wrong", "slow")]
+            await inside.wait()
+            return sum(rewards)
+
+    async def main() -> list[float]:
+        inside = asyncio.Barrier(9)
+        playing = [asyncio.create_task(play(inside)) for _ in range(8)]
+        await inside.wait()
+        with pytest.raises(Exception, match=r"(?i)capacity"):
+            async with HoneEnv(base_url=url) as ninth:
+                await ninth.reset(task="add_relu")
+        await inside.wait()
+        return await asyncio.gather(*playing)
+
+    assert asyncio.run(main()) == [0.5] * 8
+
+
+def test_a_client_that_is_gone_ends_its_episode(serve: Serve, scripted: ScriptedServer) -> None:
+    env = HoneEnv(base_url=serve(scripted.endpoint)).sync()
+    env.connect()
+    env.reset(task="add_relu")
+    assert len(scripted.episodes) == 1
+    env.close()
+    scripted.wait_for("close")
+    assert not scripted.episodes
+
+
+def test_its_tools_find_the_tasks(serve: Serve, scripted: ScriptedServer) -> None:
+    environment = adapter.HoneEnvironment(adapter.Settings(scripted.endpoint))
+    assert environment.list_splits() == ["train"]
+    assert environment.num_tasks("train") == 1
+    assert environment.get_task("train", 0) == {"id": "tasks/add_relu", "index": 0, "title": "Add, then ReLU"}
+    url = serve(scripted.endpoint)
+    assert requests.get(f"{url}/health", timeout=20).json()["status"] == "healthy"
+    schema = requests.get(f"{url}/schema", timeout=20).json()
+    assert {"messages", "reward_valid", "fault"} <= set(schema["observation"]["properties"])
+
+
+def test_unknown_settings_are_said() -> None:
+    with pytest.raises(TypeError, match=r"unknown settings \['endpiont'\]"):
+        adapter.app(endpiont="tcp://127.0.0.1:1")
+
+
+def test_the_example_against_the_program(real: RealServer) -> None:
+    example = ROOT / "clients/python/examples/trainers/openenv_client.py"
+    assert len(example.read_text().splitlines()) < 60
+    command = [sys.executable, "-m", "hone.adapters.openenv", "--endpoint", real.endpoint, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().split()[-1]  # comes once it serves; empty when it ended
+            files = [str(GOLDEN / name) for name in ("demo_1_wrong.cpp", "demo_4_fused.cpp")]
+            arguments = [sys.executable, str(example), url, "add_relu", *files]
+            done = subprocess.run(arguments, capture_output=True, text=True, timeout=100, check=False)
+            assert done.returncode == 0, done.stderr
+            assert re.search(r"# Add, then ReLU\nturn 1: wrong, reward 0\.100\nturn 2: correct, reward", done.stdout)
+        finally:
+            server.terminate()
+
+
+def test_the_block_of_its_page(serve: Serve, scripted: ScriptedServer) -> None:
+    page = (ROOT / "docs/trainers/openenv.md").read_text()
+    blocks = re.findall(r"^```python name=openenv\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1
+    program = blocks[0].replace("http://127.0.0.1:8000", serve(scripted.endpoint))
+    exec(compile(program, "openenv.md", "exec"), {"my_model": lambda messages: "slow"})
+    assert scripted.seen["step"] == 4

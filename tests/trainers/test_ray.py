@@ -1,0 +1,108 @@
+"""Workers of Ray play on one hone through an actor: at once, with faults, and when one dies."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from hone.adapters.ray import HoneActor, play
+
+from scripted import ScriptedServer
+from servers import ROOT, RealServer
+
+GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="warning")
+    yield
+    ray.shutdown()
+
+
+@ray.remote(num_cpus=0.2)
+def worker(hone: Any, words: list[str], task: str | None) -> dict[str, Any]:
+    answers = iter(words)
+    return play(hone, lambda messages: next(answers), task, group="a group")
+
+
+def test_workers_play_at_the_same_time(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint, {"max_turns": 3})
+    assert ray.get(hone.tasks.remote()) == ["tasks/add_relu"]
+    words = ["crash", "wrong", "slow"]
+    played = ray.get([worker.remote(hone, words, "add_relu") for _ in range(8)])
+    for one in played:
+        assert (one["task"], one["turns"], one["reward_valid"]) == ("tasks/add_relu", 3, True)
+        assert one["turn_rewards"] == [0.0, 0.1, 0.4]
+        assert one["score"] == pytest.approx(0.5)
+        assert one["outcomes"] == ["crashed", "wrong", "correct"]
+    assert ray.get(hone.open.remote()) == 0
+    assert scripted.seen["hello"] == 1  # one connection for them all
+
+
+def test_a_real_verdict(real: RealServer) -> None:
+    hone = HoneActor.remote(real.endpoint, {"max_turns": 1})
+    answer = f"```cpp\n{(GOLDEN / 'demo_4_fused.cpp').read_text()}```"
+    one = ray.get(worker.remote(hone, [answer], "add_relu"))
+    assert (one["outcomes"], one["reward_valid"]) == (["correct"], True)
+    assert [message["role"] for message in one["messages"]] == ["system", "user", "assistant", "user"]
+
+
+def test_a_fault_has_no_score(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint)
+    one = ray.get(worker.remote(hone, ["wrong", "fault"], "add_relu"))
+    assert (one["score"], one["reward_valid"], one["turn_rewards"]) == (None, False, [0.1, None])
+    assert "the judge's process died" in one["fault"]
+    start = ray.get(hone.start.remote("add_relu"))
+    turn = ray.get(hone.step.remote(start["episode"], "fault"))
+    assert (turn["reward"], turn["reward_valid"], turn["ended"]) == (None, False, True)
+
+
+def test_a_wrong_request_reaches_its_worker(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint)
+    with pytest.raises(Exception, match="did you mean 'tasks/add_relu'"):
+        ray.get(worker.remote(hone, [], "ad_relu"))
+    with pytest.raises(KeyError, match="found no episode 7"):
+        ray.get(hone.step.remote(7, "slow"))
+    assert ray.get(worker.remote(hone, ["slow"] * 4, None))["turns"] == 4
+
+
+def test_an_episode_whose_worker_died_is_ended(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint, idle_s=0.0)
+    ray.get(hone.start.remote("add_relu"))
+    ray.get(hone.start.remote("add_relu"))
+    assert ray.get(hone.open.remote()) == 1
+    assert scripted.seen["close"] == 1
+
+
+def test_unknown_settings_are_said(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint, splitt="train")
+    with pytest.raises(Exception, match=r"unknown settings \['splitt'\]"):
+        ray.get(hone.tasks.remote())
+
+
+def test_the_example(real: RealServer, tmp_path: Path) -> None:
+    example = ROOT / "clients/python/examples/trainers/ray_workers.py"
+    assert len(example.read_text().splitlines()) < 60
+    (tmp_path / "add_relu.md").write_text(f"```cpp\n{(GOLDEN / 'demo_4_fused.cpp').read_text()}```")
+    (tmp_path / "saxpy.md").write_text("no code")
+    arguments = [sys.executable, str(example), str(tmp_path), real.endpoint]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^add_relu: 0\.[3-9]|^add_relu: [12]\.", done.stdout, re.MULTILINE), done.stdout
+    assert "saxpy: 0.000 (2 of 2 samples)" in done.stdout
+
+
+def test_the_block_of_its_page(scripted: ScriptedServer) -> None:
+    page = (ROOT / "docs/trainers/ray.md").read_text()
+    blocks = re.findall(r"^```python name=ray\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1
+    given: dict[str, Any] = {"my_model": lambda messages: "slow"}
+    exec(compile(blocks[0].replace("tcp://127.0.0.1:5917", scripted.endpoint), "ray.md", "exec"), given)
+    assert [one["score"] for one in given["played"]] == [pytest.approx(1.6)]
