@@ -55,7 +55,11 @@ class RecordedServer(ScriptedServer):
         trace = self.traces[body["task"]]
         self.episodes[reply["episode"]]["stop"] = body["options"]["stop_speedup"]
         reply["info"]["task"] = body["task"]
-        reply["observation"]["task"] = {"title": trace["name"], "pytorch_code": trace["pytorch_code"], "backend": "cpu"}
+        reply["observation"]["task"] = {
+            "title": trace["name"],
+            "description": f"Faster.\n\nReference:\n\n````python\n{trace['pytorch_code']}\n````",
+            "backend": "cpu",
+        }
         reply["observation"]["messages"] = trace["full_messages"][:2]
         return reply
 

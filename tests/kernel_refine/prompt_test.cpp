@@ -54,6 +54,10 @@ TEST_F(PromptTest, FewShotPutsExamplesBeforeTheTask) {
 TEST_F(PromptTest, ExamplesAreInTheEpisodesLanguage) {
   const std::string in_c = user(Value::map({{"prompt", "few_shot"}, {"language", "c"}}));
   EXPECT_TRUE(has(in_c, "```c\n#include <stdint.h>")) << in_c;
+  task.backends.at("cpu").languages = {"python"};
+  const std::string in_python = user(Value::map({{"prompt", "few_shot"}, {"hardware", "an H200"}}));
+  EXPECT_TRUE(has(in_python, "def triton_kernel_wrapper(x):")) << in_python;
+  EXPECT_TRUE(has(in_python, "- The machine: an H200.\n")) << in_python;
   task.backends.at("cpu").languages = {"fortran"};
   EXPECT_EQ(user(Value::map({{"prompt", "few_shot"}})),
             "options: prompt: found few_shot, and there are no examples in fortran");

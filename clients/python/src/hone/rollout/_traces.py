@@ -15,6 +15,7 @@ from ._attempt import Attempt, Turn
 _LEVEL = re.compile(r"level_?(\d+)/(?:problem_)?(\d+)")
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _TAGGED = re.compile(r"<triton>(.*?)(?:</triton>|\Z)", re.DOTALL)
+_REFERENCE = re.compile(r"^(`{3,})python\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 Json = dict[str, Any]
 
@@ -39,7 +40,8 @@ def seed_trace(attempt: Attempt, samples: int) -> Json:
     facts = attempt.start.get("task") or {}
     level = _LEVEL.fullmatch(problem)
     number = int(level[2]) if level else None
-    key = f"{dataset}_{number if number is not None else problem}"
+    name_of_problem = problem if number is None else str(number)
+    key = f"{dataset}_{name_of_problem.removeprefix(dataset + '_')}"
     last = attempt.turns[-1] if attempt.turns else None
     name = str(facts.get("title") or "generated_kernel")
     said = [_seed_turn(i, turn, name) for i, turn in enumerate(attempt.turns, 1)]
@@ -63,11 +65,10 @@ def seed_trace(attempt: Attempt, samples: int) -> Json:
 
 
 def _module_of(facts: Json) -> str:
-    """The code of a task that is a module, else its description."""
-    for name in ("pytorch_code", "module", "code", "description"):
-        if isinstance(facts.get(name), str):
-            return str(facts[name])
-    return ""
+    """The reference of a task that is a module, which its description ends with; else all of it."""
+    description = str(facts.get("description") or "")
+    reference = _REFERENCE.findall(description)
+    return str(reference[-1][1]) if reference else description
 
 
 def _sent(attempt: Attempt) -> list[dict[str, str]]:
