@@ -65,6 +65,7 @@ std::unique_ptr<Command> make_episodes_command();
 std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_rescore_command();
 std::unique_ptr<Command> make_replay_command();
+std::unique_ptr<Command> make_traces_command();
 std::unique_ptr<Command> make_branch_command();
 std::unique_ptr<Command> make_journal_command();
 std::unique_ptr<Command> make_verdicts_command();

@@ -51,6 +51,7 @@ class Plain(unittest.TestCase):
                 "replay",
                 "branch",
                 "journal",
+                "traces",
                 "keys",
                 "verdicts",
                 "bench",

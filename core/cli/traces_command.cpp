@@ -1,0 +1,226 @@
+// `hone traces`: judges the turns of multi-turn traces again, beside what their own harness said.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/crypto.hpp"
+#include "base/files.hpp"
+#include "base/nearest.hpp"
+#include "base/utf8.hpp"
+#include "cli/command.hpp"
+#include "cli/evaluate_all.hpp"
+#include "cli/host.hpp"
+#include "cli/parts.hpp"
+#include "cli/trace_file.hpp"
+#include "kernel_refine/words.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 256u << 20;
+constexpr std::size_t kWhyMax = 160;  // of a table's cell; --json has all of it
+
+std::string times(const std::optional<double>& speedup) {
+  return speedup ? short_number(*speedup) + "×" : "";
+}
+
+class TracesCommand : public Command {
+ public:
+  std::string name() const override { return "traces"; }
+  std::string summary() const override {
+    return "Judge recorded traces of PyTorch modules again, beside their own verdicts.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone traces traces.json --set plugins.python=build/python/bin/python",
+            "hone traces traces.json --trace kernelbook_632 --trace kernelbench_9",
+            "hone traces traces.json --read-only   # tasks and code alone; nothing is judged"};
+  }
+  void declare(OptionSet& options) override {
+    options.text({.name = "FILE",
+                  .doc = "a JSON list of traces: sample_key, pytorch_code, turns",
+                  .value = "FILE",
+                  .required = true},
+                 file_);
+    options.texts({.name = "--trace", .doc = "only this one (repeatable)", .value = "KEY"}, keys_);
+    options.flag({.name = "--read-only",
+                  .doc = "describe the tasks and find the code in the responses; judge nothing"},
+                 read_only_);
+    config_.declare(options);
+    options.flag({.name = "--json", .doc = "print a list of turns, each with both verdicts"},
+                 json_);
+  }
+
+  int run(Terminal& terminal) override {
+    auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return config_.fail(terminal, loaded.error());
+    if (const Status done = read(); !done) return terminal.fail(done.error());
+    Config& config = loaded->config;
+    config.journal.path.clear();  // a server's, for episodes
+    // The traces hold their tasks: the dataset reads the same file.
+    const std::string path = std::filesystem::absolute(file_).string();
+    config.datasets = {{"traces", "kernelbook", Value::map({{"path", path}})}};
+    const auto environment = open_environment(config);
+    if (!environment) return terminal.fail(environment.error());
+    if (read_only_) {
+      const auto registry = open_registry(config);
+      const auto catalog = open_catalog(config, *registry);
+      if (!catalog) return terminal.fail(catalog.error());
+      (void)prepare(terminal, config.backend, **catalog, **environment);
+      return report_read(terminal);
+    }
+    auto host = Host::start(
+        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    if (!host) return terminal.fail(host.error(), next_step(host.error()));
+    const std::vector<Submission> submissions =
+        prepare(terminal, config.backend, (*host)->catalog(), **environment);
+    auto results = evaluate_all(terminal, (*host)->evaluator(), submissions, "");
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
+      turns_[waiting_[i]].now = std::move(results[i]);
+    return report(terminal);
+  }
+
+ private:
+  Status read() {
+    HONE_ASSIGN(const std::string text, read_file(file_, kFileBytesMax));
+    auto traces = read_traces(text);
+    if (!traces) return traces.error().in(file_);
+    traces_ = std::move(*traces);
+    std::vector<std::string> names;
+    for (const RecordedTrace& trace : traces_) names.push_back(trace.key);
+    for (const std::string& key : keys_) {
+      if (std::find(names.begin(), names.end(), key) == names.end()) {
+        return not_found(file_ + ": " + unknown_name("trace", key, names));
+      }
+    }
+    for (const RecordedTrace& trace : traces_) {
+      if (!keys_.empty() && std::find(keys_.begin(), keys_.end(), trace.key) == keys_.end())
+        continue;
+      for (const RecordedTurn& turn : trace.turns) turns_.push_back({&trace, &turn, {}});
+    }
+    return {};
+  }
+
+  /// Takes each response apart as a step does; what has code to build waits for its verdict.
+  std::vector<Submission> prepare(Terminal& terminal, const std::string& backend,
+                                  const Catalog& catalog, const Environment& environment) {
+    std::vector<Submission> submissions;
+    const std::uint64_t seed = random_u64();
+    sources_.resize(turns_.size());
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      TraceComparison& turn = turns_[i];
+      terminal.status("reading " + turn.trace->key + "…");
+      const auto task = catalog.find_for(backend, "traces/" + turn.trace->key);
+      if (!task) {
+        turn.now = task.error();
+        continue;
+      }
+      const Value options = Value::map({{"max_turns", 1}});
+      Fields fields(options, "options");
+      const auto settings = environment.read_options(fields, **task, backend);
+      auto prepared =
+          environment.prepare({**task, backend, *settings, {}, 0}, turn.recorded->action());
+      if (!prepared) {
+        turn.now = prepared.error();
+      } else if (Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
+        turn.now = std::move(*verdict);
+      } else {
+        Candidate& candidate = std::get<Candidate>(*prepared);
+        sources_[i] = candidate.source;
+        submissions.push_back({.task = *task,
+                               .backend = backend,
+                               .language = std::move(candidate.language),
+                               .source = std::move(candidate.source),
+                               .client = "traces",
+                               .episode = turn.trace->key,
+                               .group = turn.trace->key,
+                               .seed = seed});
+        waiting_.push_back(i);
+      }
+    }
+    terminal.clear_status();
+    return submissions;
+  }
+
+  int report(Terminal& terminal) const {
+    std::size_t agree = 0, differ = 0, faults = 0;
+    std::vector<Row> rows;
+    Value listed = Value::array();
+    for (const TraceComparison& turn : turns_) {
+      ++(!turn.judged() ? faults : turn.agrees() ? agree : differ);
+      rows.push_back(row_of(turn));
+      listed.push(turn.to_value());
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table({"trace", "turn", "recorded", "speedup", "hone", "speedup", "", "why"}, rows);
+      terminal.line();
+      terminal.line(
+          kernel_refine::count(static_cast<std::int64_t>(turns_.size()), "turn", "turns") + ": " +
+          std::to_string(agree) + " agree, " + std::to_string(differ) + " differ, " +
+          std::to_string(faults) + " not judged");
+    }
+    if (faults > 0) return kExitFault;
+    return differ > 0 ? kExitNo : kExitOk;
+  }
+
+  static Row row_of(const TraceComparison& turn) {
+    std::optional<double> speedup;
+    if (turn.judged() && (*turn.now)->speedup) speedup = (*turn.now)->speedup->value;
+    const std::string outcome =
+        turn.judged() ? std::string(outcome_name((*turn.now)->outcome)) : "not judged";
+    const bool agrees = turn.agrees();
+    return {{turn.trace->key, Colour::kBold},
+            {std::to_string(turn.recorded->turn), Colour::kPlain, true},
+            {turn.recorded->word},
+            {times(turn.recorded->speedup), Colour::kPlain, true},
+            {outcome, !turn.judged()                   ? Colour::kYellow
+                      : outcome == turn.recorded->word ? Colour::kPlain
+                      : agrees                         ? Colour::kDim
+                                                       : Colour::kRed},
+            {times(speedup), Colour::kPlain, true},
+            {!turn.judged() || agrees ? "" : "differs", Colour::kRed},
+            {cut_end(turn.why(), kWhyMax), agrees ? Colour::kDim : Colour::kPlain}};
+  }
+
+  /// Of --read-only: what would be judged.
+  int report_read(Terminal& terminal) const {
+    bool all = true;
+    std::vector<Row> rows;
+    Value listed = Value::array();
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const TraceComparison& turn = turns_[i];
+      const bool found = !turn.now.has_value();
+      const auto lines = std::count(sources_[i].begin(), sources_[i].end(), '\n');
+      all = all && found;
+      rows.push_back({{turn.trace->key, Colour::kBold},
+                      {std::to_string(turn.recorded->turn), Colour::kPlain, true},
+                      {turn.recorded->word},
+                      {times(turn.recorded->speedup), Colour::kPlain, true},
+                      {found ? std::to_string(lines) + " lines" : "none",
+                       found ? Colour::kPlain : Colour::kRed},
+                      {turn.why()}});
+      listed.push(turn.to_value().set("code", sources_[i]));
+    }
+    if (json_) {
+      terminal.json(listed, 2);
+    } else {
+      terminal.table({"trace", "turn", "recorded", "speedup", "code", "why not"}, rows);
+    }
+    return all ? kExitOk : kExitNo;
+  }
+
+  ConfigOptions config_;
+  std::string file_;
+  std::vector<std::string> keys_;
+  bool read_only_ = false, json_ = false;
+  std::vector<RecordedTrace> traces_;  // fixed once read: turns_ point into it
+  std::vector<TraceComparison> turns_;
+  std::vector<std::string> sources_;  // beside turns_
+  std::vector<std::size_t> waiting_;  // those that are judged
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_traces_command() { return std::make_unique<TracesCommand>(); }
+
+}  // namespace hone

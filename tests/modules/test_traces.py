@@ -1,0 +1,56 @@
+"""`hone traces` over the real traces: what is described and found without judging, and what cannot be."""
+
+import json
+
+
+def traces(hone, file, python, *options):
+    return hone("traces", file, "--set", f"plugins.python={python}", *options)
+
+
+def test_every_real_turn_has_a_task_and_code(hone, python, traces_file):
+    read = traces(hone, traces_file, python, "--read-only", "--json")
+    assert read.returncode == 0, read.stderr
+    turns = json.loads(read.stdout)
+    assert len(turns) == 31
+    assert sum(turn["recorded"]["correct"] for turn in turns) == 16
+    assert all("def triton_kernel_wrapper" in turn["code"] for turn in turns)
+    assert {turn["why"] for turn in turns} == {""}
+    table = traces(hone, traces_file, python, "--read-only", "--trace", "kernelbook_632").stdout.splitlines()
+    assert len(table) == 1 + 4
+    assert table[1].split()[:3] == ["kernelbook_632", "1", "CompilationError"]
+
+
+def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, python, tmp_path):
+    module = "import torch\nclass A(torch.nn.Module):\n    def forward(self, x):\n        return 1\n"
+    inputs = "def get_inputs():\n    return [torch.rand(2)]\n"
+    turns = [
+        {"turn": 1, "full_completion": "I do not know.", "result": {"correctness": False, "error": None}},
+        {"turn": 2, "triton_code": "class ModelNew: pass", "result": {"correctness": True, "speedup": 2}},
+    ]
+    fine = module.replace("return 1", "return x") + inputs
+    rows = [
+        {"sample_key": "unfit", "pytorch_code": module + inputs, "turns": turns},
+        {"sample_key": "fit", "pytorch_code": fine, "turns": turns},
+    ]
+    file = tmp_path / "traces.json"
+    file.write_text(json.dumps(rows))
+    read = traces(hone, file, python, "--read-only", "--json")
+    assert read.returncode == 1, read.stderr
+    found = {(turn["trace"], turn["turn"]): turn for turn in json.loads(read.stdout)}
+    for turn in (1, 2):
+        assert "unfit cannot be made a task: forward() answers with a int" in found["unfit", turn]["why"]
+        assert found["unfit", turn]["agrees"] is None
+    assert found["fit", 1]["verdict"]["outcome"] == "no_code"
+    assert found["fit", 1]["agrees"] is True
+    assert found["fit", 2]["code"] == "class ModelNew: pass"
+
+
+def test_mistakes_in_the_file_are_told_with_their_place(hone, tmp_path):
+    file = tmp_path / "traces.json"
+    file.write_text('[{"sample_key": "a", "turns": [{"turn": 0}]}]')
+    read = hone("traces", file)
+    assert (read.returncode, read.stdout) == (2, "")
+    assert read.stderr.startswith(f"hone: {file}: trace 0/turns/0")
+    file.write_text('[{"sample_key": "kernelbook_1", "turns": []}]')
+    read = hone("traces", file, "--trace", "kernelbook_2")
+    assert read.stderr == f"hone: {file}: unknown trace 'kernelbook_2'; did you mean 'kernelbook_1'?\n"
