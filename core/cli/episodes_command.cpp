@@ -88,11 +88,11 @@ class EpisodesCommand : public Command {
   bool json_ = false;
 };
 
-/// What journals are read with: tasks, so that prompts can be told again, and the environment.
+/// What journals are read with: tasks, so that prompts can be told again, and the environments.
 struct Sources {
   std::unique_ptr<const Registry> registry;
   std::shared_ptr<const Catalog> catalog;
-  std::unique_ptr<Environment> environment;
+  Environments environments;
   std::unique_ptr<JournalReader> reader;
 
   static Result<Sources> open(const Config& config) {
@@ -100,7 +100,7 @@ struct Sources {
     HONE_ASSIGN(sources.reader, JournalReader::open(config.journal.path));
     sources.registry = open_registry(config);
     HONE_ASSIGN(sources.catalog, open_catalog(config, *sources.registry));
-    HONE_ASSIGN(sources.environment, open_environment(config));
+    HONE_ASSIGN(sources.environments, open_environments(config));
     return sources;
   }
 };
@@ -140,8 +140,9 @@ class ExportCommand : public Command {
     const Status done = sources->reader->each(
         filter_.filter(),
         [&](const StoredEpisode& stored) -> Status {
-          HONE_ASSIGN(const Value one,
-                      trajectory_of(stored, *sources->environment, sources->catalog.get()));
+          HONE_ASSIGN(const Environment* environment,
+                      environment_of(stored, sources->environments));
+          HONE_ASSIGN(const Value one, trajectory_of(stored, *environment, sources->catalog.get()));
           if (++count % 1000 == 0) terminal.status(std::to_string(count) + " episodes");
           return data.add(one);
         },
@@ -213,7 +214,8 @@ class RescoreCommand : public Command {
  private:
   static Result<RewardReport> rescore(const StoredEpisode& stored, const Sources& sources,
                                       const Reward& reward) {
-    HONE_ASSIGN(const Value input, reward_input_of(stored, *sources.environment, *sources.catalog));
+    HONE_ASSIGN(const Environment* environment, environment_of(stored, sources.environments));
+    HONE_ASSIGN(const Value input, reward_input_of(stored, *environment, *sources.catalog));
     return reward.score(input);
   }
 

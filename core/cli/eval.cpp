@@ -97,7 +97,7 @@ class EvalCommand : public Command {
       if (!text) return terminal.fail(text.error());
       entries_.push_back({file == "-" ? "standard input" : file, std::move(*text), "", {}, {}, {}});
     }
-    const auto environment = open_environment(loaded->config);
+    const auto environment = open_kernel_refine(loaded->config);  // files are sources
     if (!environment) return terminal.fail(environment.error());
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });

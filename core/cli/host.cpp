@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -77,6 +78,10 @@ void use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
     const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
     options.devices.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
   }
+}
+
+TurnRules turn_rules(const EnvironmentConfig& c) {
+  return {c.max_turns, c.stop_speedup, c.stop_reward, c.seconds_max};
 }
 
 IsolationLevel level_of(const std::string& name) {
@@ -217,18 +222,26 @@ Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry
   return registry.open_reward(name, config.reward.config);
 }
 
-Result<std::unique_ptr<Environment>> open_environment(const Config& config) {
+Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config) {
   KernelRefineOptions refine;
-  refine.max_turns = config.environment.max_turns;
-  refine.stop_speedup = config.environment.stop_speedup;
-  refine.stop_reward = config.environment.stop_reward;
-  refine.seconds_max = config.environment.seconds_max;
+  refine.rules = turn_rules(config.environment);
   refine.feedback_tokens = config.environment.feedback_tokens;
   refine.prompt = config.environment.prompt;
   refine.hardware = config.environment.hardware;
   refine.own_templates = config.environment.templates;
   refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
   return make_kernel_refine(refine);
+}
+
+Result<Environments> open_environments(const Config& config) {
+  Environments environments;
+  HONE_ASSIGN(std::unique_ptr<Environment> refine, open_kernel_refine(config));
+  environments.push_back(std::move(refine));
+  // The default stands first.
+  std::stable_partition(environments.begin(), environments.end(), [&config](const auto& one) {
+    return one->name() == config.environment.name;
+  });
+  return environments;
 }
 
 ServerOptions server_options(const Config& config) {
@@ -255,9 +268,7 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   // A mistake in the default reward is found now, not at the first reset.
   const auto default_reward = open_reward(config, registry);
   if (!default_reward) return default_reward.error().in("reward");
-  HONE_ASSIGN(std::unique_ptr<Environment> environment, open_environment(config));
-  std::vector<std::unique_ptr<Environment>> environments;
-  environments.push_back(std::move(environment));
+  HONE_ASSIGN(Environments environments, open_environments(config));
 
   EpisodeOptions options;
   options.limits.lease_s = config.server.lease_s;

@@ -38,8 +38,10 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
 /// The configured reward; `chosen`, a name or a path of the command line, stands in its place.
 void choose_reward(Config& config, const std::string& chosen);
 Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry);
-/// The environment that episodes run in.
-Result<std::unique_ptr<Environment>> open_environment(const Config& config);
+/// Every environment there is; first the one that episodes run in where a reset names none.
+Result<Environments> open_environments(const Config& config);
+/// The one whose actions are sources.
+Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config);
 ServerOptions server_options(const Config& config);
 
 /// The section of a backend of devices; NULL where a backend has none.

@@ -89,11 +89,11 @@ class PromptCommand : public Command {
     }
     const auto catalog = open_catalog(config, *registry);
     if (!catalog) return terminal.fail(catalog.error());
-    const auto environment = open_environment(config);
-    if (!environment) return terminal.fail(environment.error());
+    const auto environments = open_environments(config);
+    if (!environments) return terminal.fail(environments.error());
     const auto task = (*catalog)->find_for(config.backend, task_);
     if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
-    const auto messages = messages_of(**environment, **task, config.backend);
+    const auto messages = messages_of(*environments->front(), **task, config.backend);
     if (!messages) return terminal.fail(messages.error());
     show(terminal, *messages);
     return kExitOk;

@@ -6,6 +6,7 @@
 #include "cli/parts.hpp"
 #include "episode/episode.hpp"
 #include "episode/replay.hpp"
+#include "episode/trajectory.hpp"
 
 namespace hone {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 /// One episode with its turns.
 struct Replayed {
   StoredEpisode stored;
+  const Environment* environment = nullptr;
   std::vector<ReplayTurn> turns;
 };
 
@@ -56,13 +58,18 @@ class ReplayCommand : public Command {
     loaded->config.journal.path.clear();  // it is read, not written
     auto episodes = read(*path);
     if (!episodes) return terminal.fail(episodes.error(), "its episodes: hone episodes");
-    const auto environment = open_environment(loaded->config);
-    if (!environment) return terminal.fail(environment.error());
+    const auto environments = open_environments(loaded->config);
+    if (!environments) return terminal.fail(environments.error());
+    for (Replayed& episode : *episodes) {
+      const auto environment = environment_of(episode.stored, *environments);
+      if (!environment) return terminal.fail(environment.error());
+      episode.environment = *environment;
+    }
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     for (Replayed& episode : *episodes) {
-      auto turns = plan_replay(episode.stored, **environment, (*host)->catalog());
+      auto turns = plan_replay(episode.stored, *episode.environment, (*host)->catalog());
       if (!turns) {
         return terminal.fail(turns.error().in("episode " + episode_name(episode.stored.record.id)),
                              "a task that has changed cannot be judged as it was");
@@ -71,7 +78,7 @@ class ReplayCommand : public Command {
     }
     evaluate(terminal, **host, *episodes);
     for (Replayed& episode : *episodes) {
-      compare_replay(episode.stored, **environment, (*host)->catalog(),
+      compare_replay(episode.stored, *episode.environment, (*host)->catalog(),
                      reward_of(episode.stored.record, (*host)->registry()), episode.turns);
     }
     return report(terminal, *episodes);
@@ -83,7 +90,7 @@ class ReplayCommand : public Command {
     std::vector<Replayed> episodes;
     for (const std::string& name : names_) {
       HONE_ASSIGN(auto stored, find_episode(*reader, name));
-      episodes.push_back({std::move(stored), {}});
+      episodes.push_back({std::move(stored), nullptr, {}});
     }
     return episodes;
   }

@@ -125,17 +125,24 @@ Result<std::shared_ptr<const Task>> Catalog::find_for(std::string_view backend, 
 }
 
 Result<std::string> Catalog::draw(std::uint64_t seed, std::string_view split,
-                                  std::string_view backend, bool held_out) const {
+                                  std::string_view backend, bool held_out,
+                                  const std::function<bool(const TaskEntry&)>& takes) const {
   HONE_ASSIGN(std::vector<const TaskSummary*> tasks, list(split, held_out));
   std::erase_if(tasks, [&](const TaskSummary* task) {
+    if (takes && !takes(task->entry)) return true;
     return std::find(task->entry.backends.begin(), task->entry.backends.end(), backend) ==
            task->entry.backends.end();
   });
   if (tasks.empty()) {
     return not_found("no task of split '" + std::string(split) + "' has sources for backend '" +
-                     std::string(backend) + "'");
+                     std::string(backend) + "'" + (takes ? " and suits the environment" : ""));
   }
   return tasks[mix(seed) % tasks.size()]->full_id();
+}
+
+Result<const TaskEntry*> Catalog::entry(std::string_view id, bool held_out) const {
+  HONE_ASSIGN(const TaskSummary* found, summary(id, held_out));
+  return &found->entry;
 }
 
 Result<std::vector<const TaskSummary*>> Catalog::list(std::string_view split, bool held_out) const {

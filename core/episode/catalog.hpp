@@ -61,10 +61,14 @@ class Catalog {
   Result<std::shared_ptr<const Task>> find_for(std::string_view backend, std::string_view id,
                                                bool held_out = false) const;
 
-  /// The id that this seed draws among a split's tasks for a backend. The same tasks and seed draw
-  /// the same.
+  /// The id that this seed draws among a split's tasks for a backend, of those that `takes` lets
+  /// through (empty: all). The same tasks and seed draw the same.
   Result<std::string> draw(std::uint64_t seed, std::string_view split, std::string_view backend,
-                           bool held_out = false) const;
+                           bool held_out = false,
+                           const std::function<bool(const TaskEntry&)>& takes = {}) const;
+
+  /// What the list says of a task that find() finds.
+  Result<const TaskEntry*> entry(std::string_view id, bool held_out = false) const;
 
   /// What is served, in order; an empty split means all. An unknown split is not_found and names
   /// the nearest.

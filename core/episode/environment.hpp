@@ -10,12 +10,14 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/result.hpp"
 #include "model/fields.hpp"
 #include "model/task.hpp"
 #include "model/value.hpp"
 #include "model/verdict.hpp"
+#include "plugin/dataset.hpp"
 
 namespace hone {
 
@@ -71,6 +73,9 @@ class Environment {
 
   virtual std::string name() const = 0;
 
+  /// Whether it can be played on this task, told by the entry of its list; a draw leaves out the others.
+  virtual bool takes(const TaskEntry& /*entry*/) const { return true; }
+
   /// {"name", "max_turns", "actions", "observation", "options": {…with defaults}}
   virtual Value describe() const = 0;
 
@@ -82,7 +87,8 @@ class Environment {
   /// How many turns an episode has at most.
   virtual std::int64_t turns_max(const Settings& settings) const = 0;
 
-  /// The observation of turn 0: the task and the whole prompt.
+  /// The observation of turn 0: the task and the whole prompt. It and those of turns have "messages",
+  /// "feedback", "turn" and "turns_left", which clients rely on, and what else the environment says.
   virtual Value first_observation(const EpisodeView& view) const = 0;
 
   /// Takes the action apart. An Error is the caller's mistake (a malformed action) and leaves the
@@ -103,5 +109,16 @@ class Environment {
     return std::nullopt;
   }
 };
+
+using Environments = std::vector<std::unique_ptr<Environment>>;
+
+/// The one of this name; nullptr where there is none.
+inline const Environment* find_environment(const Environments& environments,
+                                           std::string_view name) {
+  for (const std::unique_ptr<Environment>& one : environments) {
+    if (one->name() == name) return one.get();
+  }
+  return nullptr;
+}
 
 }  // namespace hone

@@ -74,7 +74,7 @@ void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
 
 }  // namespace
 
-Episodes::Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
+Episodes::Episodes(EpisodeOptions options, Environments environments,
                    std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards)
     : options_(std::move(options)),
       tasks_(std::move(tasks)),
@@ -274,9 +274,11 @@ Status Episodes::go_on() {
   return {};
 }
 
-Result<std::unique_ptr<EpisodeService>> make_episode_service(
-    EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
-    std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards) {
+Result<std::unique_ptr<EpisodeService>> make_episode_service(EpisodeOptions options,
+                                                             Environments environments,
+                                                             std::shared_ptr<const Catalog> tasks,
+                                                             Evaluator& evaluator,
+                                                             OpenReward rewards) {
   auto service = std::make_unique<Episodes>(std::move(options), std::move(environments),
                                             std::move(tasks), evaluator, std::move(rewards));
   HONE_TRY(service->go_on());

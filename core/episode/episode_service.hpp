@@ -18,15 +18,15 @@ namespace hone {
 
 /// What evaluations that are still out need when they come back, even after the service is gone.
 struct EpisodeState {
-  EpisodeState(EpisodeLimits limits, std::function<double()> clock,
-               std::vector<std::unique_ptr<Environment>> all, Journal* records)
+  EpisodeState(EpisodeLimits limits, std::function<double()> clock, Environments all,
+               Journal* records)
       : now_s(clock),
         environments(std::move(all)),
         journal(records),
         table(limits, std::move(clock)) {}
 
   const std::function<double()> now_s;
-  const std::vector<std::unique_ptr<Environment>> environments;
+  const Environments environments;
   Journal* const journal;  ///< or nullptr
   EpisodeTable table;
   std::atomic<std::uint64_t> resets{0}, steps{0}, repeats{0}, joins{0}, unscored{0}, abandoned{0},
@@ -63,8 +63,8 @@ struct Trunk {
 
 class Episodes final : public EpisodeService {
  public:
-  Episodes(EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
-           std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards);
+  Episodes(EpisodeOptions options, Environments environments, std::shared_ptr<const Catalog> tasks,
+           Evaluator& evaluator, OpenReward rewards);
 
   /// Expects the episodes that the journal holds. Before the first request.
   Status go_on();
@@ -100,8 +100,7 @@ class Episodes final : public EpisodeService {
   Status describe_task(const Caller& caller, const Environment& environment, const std::string& id,
                        const Value* given, Value& described) const;
   Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
-                                                  const std::string& backend,
-                                                  std::uint64_t seed) const;
+                                                  const Episode& episode) const;
   Status read_options(Fields& f, Episode& episode, RewardChoice& reward);
   /// Reads an episode that sleeps; nothing for one that does not.
   Status wake(std::uint64_t id);

@@ -47,8 +47,10 @@ using OpenReward =
 ///       [&](const std::string& name, const Value& config) {
 ///         return registry.open_reward(name, config);
 ///       }));
-Result<std::unique_ptr<EpisodeService>> make_episode_service(
-    EpisodeOptions options, std::vector<std::unique_ptr<Environment>> environments,
-    std::shared_ptr<const Catalog> tasks, Evaluator& evaluator, OpenReward rewards);
+Result<std::unique_ptr<EpisodeService>> make_episode_service(EpisodeOptions options,
+                                                             Environments environments,
+                                                             std::shared_ptr<const Catalog> tasks,
+                                                             Evaluator& evaluator,
+                                                             OpenReward rewards);
 
 }  // namespace hone

@@ -198,8 +198,8 @@ Value resume_reply(const EpisodeTable::Snapshot& snapshot, double lease_s, doubl
     const Value reply = decode(*turn.reply);
     const Value& seen = member(reply, "observation");
     for (const Value& message : member(seen, "messages").as_array()) messages.push(message);
-    for (const char* key : {"feedback", "turn", "turns_left", "history", "best_speedup"}) {
-      observation.set(key, member(seen, key));
+    for (const auto& [key, said] : seen.as_map()) {
+      if (key != "task" && key != "messages" && key != "seconds_left") observation.set(key, said);
     }
   }
   observation.set("messages", std::move(messages));

@@ -86,6 +86,7 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split, caller.held_out));
   Value list = Value::array();
   for (const TaskSummary* task : found) {
+    if (!environment(name).takes(task->entry)) continue;
     if (runs_on(task->entry, options_.backends)) list.push(task_line(*task));
   }
   described.set("tasks", std::move(list));
@@ -104,7 +105,9 @@ Status Episodes::describe_task(const Caller& caller, const Environment& environm
   Fields g(given != nullptr ? *given : none, "describe/options");
   const std::string backend = g.choice_or("backend", fallback, options_.backends);
   described.set("task", task_for_client(*task, backend));
-  if (given == nullptr && task->backends.count(backend) == 0) return {};  // not for this server
+  HONE_ASSIGN(const TaskEntry* entry, tasks_->entry(id, caller.held_out));
+  const bool playable = task->backends.count(backend) != 0 && environment.takes(*entry);
+  if (given == nullptr && !playable) return {};  // not for this server, or another environment's
   HONE_TRY(check_backend(*task, id, backend, "describe"));
   HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
   (void)g.text_or("reward", "", kNameMax);  // a reset's too, and no part of a prompt
@@ -200,7 +203,7 @@ Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields&
   Fields g = f.inside("options", given != nullptr ? *given : none);
   episode->backend = g.choice_or("backend", options_.backends.front(), options_.backends);
   HONE_TRY(g.finish_loosely());
-  HONE_ASSIGN(episode->task, choose_task(caller, f, episode->backend, episode->seed));
+  HONE_ASSIGN(episode->task, choose_task(caller, f, *episode));
   HONE_TRY(f.finish());
   HONE_TRY(read_options(g, *episode, reward));
   episode->started_s = state_->now_s();
@@ -208,14 +211,17 @@ Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields&
 }
 
 Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, Fields& f,
-                                                          const std::string& backend,
-                                                          std::uint64_t seed) const {
+                                                          const Episode& episode) const {
+  const std::string& backend = episode.backend;
+  const Environment& environment = *episode.environment;
   std::string id = f.text_or("task", "", kNameMax);
   const std::string split = f.text_or("split", "", kNameMax);
   HONE_TRY(f.finish_loosely());
   if (id.empty()) {
-    HONE_ASSIGN(
-        id, tasks_->draw(seed, split.empty() ? options_.split : split, backend, caller.held_out));
+    HONE_ASSIGN(id, tasks_->draw(episode.seed, split.empty() ? options_.split : split, backend,
+                                 caller.held_out, [&environment](const TaskEntry& entry) {
+                                   return environment.takes(entry);
+                                 }));
   }
   HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
   if (!split.empty() && task->split != split) {
@@ -223,6 +229,11 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
                             "', not in '" + split + "'");
   }
   HONE_TRY(check_backend(*task, id, backend, "reset"));
+  HONE_ASSIGN(const TaskEntry* entry, tasks_->entry(id, caller.held_out));
+  if (!environment.takes(*entry)) {
+    return invalid_argument("reset: task: '" + id + "' is no task for the environment '" +
+                            environment.name() + "'");
+  }
   return tasks_->find_for(backend, id, caller.held_out);
 }
 
@@ -244,10 +255,9 @@ Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward)
 }
 
 const Environment& Episodes::environment(const std::string& name) const {
-  for (const std::unique_ptr<Environment>& one : state_->environments) {
-    if (one->name() == name) return *one;
-  }
-  return *state_->environments.front();  // a name that is none is a mistake that the reader reports
+  const Environment* found = find_environment(state_->environments, name);
+  // A name that is none is a mistake that the reader reports.
+  return found != nullptr ? *found : *state_->environments.front();
 }
 
 std::vector<std::string> Episodes::environment_names() const {

@@ -39,6 +39,14 @@ Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply
 
 }  // namespace
 
+Result<const Environment*> environment_of(const StoredEpisode& stored,
+                                          const Environments& environments) {
+  const EpisodeRecord& r = stored.record;
+  if (const Environment* found = find_environment(environments, r.environment)) return found;
+  return failed_precondition("episode " + episode_name(r.id) + ": its environment '" +
+                             r.environment + "' is not known");
+}
+
 Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
                            const Catalog& tasks) {
   Setting setting;

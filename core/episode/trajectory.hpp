@@ -21,6 +21,10 @@ namespace hone {
 Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
                             const Catalog* tasks);
 
+/// The one that an episode was played in; failed_precondition where it is not among these.
+Result<const Environment*> environment_of(const StoredEpisode& stored,
+                                          const Environments& environments);
+
 /// What the environment made of a recorded reset.
 struct Setting {
   std::shared_ptr<const Task> task;

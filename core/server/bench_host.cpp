@@ -72,7 +72,7 @@ Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward, const 
                                                   const Beside& beside) {
   std::unique_ptr<NoopHost> host(new NoopHost());
   HONE_ASSIGN(auto catalog, Catalog::open({noop_tasks()}, {}));
-  std::vector<std::unique_ptr<Environment>> environments;
+  Environments environments;
   environments.push_back(std::make_unique<NoopEnvironment>());
   EpisodeOptions episodes;
   episodes.reward = reward;

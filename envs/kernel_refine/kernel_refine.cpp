@@ -70,25 +70,6 @@ Verdict refusal(Outcome outcome, std::string reason, const std::string& text) {
   return verdict;
 }
 
-double best_speedup(std::span<const TurnFacts> turns) {
-  double best = 0;
-  for (const TurnFacts& turn : turns) {
-    if (turn.scored && turn.outcome == Outcome::kCorrect && turn.speedup > best)
-      best = turn.speedup;
-  }
-  return best;
-}
-
-Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
-
-Value history_line(std::size_t turn, const TurnFacts& facts) {
-  return Value::map(
-      {{"turn", turn},
-       {"outcome", facts.scored ? Value(outcome_name(facts.outcome)) : Value("unscored")},
-       {"speedup", number_or_nil(facts.speedup)},
-       {"reward", number_or_nil(facts.reward)}});
-}
-
 Value message(const char* role, std::string content) {
   return Value::map({{"role", role}, {"content", std::move(content)}});
 }
@@ -111,21 +92,18 @@ class KernelRefine final : public Environment {
     return settings;
   }
   std::int64_t turns_max(const Settings& settings) const override {
-    return static_cast<const RefineSettings&>(settings).max_turns;
+    return static_cast<const RefineSettings&>(settings).rules.max_turns;
   }
   Value first_observation(const EpisodeView& view) const override;
   Result<Prepared> prepare(const EpisodeView& view, const Value& action) const override;
   Stop stop(const EpisodeView& view, const TurnResult& result) const override {
-    return decide_stop(own(view), view.turns.size(), view.seconds_used, result);
+    return decide_stop(own(view).rules, view.turns.size(), view.seconds_used, result);
   }
   Value observe(const EpisodeView& view, const Value& action,
                 const TurnResult& result) const override;
   std::optional<double> seconds_used(const Settings& settings,
                                      const Value& observation) const override {
-    const std::optional<double> most = static_cast<const RefineSettings&>(settings).seconds_max;
-    const Value* left = observation.find("seconds_left");
-    if (!most || left == nullptr || !left->is_number()) return std::nullopt;
-    return *most - left->as_double();
+    return seconds_used_of(static_cast<const RefineSettings&>(settings).rules, observation);
   }
 
  private:
@@ -137,10 +115,6 @@ class KernelRefine final : public Environment {
     if (!own(view).language.empty()) return {own(view).language};
     return view.task.backends.at(view.backend).languages;
   }
-  static Value seconds_left(const EpisodeView& view) {
-    const std::optional<double> most = own(view).seconds_max;
-    return most ? Value(std::max(0.0, *most - view.seconds_used)) : Value();
-  }
   Prepared prepare_source(const EpisodeView& view, std::string source, std::string language) const;
   std::string echo(const Value& action) const;
 
@@ -151,7 +125,7 @@ class KernelRefine final : public Environment {
 Value KernelRefine::describe() const {
   return Value::map(
       {{"name", name()},
-       {"max_turns", options_.max_turns},
+       {"max_turns", options_.rules.max_turns},
        {"actions",
         Value::array(
             {Value::map({{"code", "str: a whole source file"},
@@ -171,18 +145,15 @@ Value KernelRefine::describe() const {
 
 Value KernelRefine::first_observation(const EpisodeView& view) const {
   const std::vector<std::string> offered = languages(view);
-  return Value::map(
+  Value observation = Value::map(
       {{"task", task_for_client(view.task, view.backend)},
        {"messages",
         Value::array(
             {message("system", messages_.system(view.task, offered, view.backend)),
              message("user", messages_.task(view.task, offered, own(view), view.backend))})},
-       {"feedback", ""},
-       {"turn", 0},
-       {"turns_left", own(view).max_turns},
-       {"seconds_left", seconds_left(view)},
-       {"history", Value::array()},
-       {"best_speedup", Value()}});
+       {"feedback", ""}});
+  add_turns(observation, view, own(view).rules, nullptr);
+  return observation;
 }
 
 Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string source,
@@ -240,30 +211,16 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
   const Stop stopped = stop(view, result);
   const double best_before = best_speedup(view.turns);
   const auto turn = static_cast<std::int64_t>(view.turns.size()) + 1;
-  const std::int64_t turns_left = stopped.ended() ? 0 : own(view).max_turns - turn;
+  const std::int64_t turns_left = stopped.ended() ? 0 : own(view).rules.max_turns - turn;
   std::string feedback = messages_.feedback({view.task, offered, own(view), result, turns_left,
                                              stopped.ended(), best_before, view.backend});
 
-  TurnFacts now;
-  now.scored = result.verdict.has_value();
-  if (result.verdict) now.outcome = result.verdict->outcome;
-  if (result.verdict && result.verdict->speedup) now.speedup = result.verdict->speedup->value;
-  if (result.reward) now.reward = *result.reward;
-  Value history = Value::array();
-  for (std::size_t i = 0; i < view.turns.size(); ++i)
-    history.push(history_line(i + 1, view.turns[i]));
-  history.push(history_line(view.turns.size() + 1, now));
-  const double best = std::max(best_before, best_speedup(std::span(&now, 1)));
-
-  return Value::map(
+  Value observation = Value::map(
       {{"task", Value::map({{"id", view.task.id}})},
        {"messages", Value::array({message("assistant", echo(action)), message("user", feedback)})},
-       {"feedback", std::move(feedback)},
-       {"turn", turn},
-       {"turns_left", turns_left},
-       {"seconds_left", seconds_left(view)},
-       {"history", std::move(history)},
-       {"best_speedup", best > 0 ? Value(best) : Value()}});
+       {"feedback", std::move(feedback)}});
+  add_turns(observation, view, own(view).rules, &result);
+  return observation;
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "common/turns.hpp"
 #include "episode/environment.hpp"
 
 namespace hone {
@@ -20,11 +20,7 @@ std::vector<std::string> prompt_forms();
 
 /// Defaults of a reset's options, and limits that a reset cannot change.
 struct KernelRefineOptions {
-  std::int64_t max_turns = 4;
-  std::optional<double> stop_speedup{};  ///< a correct kernel at least this fast ends the episode
-  std::optional<double> stop_reward{};   ///< a turn with at least this reward ends the episode
-  std::optional<double>
-      seconds_max{};  ///< wall time from reset; the turn under way when it runs out is the last
+  TurnRules rules{};
   std::int64_t feedback_tokens = 600;  ///< of 4 bytes each
   std::size_t source_bytes_max = 256u << 10;
   std::size_t response_bytes_max = 1u << 20;

@@ -66,9 +66,9 @@ std::string sentence(std::string reason) {
 }
 
 std::string stop_rule_text(const RefineSettings& settings) {
-  if (!settings.stop_speedup) return {};
-  return " You are done when a correct kernel reaches " + speedup_text(*settings.stop_speedup) +
-         ".";
+  if (!settings.rules.stop_speedup) return {};
+  return " You are done when a correct kernel reaches " +
+         speedup_text(*settings.rules.stop_speedup) + ".";
 }
 
 std::string turns_left_text(const Turn& turn) {
@@ -111,7 +111,7 @@ std::string_view template_name(const Turn& turn) {
   const Verdict& verdict = *turn.result.verdict;
   if (!verdict.correct()) return outcome_name(verdict.outcome);
   if (!verdict.speedup) return "correct_unmeasured";
-  const std::optional<double> target = turn.settings.stop_speedup;
+  const std::optional<double> target = turn.settings.rules.stop_speedup;
   const bool fast = target ? verdict.speedup->value >= *target : verdict.speedup->low > 1;
   return fast ? "fast" : "slow";
 }
@@ -134,8 +134,8 @@ void add_speedup_words(Words& words, const Turn& turn, const Speedup& speedup) {
   words["baseline_time"] = microseconds(speedup.baseline_us);
   words["advice"] = turn.ended ? "" : advice_text(speedup, is_python(turn.languages));
   words["flags"] = flags_text(speedup.flags);
-  if (turn.settings.stop_speedup) {
-    words["target"] = "The target is " + speedup_text(*turn.settings.stop_speedup) + ".";
+  if (turn.settings.rules.stop_speedup) {
+    words["target"] = "The target is " + speedup_text(*turn.settings.rules.stop_speedup) + ".";
   }
   if (turn.best_speedup > speedup.value) {
     words["best"] =
@@ -263,7 +263,7 @@ std::string Messages::task(const Task& task, const std::vector<std::string>& lan
   words["cache"] = task.cache_warm ? "with the inputs in cache" : "with the inputs not in cache";
   words["tolerance"] = tolerance_text(task.tolerance);
   words["threads"] = count(task.threads, "CPU core", "CPU cores");
-  words["turns"] = count(settings.max_turns, "turn", "turns");
+  words["turns"] = count(settings.rules.max_turns, "turn", "turns");
   words["stop_rule"] = stop_rule_text(settings);
   if (!settings.hardware.empty()) words["hardware"] = "- The machine: " + settings.hardware + ".";
   if (settings.prompt == kFewShot && !languages.empty()) {

@@ -1,7 +1,6 @@
 // RefineSettings: the checked options of one episode of kernel_refine.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "episode/environment.hpp"
@@ -10,8 +9,7 @@
 namespace hone::kernel_refine {
 
 struct RefineSettings final : Settings {
-  std::int64_t max_turns = 4;
-  std::optional<double> stop_speedup, stop_reward, seconds_max;
+  TurnRules rules;
   std::int64_t feedback_tokens = 600;
   std::string language;  ///< what code is written in; empty: any that the task offers
   std::string prompt{kZeroShot};
@@ -24,10 +22,5 @@ std::shared_ptr<const RefineSettings> read_settings(Fields& f, const KernelRefin
 
 /// Name and default of every option, for describe.
 Value describe_settings(const KernelRefineOptions& defaults);
-
-/// Whether the episode ends, and why. Pure: turns done before, the turn that was just taken,
-/// seconds since reset.
-Stop decide_stop(const RefineSettings& settings, std::size_t turns_before, double seconds_used,
-                 const TurnResult& result);
 
 }  // namespace hone::kernel_refine

@@ -79,6 +79,17 @@ TEST(Catalog, ASeedAlwaysDrawsTheSameAndSeedsDrawAll) {
             "no task of split 'train' has sources for backend 'cuda'");
 }
 
+TEST(Catalog, DrawsOnlyWhatAnEnvironmentTakes) {
+  const auto catalog = two_datasets();
+  const auto draw = [&](std::uint64_t seed, const std::string& id) {
+    return catalog->draw(seed, "train", "cpu", false,
+                         [&id](const TaskEntry& entry) { return entry.id == id; });
+  };
+  for (std::uint64_t seed = 0; seed < 16; ++seed) EXPECT_EQ(*draw(seed, "one"), "a/one");
+  EXPECT_EQ(draw(1, "exam").error().message,
+            "no task of split 'train' has sources for backend 'cpu' and suits the environment");
+}
+
 TEST(Catalog, RefusesTwoOfOneName) {
   EXPECT_EQ(Catalog::open({task_list("a", {}), task_list("a", {})}, {}).error().message,
             "two datasets are called 'a'");

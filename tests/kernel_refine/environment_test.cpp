@@ -99,7 +99,7 @@ TEST_F(EnvironmentTest, TheEchoIsTextAndBounded) {
 TEST_F(EnvironmentTest, NilSwitchesAStopRuleOff) {
   KernelRefineOptions options;
   options.templates = templates_folder();
-  options.stop_speedup = 1.3;
+  options.rules.stop_speedup = 1.3;
   environment = make_kernel_refine(options).value();
   TurnResult fast;
   fast.verdict = ScriptedEvaluator::correct(2);

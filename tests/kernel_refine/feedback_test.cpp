@@ -56,7 +56,7 @@ Case of(Outcome outcome, const std::string& reason) {
 TEST(Feedback, SystemAndTask) {
   expect_golden("system", messages().system(test::small_task(), kLanguages, "cpu"));
   RefineSettings settings;
-  settings.stop_speedup = 1.3;
+  settings.rules.stop_speedup = 1.3;
   expect_golden("task", messages().task(test::small_task(), kLanguages, settings, "cpu"));
 }
 
@@ -161,7 +161,7 @@ TEST(Feedback, CorrectSlowFastAndUnmeasured) {
   c.best = 1.1;
   expect_golden("slow", c.feedback());
   c.result.verdict->speedup = Speedup{1.48, 1.45, 1.51, 67.6, 100, 8, 16, {}};
-  c.settings.stop_speedup = 1.3;
+  c.settings.rules.stop_speedup = 1.3;
   c.turns_left = 0;
   expect_golden("fast", c.feedback());
 }
