@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "autotune/autotune.hpp"
 #include "base/files.hpp"
 #include "cli/parts.hpp"
 #include "config/yaml.hpp"
@@ -237,6 +238,7 @@ Result<Environments> open_environments(const Config& config) {
   Environments environments;
   HONE_ASSIGN(std::unique_ptr<Environment> refine, open_kernel_refine(config));
   environments.push_back(std::move(refine));
+  environments.push_back(make_autotune({.rules = turn_rules(config.environment)}));
   // The default stands first.
   std::stable_partition(environments.begin(), environments.end(), [&config](const auto& one) {
     return one->name() == config.environment.name;

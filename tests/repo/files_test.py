@@ -13,7 +13,7 @@ LONG: dict[str, str] = {
 }
 # What hone names of vendors stands where it must: a backend and its tasks, the isolation of one, and documentation.
 VENDORS = re.compile(r"\b(nvidia|cuda|cudnn|cublas|hip|rocm|amd|h100|h200|a100|mi300)\b", re.IGNORECASE)
-VENDOR_NEUTRAL = ("core", "envs/kernel_refine", "clients", "configs", "scripts")
+VENDOR_NEUTRAL = ("core", "envs", "clients", "configs", "scripts")
 VENDOR_TASKS = "envs/kernel_refine/tasks/"  # a task says what each backend has
 # A comment that says what a neutral part must be able to carry for a vendor is no dependency on one.
 VENDOR_ALLOWED: dict[str, str] = {

@@ -86,6 +86,12 @@ TEST(Kevin, IsSpeedupAndABonusForCorrect) {
   EXPECT_DOUBLE_EQ(reward_of("kevin", correct(20), Value::map({{"speedup_cap", 5}})), 5.3);
 }
 
+TEST(Kevin, IsTheSpeedupAloneWhereCorrectEarnsNothing) {
+  const Value config = Value::map({{"correct", 0}});
+  EXPECT_DOUBLE_EQ(reward_of("kevin", turn(Outcome::kWrong), config), 0);
+  EXPECT_DOUBLE_EQ(reward_of("kevin", correct(0.5), config), 0.5);
+}
+
 TEST(Kevin, DiscountsWhatIsToComeForEachTurn) {
   const RewardReport report = score("kevin", {turn(Outcome::kWrong), correct(1), correct(2)});
   EXPECT_DOUBLE_EQ(report.returns[2].value_or(NAN), 2.3);
