@@ -139,16 +139,24 @@ def branch(
 
 
 def step(
-    episode: EpisodeState, code: str | None, response: str | None, language: str | None
+    episode: EpisodeState,
+    code: str | None,
+    response: str | None,
+    language: str | None,
+    action: Mapping[str, Any] | None = None,
 ) -> Request[StepResult]:
     """The episode's next step; its result moves the episode on.
 
     Raises:
-        TypeError: Not exactly one of code and response was given.
+        TypeError: Not exactly one of code, response and action was given.
     """
-    if (code is None) == (response is None):
-        raise TypeError("step takes a kernel's source, or response= with a whole model response")
-    action = _without_none({"code": code, "response": response, "language": language})
+    if [code, response, action].count(None) != 2:
+        raise TypeError(
+            "step takes a kernel's source, response= with a whole model response, or action= with "
+            "what else the environment knows"
+        )
+    if action is None:
+        action = _without_none({"code": code, "response": response, "language": language})
 
     def read(answer: dict[str, Any]) -> StepResult:
         result = decode_step(answer)
@@ -157,7 +165,7 @@ def step(
         return result
 
     return Request(
-        "step", {"episode": episode.id, "turn": episode.turn + 1, "action": action}, read
+        "step", {"episode": episode.id, "turn": episode.turn + 1, "action": dict(action)}, read
     )
 
 

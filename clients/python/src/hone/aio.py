@@ -35,11 +35,12 @@ class Episode(EpisodeState):
         *,
         response: str | None = None,
         language: str | None = None,
+        action: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> StepResult:
         """Like ``Client.step`` for this episode."""
         return await self.client.step(
-            self, code, response=response, language=language, timeout=timeout
+            self, code, response=response, language=language, action=action, timeout=timeout
         )
 
     async def branch(self, turn: int | None = None, *, group: str | None = None) -> Reset[Episode]:
@@ -79,10 +80,12 @@ class Client:
         return self._connection.hello()
 
     async def describe(
-        self, task: str | None = None, *, split: str | None = None
+        self, task: str | None = None, *, split: str | None = None, environment: str | None = None
     ) -> dict[str, Any]:
-        """Asks for the environment and its tasks, or for everything about one task."""
-        return await self._ask(_requests.plain("describe", task=task, split=split))
+        """Asks for an environment (by default the server's) and its tasks, or for one task."""
+        return await self._ask(
+            _requests.plain("describe", task=task, split=split, environment=environment)
+        )
 
     async def prompt(
         self, task: str, *, options: Mapping[str, Any] | None = None
@@ -124,6 +127,7 @@ class Client:
         *,
         response: str | None = None,
         language: str | None = None,
+        action: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> StepResult:
         """Submits a kernel and waits for its verdict; see ``hone.Client.step``.
@@ -131,7 +135,8 @@ class Client:
         Cancelling the task that waits ends the evaluation. The turn stays open, and the episode's
         next step is sent once that end has come.
         """
-        return await self._ask(_requests.step(episode, code, response, language), timeout)
+        request = _requests.step(episode, code, response, language, action)
+        return await self._ask(request, timeout)
 
     async def cancel(self, episode: Episode, turn: int | None = None) -> bool:
         """Ends the evaluation of a turn, by default the next; False when there was none."""

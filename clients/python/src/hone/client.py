@@ -28,6 +28,7 @@ class Episode(EpisodeState):
         *,
         response: str | None = None,
         language: str | None = None,
+        action: Mapping[str, Any] | None = None,
         timeout: float | None = None,
         on_progress: Progress | None = None,
     ) -> StepResult:
@@ -37,6 +38,7 @@ class Episode(EpisodeState):
             code,
             response=response,
             language=language,
+            action=action,
             timeout=timeout,
             on_progress=on_progress,
         )
@@ -79,13 +81,16 @@ class Client:
         """The server's hello: version, limits, environments, backends, isolation, fingerprint."""
         return self._connection.hello()
 
-    def describe(self, task: str | None = None, *, split: str | None = None) -> dict[str, Any]:
-        """Asks for the environment and its tasks, or for everything about one task.
+    def describe(
+        self, task: str | None = None, *, split: str | None = None, environment: str | None = None
+    ) -> dict[str, Any]:
+        """Asks for an environment (by default the server's) and its tasks, or for one task.
 
         Raises:
             NotFound: No such task, or one that is held back.
         """
-        return self._ask(_requests.plain("describe", task=task, split=split))
+        body = {"task": task, "split": split, "environment": environment}
+        return self._ask(_requests.plain("describe", **body))
 
     def prompt(
         self, task: str, *, options: Mapping[str, Any] | None = None
@@ -147,6 +152,7 @@ class Client:
         *,
         response: str | None = None,
         language: str | None = None,
+        action: Mapping[str, Any] | None = None,
         timeout: float | None = None,
         on_progress: Progress | None = None,
     ) -> StepResult:
@@ -157,6 +163,8 @@ class Client:
             code: Source of the kernel; or
             response: a whole model response, from which the server takes the code.
             language: Of the code; None for the task's own.
+            action: Instead of either, for an environment whose actions are neither:
+                ``{"index": 7}`` in ``autotune``.
             timeout: Seconds, instead of the client's. What runs then is ended by the server.
             on_progress: Called in this thread with ``{"stage": ...}`` as the evaluation moves on.
 
@@ -165,7 +173,7 @@ class Client:
             DeadlineExceeded: No answer in time; the same step may be sent again.
             Unavailable: The episode was lost with its server.
         """
-        request = _requests.step(episode, code, response, language)
+        request = _requests.step(episode, code, response, language, action)
         ticket = self.submit(request.verb, request.body, timeout=timeout)
         try:
             if on_progress is not None:

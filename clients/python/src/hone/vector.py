@@ -22,6 +22,8 @@ from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError
 from .types import Reset, StepResult
 
+Action = str | Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class Completion:
@@ -36,6 +38,15 @@ class Completion:
     index: int
     result: StepResult | None
     error: HoneError | None
+
+
+def step_request(episode: Episode, action: Action, responses: bool) -> Request[StepResult]:
+    """A step with an action of either kind."""
+    if not isinstance(action, str):
+        return _requests.step(episode, None, None, None, action)
+    if responses:
+        return _requests.step(episode, None, action, None)
+    return _requests.step(episode, action, None, None)
 
 
 class Episodes:
@@ -61,6 +72,7 @@ class Episodes:
         split: str | None = None,
         seed: int | Sequence[int] | None = None,
         group: str | None = None,
+        environment: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> list[Reset[Episode]]:
         """Starts an episode in every place, all at once.
@@ -70,6 +82,7 @@ class Episodes:
             split: Where to draw from, for places without a task.
             seed: One per place; or one number, from which place i has ``seed + i``.
             group: As in ``Client.reset``.
+            environment: As in ``Client.reset``.
             options: As in ``Client.reset``.
 
         Returns:
@@ -90,7 +103,15 @@ class Episodes:
             )
         make = partial(Episode, client=self._client)
         requests = [
-            _requests.reset(make, t, split=split, seed=s, group=group, options=options)
+            _requests.reset(
+                make,
+                t,
+                split=split,
+                seed=s,
+                group=group,
+                environment=environment,
+                options=options,
+            )
             for t, s in zip(tasks, seeds, strict=True)
         ]
         starts: dict[int, Reset[Episode]] = {}
@@ -110,7 +131,7 @@ class Episodes:
 
     def as_completed(
         self,
-        actions: Sequence[str | None],
+        actions: Sequence[Action | None],
         *,
         responses: bool = False,
         timeout: float | None = None,
@@ -118,8 +139,9 @@ class Episodes:
         """Steps every episode that has an action and yields each result as it comes.
 
         Args:
-            actions: One per place; None leaves that episode alone.
-            responses: Whether the actions are whole model responses instead of source.
+            actions: One per place: text, or a map for an environment that takes others; None
+                leaves that episode alone.
+            responses: Whether text is a whole model response instead of source.
             timeout: Seconds per step, instead of the client's.
 
         Raises:
@@ -131,9 +153,7 @@ class Episodes:
         if len(actions) != self._count:
             raise ValueError(f"found {len(actions)} actions, expected {self._count}")
         requests = {
-            i: _requests.step(
-                self._episodes[i], None if responses else a, a if responses else None, None
-            )
+            i: step_request(self._episodes[i], a, responses)
             for i, a in enumerate(actions)
             if a is not None
         }
@@ -147,7 +167,7 @@ class Episodes:
 
     def step(
         self,
-        actions: Sequence[str | None],
+        actions: Sequence[Action | None],
         *,
         responses: bool = False,
         timeout: float | None = None,
