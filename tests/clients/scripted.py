@@ -91,6 +91,14 @@ class ScriptedServer:
             assert time.monotonic() < end, f"{verb}: found {self.seen[verb]}, expected {count}"
             self._stopping.wait(0.005)
 
+    def open(self) -> list[str]:
+        """The episodes that go on."""
+        return [name for name, state in self.episodes.items() if state["turn"] < state["max_turns"]]
+
+    def reset_replies(self) -> list[dict[str, Any]]:
+        """In the order of the requests."""
+        return list(self._reset_replies.values())
+
     def _run(self) -> None:
         poller = zmq.Poller()
         poller.register(self._main, zmq.POLLIN)
@@ -178,7 +186,7 @@ class ScriptedServer:
             "verbs": ["hello", "describe", "reset", "step", "cancel", "ping", "close", "resume", "metrics", "health"],
             "control": f"tcp://127.0.0.1:{self._control_port}",
             "limits": self.limits,
-            "environments": ["kernel_refine"],
+            "environments": ["kernel_refine", "autotune"],
             "backends": ["cpu"],
             "isolation": "none",
             "fingerprint": "scripted",
@@ -197,7 +205,8 @@ class ScriptedServer:
         }
         if body.get("task"):
             return {"task": task, "messages": [{"role": "user", "content": "Write a kernel."}]}
-        return {"environment": {"name": "kernel_refine", "max_turns": 4}, "tasks": [task]}
+        environment = {"name": body.get("environment", "kernel_refine"), "max_turns": 4, "space": {"size": 12}}
+        return {"environment": environment, "tasks": [task]}
 
     def _reset(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         self._describe(identity, {"task": body.get("task")})
@@ -267,6 +276,7 @@ class ScriptedServer:
             raise Refused("failed_precondition", f"found turn {turn}, expected {state['turn'] + 1}", "task")
         self.evaluations += 1
         source = action.get("code", action.get("response", ""))
+        figures = {} if "index" not in action else {"index": action["index"], "facts": {"speedup": 1.3, "gflops": 9.0}}
         fault = "fault" in source
         outcome, reward = next((JUDGEMENTS[word] for word in JUDGEMENTS if word in source), ("correct", 1.3))
         state["turn"] = turn
@@ -275,7 +285,7 @@ class ScriptedServer:
         reply = {
             "episode": body["episode"],
             "turn": turn,
-            "observation": self._observation(body["episode"], f"Your kernel was judged: {outcome}."),
+            "observation": {**self._observation(body["episode"], f"Your kernel was judged: {outcome}."), **figures},
             "reward": None if fault else reward,
             "reward_valid": not fault,
             "return_to_date": sum(r for r in state["rewards"] if r is not None),

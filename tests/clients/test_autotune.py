@@ -78,6 +78,16 @@ def test_kernels_are_still_refined_beside_it(server: RealServer) -> None:
 
 
 @pytest.mark.real
+def test_what_the_document_shows(server: RealServer) -> None:
+    text = (ROOT / "docs/environments.md").read_text()
+    found = re.search(r"^```python name=autotune\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    program = found[1].replace("tcp://127.0.0.1:5917", server.endpoint)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False)
+    assert "times as fast as the baseline" in done.stdout, done.stderr
+
+
+@pytest.mark.real
 def test_the_example_measures(server: RealServer) -> None:
     lines = learn(server.endpoint, "--updates", "2", "--group", "3", "--plot")
     assert [line[:10] for line in lines[:2]] == ["update   1", "update   2"]

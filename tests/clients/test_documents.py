@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^(?: {4}.*)?\n)+", re.MULTILINE)
 FOUND = ["README.md", "clients/python/README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = sorted(name for name in FOUND if BLOCK.search((ROOT / name).read_text()))
-MODULES = ["hone", "hone.aio", "hone.gym", "hone.vector"]
+MODULES = ["hone", "hone.aio", "hone.gym", "hone.gym_vector", "hone.pool", "hone.vector"]
 
 # What examples take from their reader, and a runner for those that await.
 PRELUDE = f"""
@@ -36,7 +36,8 @@ if inspect.isawaitable(done):
 
 def run(example: str, endpoint: str) -> str:
     example = example.replace('"tcp://127.0.0.1:5917"', repr(endpoint)).replace("connect()", f"connect({endpoint!r})")
-    example = example.replace("gymnasium.make(", f"gymnasium.make(endpoint={endpoint!r}, id=")
+    for make in ("gymnasium.make(", "gymnasium.make_vec("):
+        example = example.replace(make, f"{make}endpoint={endpoint!r}, id=")
     program = f"{PRELUDE}\nexample = {example!r}\n{RUNNER}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, f"{example}\n{done.stderr}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import gymnasium
 import hone
@@ -18,7 +19,15 @@ def make(endpoint: str, **given: object) -> gymnasium.Env[dict[str, object], str
 
 
 def test_check_env(endpoint: str) -> None:
-    env = make(endpoint, render_mode="ansi")
+    check(make(endpoint, render_mode="ansi"))
+
+
+def test_check_env_of_autotune(scripted: ScriptedServer) -> None:
+    """A real one measures: the same choice does not give the same figures twice."""
+    check(gymnasium.make("hone/Autotune-v0", endpoint=scripted.endpoint, render_mode="ansi"))
+
+
+def check(env: gymnasium.Env[Any, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # A Dict of text and counts is what this environment means; the check only knows images.
@@ -76,8 +85,21 @@ def test_reset_closes_the_open_episode(scripted: ScriptedServer) -> None:
     assert scripted.episodes == {}
 
 
+def test_autotune_is_a_choice_of_numbers(scripted: ScriptedServer) -> None:
+    env = gymnasium.make("hone/Autotune-v0", endpoint=scripted.endpoint)
+    observation, _ = env.reset(seed=1)
+    assert env.action_space == gymnasium.spaces.Discrete(12)
+    assert observation["choice"] == 12
+    observation, reward, _, _, info = env.step(7)
+    assert env.observation_space.contains(observation)
+    assert (observation["choice"], observation["speedup"][0], observation["gflops"][0]) == (7, 1.3, 9.0)
+    assert (reward, info["observation"]["index"]) == (1.3, 7)
+    env.close()
+
+
 def test_registered_nondeterministic() -> None:
-    assert gymnasium.spec("hone/KernelRefine-v0").nondeterministic
+    for name in ("KernelRefine", "Autotune"):
+        assert gymnasium.spec(f"hone/{name}-v0").nondeterministic
 
 
 def test_spaces_take_any_text(scripted: ScriptedServer) -> None:

@@ -1,4 +1,4 @@
-"""The Gymnasium environment ``hone/KernelRefine-v0``. Needs the extra ``hone-rl[gym]``.
+"""Gymnasium's ``hone/KernelRefine-v0`` and ``hone/Autotune-v0``. Needs ``hone-rl[gym]``.
 
     import gymnasium
     import hone.gym
@@ -7,74 +7,54 @@
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step(policy(observation["text"]))
 
-``KernelRefineEnv`` says what observations, actions and rewards are.
+``KernelRefineEnv`` and ``AutotuneEnv`` say what observations, actions and rewards are. With
+``gymnasium.make_vec`` both are vectors over one connection: ``hone.gym_vector``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-try:
-    import gymnasium
-    import numpy as np
-    from gymnasium import spaces
-    from gymnasium.envs.registration import register, registry
-    from numpy.typing import NDArray
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"hone.gym needs {missing.name}, which is not installed: pip install 'hone-rl[gym]' "
-        "(in a checkout of hone: pip install './clients/python[gym]')",
-        name=missing.name,
-    ) from missing
+from ._gym_forms import (
+    SOURCE_CHARACTERS_MAX,
+    TEXT_CHARACTERS_MAX,
+    AutotuneForm,
+    Form,
+    KernelRefineForm,
+    Observation,
+    Unicode,
+    info_of,
+    reward_of,
+    text_of,
+)
+
+import gymnasium  # isort: skip - the import above says what to install where it is missing
+from gymnasium.envs.registration import register, registry  # isort: skip
 
 from ._requests import DEFAULT_ENDPOINT, PathLike
 from .client import Client, Episode, connect
-from .types import StepResult
-
-Observation = dict[str, Any]
+from .vector import step_request
 
 ENV_ID = "hone/KernelRefine-v0"
+AUTOTUNE_ID = "hone/Autotune-v0"
 
-SOURCE_CHARACTERS_MAX = 65_536
-TEXT_CHARACTERS_MAX = 1 << 24
-
-
-class Unicode(spaces.Text):
-    """Text with any characters: ``Text`` itself refuses whatever its charset does not list.
-
-    Samples are printable ASCII, as ``Text`` draws them.
-    """
-
-    def __init__(self, max_length: int, *, sample_length: int = 256) -> None:
-        self._length_max = max_length
-        super().__init__(
-            min(sample_length, max_length), min_length=0, charset=string.printable.strip() + " \n\t"
-        )
-
-    def contains(self, x: Any) -> bool:  # noqa: ANN401 - Gymnasium's signature
-        """Whether x is a str of no more than the allowed characters."""
-        return isinstance(x, str) and len(x) <= self._length_max
-
-    def __repr__(self) -> str:
-        return f"Unicode({self._length_max})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unicode) and other._length_max == self._length_max
-
-    __hash__ = None  # type: ignore[assignment]
+__all__ = [
+    "AUTOTUNE_ID",
+    "ENV_ID",
+    "SOURCE_CHARACTERS_MAX",
+    "TEXT_CHARACTERS_MAX",
+    "AutotuneEnv",
+    "HoneEnv",
+    "KernelRefineEnv",
+    "Observation",
+    "Unicode",
+]
 
 
-class KernelRefineEnv(gymnasium.Env[Observation, str]):
-    """One episode at a time on a server of hone.
-
-    Observation (a dict): ``text``, the new messages of this turn for a model to read; ``feedback``,
-    hone's words about the last submission; ``turn`` and ``turns_left``, int64 arrays of shape (1,).
-    The structured observation is in ``info["observation"]``.
-
-    Action: a str: a whole model response, or with ``action="code"`` a kernel's source.
+class HoneEnv(gymnasium.Env[Observation, Any]):
+    """One episode at a time on a server of hone; ``KernelRefineEnv`` and ``AutotuneEnv`` are it.
 
     Reward: finite always. An unscored step has reward 0.0 and ``info["reward_valid"]`` False: leave
     it out of training.
@@ -84,13 +64,13 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
 
     def __init__(
         self,
+        form: Callable[[Client], Form],
         endpoint: str = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         split: str | None = None,
         group: str | None = None,
         options: Mapping[str, Any] | None = None,
-        action: str = "response",
         timeout: float = 600.0,
         reconnect_timeout: float = 30.0,
         render_mode: str | None = None,
@@ -100,12 +80,12 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
         """Connects to the server.
 
         Args:
+            form: Makes the spaces.
             endpoint: ZeroMQ address of ``hone serve``.
             task: ``"dataset/id"`` or ``"id"``; None draws one at every reset, with its seed.
             split: Where to draw from.
             group: Samples of one task that share a device model and one baseline.
             options: Options of the episode, such as ``{"max_turns": 4}``.
-            action: What a str is: ``"response"`` or ``"code"``.
             timeout: Seconds a step may take.
             reconnect_timeout: As in ``hone.connect``.
             render_mode: ``"ansi"`` or None.
@@ -113,26 +93,14 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
             server_key: As in ``hone.connect``.
 
         Raises:
-            ValueError: An unknown action or render mode.
+            ValueError: An unknown render mode.
             hone.Unavailable: No server answered.
         """
-        if action not in ("response", "code"):
-            raise ValueError(f"action: found {action!r}, expected 'response' or 'code'")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: found {render_mode!r}, expected 'ansi' or None")
         self.render_mode = render_mode
-        self.observation_space = spaces.Dict(
-            {
-                "text": Unicode(TEXT_CHARACTERS_MAX),
-                "feedback": Unicode(TEXT_CHARACTERS_MAX),
-                "turn": spaces.Box(0, np.iinfo(np.int64).max, (1,), np.int64),
-                "turns_left": spaces.Box(0, np.iinfo(np.int64).max, (1,), np.int64),
-            }
-        )
-        self.action_space = Unicode(SOURCE_CHARACTERS_MAX)
         self._task, self._split, self._group = task, split, group
         self._options = dict(options or {})
-        self._action = action
         self._client: Client | None = connect(
             endpoint,
             timeout=timeout,
@@ -140,6 +108,13 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
             key=key,
             server_key=server_key,
         )
+        try:
+            self._form = form(self._client)
+        except BaseException:
+            self._client.close()
+            raise
+        self.observation_space = self._form.observation_space
+        self.action_space = self._form.action_space
         self._episode: Episode | None = None
         self._transcript = ""
 
@@ -166,14 +141,15 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
             split=chosen["split"],
             group=chosen["group"],
             seed=seed,
+            environment=self._form.environment,
             options=episode_options,
         )
         self._episode = start.episode
-        observation = self._observe(start.observation)
-        self._transcript = observation["text"]
+        self._transcript = text_of(start.observation)
+        observation = self._form.observe(start.observation)
         return observation, {**start.info, "observation": start.observation}
 
-    def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:  # noqa: ANN401
         """Submits the action and waits for its verdict.
 
         Raises:
@@ -181,19 +157,20 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
         """
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("step needs an open episode: call reset first")
-        client = self._connected()
-        if self._action == "code":
-            result = client.step(self._episode, action)
-        else:
-            result = client.step(self._episode, response=action)
+        form = self._form
+        request = step_request(self._episode, form.action(action), form.responses)
+        result = request.read(self._connected().call(request.verb, request.body))
         if result.ended:
             self._episode = None
-        observation = self._observe(result.observation)
-        self._transcript += "\n" + observation["text"]
-        reward = 0.0 if result.reward is None else float(result.reward)
-        if not np.isfinite(reward):
-            reward = 0.0
-        return observation, reward, result.terminated, result.truncated, self._info(result)
+        self._transcript += "\n" + text_of(result.observation)
+        observation = form.observe(result.observation)
+        return (
+            observation,
+            reward_of(result),
+            result.terminated,
+            result.truncated,
+            info_of(result),
+        )
 
     def render(self) -> str | None:
         """The episode's messages so far, with render mode ``"ansi"``."""
@@ -220,32 +197,55 @@ class KernelRefineEnv(gymnasium.Env[Observation, str]):
             with contextlib.suppress(ConnectionError):  # lost with its server: nothing to close
                 self._client.close_episode(episode)
 
-    @staticmethod
-    def _info(result: StepResult) -> dict[str, Any]:
-        return {
-            **result.info,
-            "reward_valid": result.reward_valid,
-            "return_to_date": result.return_to_date,
-            "returns": result.returns,
-            "observation": result.observation,
-        }
 
-    @staticmethod
-    def _observe(observation: Mapping[str, Any]) -> Observation:
-        messages = observation.get("messages") or []
-        # A step's messages repeat the assistant's own words, which the policy knows.
-        new = [m["content"] for m in messages if m.get("role") != "assistant"]
-        return {
-            "text": "\n\n".join(new),
-            "feedback": observation.get("feedback") or "",
-            "turn": _count(observation.get("turn")),
-            "turns_left": _count(observation.get("turns_left")),
-        }
+class KernelRefineEnv(HoneEnv):
+    """A model refines a kernel.
 
+    Observation (a dict): ``text``, the new messages of this turn for a model to read; ``feedback``,
+    hone's words about the last submission; ``turn`` and ``turns_left``, int64 arrays of shape (1,).
+    The structured observation is in ``info["observation"]``.
 
-def _count(value: int | None) -> NDArray[np.int64]:
-    return np.array([max(0, value or 0)], dtype=np.int64)
+    Action: a str: a whole model response, or with ``action="code"`` a kernel's source.
+    """
+
+    def __init__(
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        task: str | None = None,
+        *,
+        action: str = "response",
+        **given: Any,  # noqa: ANN401 - of HoneEnv
+    ) -> None:
+        """Connects, as ``HoneEnv`` does; ``action`` is what a str is: ``response``, ``code``."""
+        form = KernelRefineForm(action)
+        super().__init__(lambda _: form, endpoint, task, **given)
 
 
-if ENV_ID not in registry:
-    register(id=ENV_ID, entry_point="hone.gym:KernelRefineEnv", nondeterministic=True)
+class AutotuneEnv(HoneEnv):
+    """A policy chooses how a matrix product is blocked (docs/environments.md).
+
+    Observation (a dict): ``choice``, the last one's number, or the number of choices before the
+    first; ``speedup`` and ``gflops``, measured of it, and ``best_speedup``, float64 arrays of shape
+    (1,), 0 for none; ``turn`` and ``turns_left``, int64 arrays of shape (1,).
+
+    Action: Discrete, a choice's number. ``info["observation"]["choice"]`` says which knobs that is.
+    """
+
+    def __init__(
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        task: str | None = None,
+        **given: Any,  # noqa: ANN401 - of HoneEnv
+    ) -> None:
+        """Connects, as ``HoneEnv`` does."""
+        super().__init__(AutotuneForm, endpoint, task, **given)
+
+
+for name in ("KernelRefine", "Autotune"):
+    if f"hone/{name}-v0" not in registry:
+        register(
+            id=f"hone/{name}-v0",
+            entry_point=f"hone.gym:{name}Env",
+            vector_entry_point=f"hone.gym_vector:{name}VectorEnv",
+            nondeterministic=True,
+        )
