@@ -122,7 +122,7 @@ std::string feedback_of(const Read& read, const TurnResult& result, const Task& 
 
 class Autotune final : public Environment {
  public:
-  explicit Autotune(AutotuneOptions options) : options_(std::move(options)) {}
+  explicit Autotune(AutotuneOptions options) : options_(options) {}
 
   std::string name() const override { return "autotune"; }
   bool takes(const TaskEntry& entry) const override {
@@ -237,7 +237,7 @@ Value Autotune::observe(const EpisodeView& view, const Value& action,
 }  // namespace autotune
 
 std::unique_ptr<Environment> make_autotune(AutotuneOptions options) {
-  return std::make_unique<autotune::Autotune>(std::move(options));
+  return std::make_unique<autotune::Autotune>(options);
 }
 
 }  // namespace hone
