@@ -35,6 +35,12 @@ def test_python_m_hone() -> None:
     assert "hone serve" in done.stdout
 
 
+def test_python_m_hone_without_a_server_says_so() -> None:
+    done = run("-m", "hone", "serve")
+    assert done.returncode == 2
+    assert "this is the client alone, and has no 'serve'\n  a wheel with the server: scripts/wheel" in done.stderr
+
+
 def test_version_is_the_servers() -> None:
     header = (ROOT / "core/include/hone/version.h").read_text()
     assert f'"{hone.__version__}"' in header

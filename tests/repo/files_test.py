@@ -137,7 +137,7 @@ class Files(unittest.TestCase):
             self.assertIn(f"Usage: scripts/{path.name}", shown.stdout + shown.stderr)
 
     def test_scripts_refuse_unknown_options(self) -> None:
-        for name in ("setup", "test", "format", "bundle", "fuzz"):
+        for name in ("setup", "test", "format", "bundle", "fuzz", "wheel"):
             ran = subprocess.run([str(ROOT / "scripts" / name), "--nope"], capture_output=True, text=True)
             self.assertEqual(ran.returncode, 2, name)
             self.assertIn("unknown option '--nope'", ran.stderr)

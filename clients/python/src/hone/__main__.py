@@ -1,16 +1,49 @@
-"""``python -m hone``: says which version this is and how to start."""
+"""``python -m hone``: the server, where there is one; without arguments, how to start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
 
 from . import __version__
 
-print(
-    f"""hone {__version__}, the Python client
+SERVER = Path(__file__).parent / "_server" / "hone"
 
-Start a server:   hone serve                 (built by ./scripts/demo: build/release/hone serve)
+
+def main() -> None:
+    """Becomes the server's program with these arguments, or says what there is."""
+    arguments = sys.argv[1:]
+    if not arguments:
+        print(welcome())
+        return
+    if not SERVER.exists():
+        print(
+            f"hone {__version__}: this is the client alone, and has no {arguments[0]!r}\n"
+            "  a wheel with the server: scripts/wheel, in a checkout of hone",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    os.execv(SERVER, [str(SERVER), *arguments])
+
+
+def welcome() -> str:
+    """Which version this is and how to start."""
+    if SERVER.exists():
+        start = "python -m hone serve        (python -m hone --help lists the other commands)"
+    else:
+        start = "hone serve                 (built by ./scripts/demo: build/release/hone serve)"
+    return f"""hone {__version__}, the Python client{" and the server" if SERVER.exists() else ""}
+
+Start a server:   {start}
 Then, in Python:  import hone
                   with hone.connect("tcp://127.0.0.1:5917") as client:
                       start = client.reset("add_relu")
                       result = start.episode.step(source_of_a_kernel)
                       print(result.reward, result.observation["feedback"])
 
-asyncio: hone.aio  many episodes: hone.vector  Gymnasium: hone.gym"""
-)
+asyncio: hone.aio  many episodes: hone.vector, hone.pool  Gymnasium: hone.gym"""
+
+
+if __name__ == "__main__":
+    main()
