@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -48,7 +49,7 @@ class Restarted {
     start(k);
     keeper_ = std::thread([this] {
       int status = 0;
-      while (::waitpid(pid_, &status, 0) > 0 && !stopping_) {
+      while (pid_ > 0 && ::waitpid(pid_, &status, 0) > 0 && !stopping_) {
         ++stops_;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != kStopped) ++surprises_;
         if (surprises_ > 3) return;  // it does not start
@@ -62,7 +63,8 @@ class Restarted {
   std::int64_t stop() {
     if (!keeper_.joinable()) return 0;
     stopping_ = true;
-    ::kill(pid_, SIGTERM);
+    // Where it could not be started there is none, and the number for none means everybody.
+    if (const pid_t pid = pid_; pid > 0) ::kill(pid, SIGTERM);
     keeper_.join();
     char line[32] = {};
     const ssize_t size = ::read(output_, line, sizeof line - 1);
@@ -86,8 +88,9 @@ class Restarted {
     char* arguments[] = {program.data(), folder.data(), endpoint_.data(),
                          number.data(),  mode_.data(),  nullptr};
     pid_t pid = -1;
-    EXPECT_EQ(::posix_spawn(&pid, program.c_str(), &actions, nullptr, arguments, environ), 0);
-    pid_ = pid;
+    const int failed = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, arguments, environ);
+    EXPECT_EQ(failed, 0) << program << ": " << std::strerror(failed);
+    pid_ = failed == 0 ? pid : -1;
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     output_ = ends[0];
