@@ -201,6 +201,11 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
 
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {
   if (options_.toolchains.count(request.language) == 0) {
+    if (request.language == "python")
+      return failed_precondition(
+          "the task is a Python module, and no interpreter is configured: set cpu.python to one "
+          "with "
+          "torch; scripts/setup --python makes one");
     return invalid_argument("no compiler is configured for " + request.language);
   }
   const std::string key = cache_key(request);
