@@ -94,7 +94,8 @@ sys.exit(not (m.version("torch").split("+")[0] == "2.13.0" and m.version("triton
 
 # make_modules_environment CHECK_ONLY YES
 make_modules_environment() {
-  local use="to use it: --set plugins.python=$modules_environment/bin/python" log=$root/build/logs/setup-python.log
+  local python=$modules_environment/bin/python log=$root/build/logs/setup-python.log
+  local use="to use it: --set plugins.python=$python --set cpu.python=$python"
   local packages
   if has_modules_environment; then
     say "build/python has torch, triton and numpy; $use"

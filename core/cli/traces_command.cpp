@@ -30,7 +30,7 @@ class TracesCommand : public Command {
     return "Judge recorded traces of PyTorch modules again, beside their own verdicts.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone traces traces.json --set plugins.python=build/python/bin/python",
+    return {"hone traces traces.json -c modules.yaml   # which names plugins.python and cpu.python",
             "hone traces traces.json --trace kernelbook_632 --trace kernelbench_9",
             "hone traces traces.json --read-only   # tasks and code alone; nothing is judged"};
   }
