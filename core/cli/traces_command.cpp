@@ -58,7 +58,7 @@ class TracesCommand : public Command {
     // The traces hold their tasks: the dataset reads the same file.
     const std::string path = std::filesystem::absolute(file_).string();
     config.datasets = {{"traces", "kernelbook", Value::map({{"path", path}})}};
-    const auto environment = open_environment(config);
+    const auto environment = open_kernel_refine(config);
     if (!environment) return terminal.fail(environment.error());
     if (read_only_) {
       const auto registry = open_registry(config);
