@@ -75,7 +75,8 @@ TEST(Feedback, ModulesHaveWordsOfTheirOwn) {
     if (outcome == Outcome::kBuildFailed) {
       c.result.verdict->diagnostics = "submission.py:3: SyntaxError: invalid syntax\n";
     }
-    const std::string text = messages().feedback({module, python, settings, c.result, 1, false, 0});
+    const std::string text =
+        messages().feedback({module, python, settings, c.result, 1, false, 0, "cpu"});
     expect_golden(std::string(outcome_name(outcome)) + "_python", text);
     EXPECT_EQ(text.find("extern"), std::string::npos);
   }
@@ -83,7 +84,7 @@ TEST(Feedback, ModulesHaveWordsOfTheirOwn) {
   Speedup& speedup = slow.result.verdict->speedup.emplace();
   speedup.value = 0.5;
   const std::string text =
-      messages().feedback({module, python, settings, slow.result, 1, false, 0});
+      messages().feedback({module, python, settings, slow.result, 1, false, 0, "cpu"});
   EXPECT_NE(text.find("fuse operations into fewer kernels"), std::string::npos) << text;
   EXPECT_EQ(text.find("__restrict"), std::string::npos);
 }
