@@ -99,6 +99,7 @@ def test_recorded_episodes_come_out_as_they_went_in(serve: Serve, recorded: Reco
         assert len(mine.pop("full_messages")) == len(theirs.pop("full_messages"))
         for part in (mine, theirs):  # what surrounds the code is taken off alike
             part["final_triton_code"] = part["final_triton_code"].strip()
+            part["pytorch_code"] = part["pytorch_code"].strip("\n")
             for turn in part["turns"]:
                 turn["triton_code"] = turn["triton_code"].strip()
         for key in mine:
