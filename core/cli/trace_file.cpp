@@ -133,9 +133,7 @@ std::string TraceComparison::why() const {
     return recorded->error.empty() ? "recorded: outputs that do not match, without a place"
                                    : "recorded: " + recorded->error;
   }
-  std::string text = verdict.reason;
-  if (verdict.mismatch) text += ": " + kernel_refine::mismatch_text(*verdict.mismatch);
-  return text;
+  return verdict.mismatch ? kernel_refine::mismatch_text(*verdict.mismatch) : verdict.reason;
 }
 
 Value TraceComparison::to_value() const {

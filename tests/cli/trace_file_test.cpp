@@ -105,6 +105,14 @@ TEST(TraceFile, TwoVerdictsAgreeOrSayWhyNot) {
   const auto late = verdict(Outcome::kTimedOut, "a call took longer than 60 s");
   EXPECT_FALSE(compare(good, late).agrees());
   EXPECT_EQ(compare(good, late).why(), "a call took longer than 60 s");
+  auto off = verdict(Outcome::kWrong, "output out is wrong for the only shape");
+  Mismatch& mismatch = off.mismatch.emplace();
+  mismatch.tensor = "out";
+  mismatch.shape = "n=8";
+  mismatch.wrong = 166;
+  mismatch.total = 256;
+  EXPECT_EQ(compare(good, off).why(),
+            "Output `out`, shape n=8: 166 of 256 elements are wrong.");
   EXPECT_TRUE(compare(raised, late).agrees()) << "neither is right";
   const TraceComparison fault = compare(good, internal_error("the judge is gone"));
   EXPECT_FALSE(fault.judged());
