@@ -355,9 +355,8 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
   for (DatasetConfig& dataset : config.datasets) {
     locate(dataset.plugin);
     const Value* path = dataset.config.find("path");
-    if (path != nullptr && path->is_string() && path->as_string() != "builtin") {
+    if (path != nullptr && path->is_string() && path->as_string() != "builtin")
       dataset.config.set("path", absolute_from(folder, path->as_string()));
-    }
   }
   for (std::string& path : config.plugin_paths) path = absolute_from(folder, path);
   config.server.keys = absolute_from(folder, config.server.keys);

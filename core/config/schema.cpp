@@ -63,7 +63,8 @@ void walk_compiler(CompilerConfig& c, SchemaVisitor& v) {
 void walk_cpu(CpuConfig& c, SchemaVisitor& v) {
   v.group("c++", [&c](SchemaVisitor& inner) { walk_compiler(c.cxx, inner); });
   v.group("c", [&c](SchemaVisitor& inner) { walk_compiler(c.c, inner); });
-  v.text("python", c.python, "the interpreter for PyTorch and Triton modules; empty: none are taken");
+  v.text("python", c.python,
+         "the interpreter for PyTorch and Triton modules; empty: none are taken");
   v.texts("readable", c.readable, "further folders that the compilers need to read");
   v.list(
       "devices", c.devices.size(), [&c](std::size_t n) { c.devices.assign(n, {}); },

@@ -111,8 +111,7 @@ TEST(TraceFile, TwoVerdictsAgreeOrSayWhyNot) {
   mismatch.shape = "n=8";
   mismatch.wrong = 166;
   mismatch.total = 256;
-  EXPECT_EQ(compare(good, off).why(),
-            "Output `out`, shape n=8: 166 of 256 elements are wrong.");
+  EXPECT_EQ(compare(good, off).why(), "Output `out`, shape n=8: 166 of 256 elements are wrong.");
   EXPECT_TRUE(compare(raised, late).agrees()) << "neither is right";
   const TraceComparison fault = compare(good, internal_error("the judge is gone"));
   EXPECT_FALSE(fault.judged());

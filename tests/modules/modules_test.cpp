@@ -55,7 +55,7 @@ const std::vector<Case> kSubmissions = {
     {"nothing",
      is(kBuildFailed,
         "submission.py:1:1: error: expected a class ModelNew or a function triton_kernel_wrapper")},
-    {"syntax", is(kBuildFailed, "submission.py:1:")},
+    {"syntax", is(kBuildFailed, "submission.py:4:")},
     {"missing_import",
      is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3)")},
     {"raises", is(kCrashed, "cannot be multiplied (8x16 and 8x16) (submission.py:16)")},

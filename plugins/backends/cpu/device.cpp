@@ -3,14 +3,11 @@
 #include "device.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <ffi.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -21,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "artifact_file.hpp"
 #include "hone/plugin.hpp"
 
 struct hone_device {
@@ -83,50 +81,6 @@ int32_t map(int fd, uint64_t bytes, hone_buffer** out, hone_error* error) {
 
 bool outside(const hone_buffer* buffer, uint64_t at, uint64_t size) {
   return at > buffer->bytes || size > buffer->bytes - at;
-}
-
-/// Rationale: what lies beyond a file can be mapped all the same, and ends whoever touches it.
-bool holds(int fd, uint64_t bytes) {
-  struct stat about {};
-  return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-         static_cast<uint64_t>(about.st_size) >= bytes;
-}
-
-/// Rationale: the loader takes a path that it has seen for the library that it has loaded, and
-/// descriptors are numbered again; so each load writes its path in another way.
-std::string unused_path(int fd) {
-  static std::atomic<uint32_t> loads{0};
-  std::string path = "/proc/self/fd/";
-  for (uint32_t left = ++loads; left > 0; left /= 2) path += left % 2 != 0 ? "./" : ".//";
-  return path + std::to_string(fd);
-}
-
-/// Whether a file holds every byte that its headers speak of: the loader maps what is cut short, and
-/// dies of it.
-bool is_whole_library(int fd) {
-  Elf64_Ehdr header{};
-  if (pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return false;
-  }
-  uint64_t sections_end = 0;
-  if (__builtin_add_overflow(header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize,
-                             &sections_end) ||
-      !holds(fd, sections_end)) {
-    return false;
-  }
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr part{};
-    uint64_t at = 0, end = 0;
-    if (__builtin_add_overflow(header.e_phoff, i * sizeof part, &at) ||
-        pread(fd, &part, sizeof part, static_cast<off_t>(at)) !=
-            static_cast<ssize_t>(sizeof part) ||
-        __builtin_add_overflow(part.p_offset, part.p_filesz, &end) || !holds(fd, end)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 ffi_type* ffi_type_of(uint32_t kind) {
@@ -307,10 +261,7 @@ int32_t prepare_load(hone_device*, uint32_t threads, hone_error*) {
 namespace {
 
 int32_t load_python(const hone_python* python, int32_t fd, hone_artifact** out, hone_error* error) {
-  std::string text;
-  char block[65536];
-  for (ssize_t n = 0; (n = pread(fd, block, sizeof block, static_cast<off_t>(text.size()))) > 0;)
-    text.append(block, static_cast<std::size_t>(n));
+  const std::string text = whole_file(fd);
   error->code = python->load(text.data(), text.size(), error->message, sizeof error->message);
   if (error->code != HONE_OK) return error->code;
   *out = new (std::nothrow) hone_artifact{python};

@@ -18,7 +18,6 @@ class Lazy(torch.Tensor):
         return super().__torch_function__(function, types, args, kwargs or {})
 
 
-
 class ModelNew(nn.Module):
     def __init__(self, width, slope=0.5):
         super().__init__()

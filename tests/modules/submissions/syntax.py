@@ -1,2 +1,5 @@
+"""Does not parse: at line 4."""
+
+
 class ModelNew(:
     pass

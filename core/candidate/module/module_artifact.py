@@ -1,0 +1,346 @@
+"""A loaded module in a candidate's process: its values in the arena, its parameters bound to the reference's, its calls.
+
+Everything here runs beside foreign code and is believed by nobody: the judge made the inputs, looks at the outputs' bytes in
+the arena, and holds the clock. An artifact is the JSON of build_module.py; its module.json says how a module's values lie in
+a task's tensors (docs/modules.md).
+"""
+
+import ctypes
+import json
+import linecache
+import sys
+import types
+
+import torch
+
+DTYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "u32": torch.uint32,
+    "bool": torch.bool,
+}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+INPUTS, EXACT, REFERENCE = "inputs", "exact", "reference"
+
+
+class Refused(Exception):
+    """What the module is asked for and is not."""
+
+
+class Mismatch(Exception):
+    """An output of another form than the task's."""
+
+
+def count(shape):
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
+
+
+class Arena:
+    """The shared memory that tensors lie in."""
+
+    def __init__(self):
+        self.base = None
+        self.bytes = None
+
+    def use(self, base, size):
+        if base != self.base:
+            self.base = base
+            self.bytes = torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
+
+    def view(self, at, dtype, shape):
+        size = count(shape) * dtype.itemsize
+        return self.bytes[at : at + size].view(dtype).view(shape)
+
+
+def run_source(name, source, module_name):
+    """A module of this source, whose lines tracebacks and Triton find though there is no file."""
+    module = types.ModuleType(module_name)
+    module.__file__ = name
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    sys.modules[module_name] = module
+    exec(compile(source, name, "exec"), module.__dict__)
+    return module
+
+
+def arguments_of(given):
+    """get_init_inputs() in both of its forms: [a, b] and [[a], {b: c}]."""
+    given = list(given)
+    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
+        return list(given[0]), dict(given[1])
+    return given, {}
+
+
+class Binding:
+    """Where the values that a module names lie: the reference's parameters and buffers, bound to another's."""
+
+    def __init__(self, state, parameters, words):
+        """state: name → tensor of the module; parameters: module.json's."""
+        self.pairs = []  # (the module's tensor, the task's parameter)
+        left = dict(state)
+        rest = []
+        for parameter in parameters:
+            mine = left.get(parameter["name"])
+            if mine is not None and list(mine.shape) == parameter["shape"]:
+                self.pairs.append((left.pop(parameter["name"]), parameter))
+            else:
+                rest.append(parameter)
+        for parameter in rest:  # by order and shape, for a module that names them otherwise
+            match = next((n for n, t in left.items() if list(t.shape) == parameter["shape"]), None)
+            if match is None:
+                if parameter["kind"] == "buffer":
+                    continue  # what forward does not need may be left out
+                raise Refused(
+                    f"{words} has no parameter for {parameter['name']} {parameter['shape']}; it has "
+                    + (", ".join(f"{n} {list(t.shape)}" for n, t in state.items()) or "none")
+                )
+            self.pairs.append((left.pop(match), parameter))
+
+
+class Artifact:
+    """One loaded module: a submission, a baseline or a reference."""
+
+    def __init__(self, content):
+        self.name, self.source = content["name"], content["source"]
+        support = content["support"]
+        self.meta = json.loads(support["module.json"])
+        self.reference_text = support.get("reference.py", self.source)
+        self.tensors = self.order_of_tensors()
+        self.given = None  # (args, kwargs) of the constructor
+        self.model = self.double = self.base = self.wrapper = None
+        torch.manual_seed(0)
+        if self.name == "reference.py":
+            self.module = run_source(self.name, self.source, "reference")
+            self.given = arguments_of(self.module.get_init_inputs())
+        else:
+            trusted = run_source("reference.py", self.reference_text, "reference")
+            self.given = arguments_of(trusted.get_init_inputs())
+            self.module = run_source(self.name, self.source, self.name.removesuffix(".py"))
+
+    def order_of_tensors(self):
+        """The task's tensors as its arguments have them: inputs, parameters, outputs."""
+        names = []
+
+        def add(name):
+            if name not in names:
+                names.append(name)
+
+        def walk(values):
+            for value in values:
+                if "tensor" in value:
+                    add(value["tensor"])
+                elif "list" in value:
+                    walk(value["list"])
+
+        walk(self.meta["inputs"])
+        for parameter in self.meta["parameters"]:
+            add(parameter["tensor"])
+        for output in self.meta["outputs"]:
+            add(output["tensor"])
+        return names
+
+    def construct(self, factory):
+        args, kwargs = self.given
+        torch.manual_seed(0)
+        return factory(*args, **kwargs)
+
+    def bind_model(self, factory, words):
+        model = self.construct(factory)
+        if not callable(model):
+            raise Refused(f"{words}() gave a {type(model).__name__}, expected a torch.nn.Module")
+        state = dict(model.state_dict(keep_vars=True)) if isinstance(model, torch.nn.Module) else {}
+        return model, Binding(state, self.meta["parameters"], words)
+
+    def entry(self, name):
+        if name in (INPUTS, EXACT, REFERENCE):
+            factory = getattr(self.module, self.meta["module"])
+            self.model = self.model or self.bind_model(factory, self.meta["module"])
+            if name == INPUTS:
+                self.base = [(p, t.detach().clone()) for t, p in self.model[1].pairs]
+                return self.make_inputs
+            if name == REFERENCE:
+                return lambda values: self.run_model(values, *self.model)
+            try:
+                self.double = self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
+            except Exception:
+                self.double = None
+            return self.run_exact
+        factory = getattr(self.module, name, None)
+        if factory is not None:
+            self.model = self.bind_model(factory, name)
+            return lambda values: self.run_model(values, *self.model)
+        self.wrapper = getattr(self.module, "triton_kernel_wrapper", None)
+        if self.wrapper is None:
+            raise Refused(f"found neither a class {name} nor a function triton_kernel_wrapper")
+        self.bind_wrapper()
+        return self.run_wrapper
+
+    # What a round does. `values`: the offset of each of the task's tensors, then the seed.
+
+    def at(self, values):
+        return dict(zip(self.tensors, values)), values[len(self.tensors)]
+
+    def tensor(self, places, spec, dtype=None):
+        dtype = dtype or DTYPES[spec["dtype"]]
+        at = places[spec["tensor"]] + spec.get("at", 0) * dtype.itemsize
+        return ARENA.view(at, dtype, spec["shape"])
+
+    def inputs(self, places, change=lambda tensor: tensor):
+        def value(spec):
+            if "tensor" in spec:
+                return change(self.tensor(places, spec))
+            return [value(one) for one in spec["list"]] if "list" in spec else spec["value"]
+
+        return [value(spec) for spec in self.meta["inputs"]]
+
+    def set_parameters(self, places, binding, change=lambda tensor: tensor):
+        for mine, parameter in binding.pairs:
+            given = change(self.tensor(places, parameter))
+            if parameter["kind"] == "buffer" or mine.dtype != given.dtype:
+                mine.data.copy_(given)  # forward may write to it: not to the task's
+            else:
+                mine.data = given
+
+    def run_model(self, values, model, binding):
+        places, seed = self.at(values)
+        self.set_parameters(places, binding)
+        torch.manual_seed(seed)
+        self.store(places, model(*self.inputs(places)))
+
+    def run_exact(self, values):
+        places, seed = self.at(values)
+
+        def widen(tensor):
+            return tensor.double() if tensor.is_floating_point() else tensor
+
+        if self.double is not None:
+            try:
+                torch.set_default_dtype(torch.float64)
+                self.set_parameters(places, self.double[1], widen)
+                torch.manual_seed(seed)
+                return self.store(places, self.double[0](*self.inputs(places, widen)), exact=True)
+            except RuntimeError:
+                self.double = None  # it mixes dtypes of its own: its own precision has to do
+            finally:
+                torch.set_default_dtype(torch.float32)
+        self.set_parameters(places, self.model[1])
+        torch.manual_seed(seed)
+        return self.store(places, self.model[0](*self.inputs(places)), exact=True)
+
+    def make_inputs(self, values):
+        """The reference's own inputs, and parameters about as its constructor made them, but others each time."""
+        places, seed = self.at(values)
+        torch.manual_seed(seed)
+
+        def fill(spec, value):
+            if "tensor" in spec:
+                self.tensor(places, spec).copy_(torch.as_tensor(value))
+            elif "list" in spec:
+                for one, inner in zip(spec["list"], value):
+                    fill(one, inner)
+
+        for spec, value in zip(self.meta["inputs"], self.module.get_inputs()):
+            fill(spec, value)
+        for parameter, base in self.base:
+            to = self.tensor(places, parameter)
+            if not base.is_floating_point():
+                to.copy_(base)
+                continue
+            given = base.float() * (0.9 + 0.2 * torch.rand(base.shape))
+            if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
+                size = float(base.float().square().mean().sqrt()) if base.numel() else 0.0
+                given += 0.1 * (size or 0.5) * torch.randn(base.shape)
+            to.copy_(given)
+
+    def bind_wrapper(self):
+        """The wrapper's parameters beyond the inputs: weights by name, then by order; the constructor's by name."""
+        code = self.wrapper.__code__
+        names = list(code.co_varnames[: code.co_argcount])
+        self.by_name = {}
+        taken = names[: len(self.meta["inputs"])]
+        rest = names[len(taken) :] + list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+        optional = set(names[len(names) - len(self.wrapper.__defaults__ or ()) :]) | set(self.wrapper.__kwdefaults__ or {})
+        left = {p["name"]: p for p in self.meta["parameters"]}
+        settings = self.constructor_settings()
+        unbound = []
+        for name in rest:
+            full = next((n for n in left if name in (n, n.replace(".", "_"))), None)
+            short = [n for n in left if n.rsplit(".", 1)[-1] == name]
+            found = full or (short[0] if short else None)
+            if found is not None:
+                self.by_name[name] = left.pop(found)
+            elif name in settings:
+                self.by_name[name] = settings[name]
+            elif name not in optional:
+                unbound.append(name)
+        for name, parameter in zip(list(unbound), list(left)):
+            self.by_name[name] = left[parameter]
+            unbound.remove(name)
+        if unbound or code.co_argcount < len(self.meta["inputs"]) and not code.co_flags & 4:
+            have = [f"{p['name']} {p['shape']}" for p in self.meta["parameters"]] + sorted(settings)
+            raise Refused(
+                f"triton_kernel_wrapper({', '.join(names)}) is given {len(self.meta['inputs'])} inputs, and nothing fits "
+                f"{', '.join(unbound) or 'the rest'}; there are {', '.join(have) or 'no parameters'}"
+            )
+
+    def constructor_settings(self):
+        """What the reference was constructed with, by name: plain values only."""
+        factory = getattr(sys.modules["reference"], self.meta["module"])
+        code = factory.__init__.__code__ if hasattr(factory.__init__, "__code__") else None
+        if code is None:
+            return {}
+        names = list(code.co_varnames[1 : code.co_argcount])
+        defaults = factory.__init__.__defaults__ or ()
+        settings = dict(zip(names[len(names) - len(defaults) :], defaults))
+        args, kwargs = self.given
+        settings.update(zip(names, args))
+        settings.update(kwargs)
+        return settings
+
+    def run_wrapper(self, values):
+        places, seed = self.at(values)
+        extra = {
+            name: self.tensor(places, value) if isinstance(value, dict) and "tensor" in value else value
+            for name, value in self.by_name.items()
+        }
+        torch.manual_seed(seed)
+        self.store(places, self.wrapper(*self.inputs(places), **extra))
+
+    def store(self, places, result, exact=False):
+        found = []
+
+        def flatten(value):
+            if isinstance(value, torch.Tensor):
+                found.append(value)
+            elif isinstance(value, (list, tuple)):
+                for one in value:
+                    flatten(one)
+            elif isinstance(value, dict):
+                flatten(list(value.values()))
+            elif value is not None:
+                found.append(torch.as_tensor(value))
+
+        flatten(result)
+        wanted = self.meta["outputs"]
+        if len(found) != len(wanted):
+            raise Mismatch(f"gave {len(found)} tensors, expected {len(wanted)}")
+        for tensor, spec in zip(found, wanted):
+            shape, dtype = list(tensor.shape), DTYPES[spec["dtype"]]
+            if shape != spec["shape"]:
+                raise Mismatch(f"output {spec['tensor']} has shape {shape}, expected {spec['shape']}")
+            if not exact and tensor.dtype != dtype:
+                raise Mismatch(f"output {spec['tensor']} has dtype {tensor.dtype}, expected {dtype}")
+            if exact and dtype.is_floating_point:
+                dtype = torch.float64
+            self.tensor(places, spec, dtype).copy_(tensor)
+
+
+ARENA = Arena()
