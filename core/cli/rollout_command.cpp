@@ -60,7 +60,7 @@ class RolloutCommand : public Command {
     return {"hone rollout --url http://127.0.0.1:8000/v1 --output traces.json --tasks add_relu",
             "hone rollout --vllm-url http://gpu:8000 --output t.json --dataset tasks --multi-turn",
             "hone rollout --url URL --output t.json --kernelbench-samples 100 --samples 4 --stream",
-            "python3 -m hone.rollout --help     # every option; HONE_PYTHON names the interpreter"};
+            "HONE_PYTHON=venv/bin/python hone rollout --help  # every option, by that interpreter"};
   }
   void declare(OptionSet& options) override {
     options.texts({.name = "OPTIONS",

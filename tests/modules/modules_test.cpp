@@ -102,7 +102,7 @@ const std::vector<Case> kCheats = {
     {"leave_a_cache", is(kCrashed)},
     {"set_a_timer", is(kCrashed, "Operation not permitted"), {"seccomp"}, is(kCorrect)},
     {"load_a_library", is(kCrashed, "Operation not permitted")},
-    {"deep_source", is(kBuildFailed, "submission.py:")},
+    {"deep_source", {{kBuildFailed, kCrashed}}},  // parsers of some versions take it
 };
 
 std::vector<Case> those_that_succeed() {
