@@ -33,9 +33,7 @@ def main() -> int:
     ]
     if name == "submission.py" and not set(ENTRIES) & set(names):
         found = ", ".join(names) or "nothing"
-        print(
-            f"{name}:1:1: error: expected a class ModelNew or a function triton_kernel_wrapper, found {found}"
-        )
+        print(f"{name}:1:1: error: expected a class ModelNew or a function triton_kernel_wrapper, found {found}")
         return 1
     files = {}
     for path in support:

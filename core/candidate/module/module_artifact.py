@@ -1,8 +1,8 @@
-"""A loaded module in a candidate's process: its values in the arena, its parameters bound to the reference's, its calls.
+"""A loaded module in a candidate's process: its values in the arena, its parameters, its calls.
 
-Everything here runs beside foreign code and is believed by nobody: the judge made the inputs, looks at the outputs' bytes in
-the arena, and holds the clock. An artifact is the JSON of build_module.py; its module.json says how a module's values lie in
-a task's tensors (docs/modules.md).
+Everything here runs beside foreign code and is believed by nobody: the judge made the inputs, looks at the outputs'
+bytes in the arena, and holds the clock. An artifact is the JSON of build_module.py; its module.json says how a
+module's values lie in a task's tensors (docs/modules.md).
 """
 
 import ctypes
@@ -186,7 +186,7 @@ class Artifact:
     # What a round does. `values`: the offset of each of the task's tensors, then the seed.
 
     def at(self, values):
-        return dict(zip(self.tensors, values)), values[len(self.tensors)]
+        return dict(zip(self.tensors, values, strict=False)), values[len(self.tensors)]
 
     def tensor(self, places, spec, dtype=None):
         dtype = dtype or DTYPES[spec["dtype"]]
@@ -244,10 +244,10 @@ class Artifact:
             if "tensor" in spec:
                 self.tensor(places, spec).copy_(torch.as_tensor(value))
             elif "list" in spec:
-                for one, inner in zip(spec["list"], value):
+                for one, inner in zip(spec["list"], value, strict=True):
                     fill(one, inner)
 
-        for spec, value in zip(self.meta["inputs"], self.module.get_inputs()):
+        for spec, value in zip(self.meta["inputs"], self.module.get_inputs(), strict=True):
             fill(spec, value)
         for parameter, base in self.base:
             to = self.tensor(places, parameter)
@@ -266,8 +266,12 @@ class Artifact:
         names = list(code.co_varnames[: code.co_argcount])
         self.by_name = {}
         taken = names[: len(self.meta["inputs"])]
-        rest = names[len(taken) :] + list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
-        optional = set(names[len(names) - len(self.wrapper.__defaults__ or ()) :]) | set(self.wrapper.__kwdefaults__ or {})
+        rest = names[len(taken) :] + list(
+            code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        )
+        optional = set(names[len(names) - len(self.wrapper.__defaults__ or ()) :]) | set(
+            self.wrapper.__kwdefaults__ or {}
+        )
         left = {p["name"]: p for p in self.meta["parameters"]}
         settings = self.constructor_settings()
         unbound = []
@@ -281,14 +285,14 @@ class Artifact:
                 self.by_name[name] = settings[name]
             elif name not in optional:
                 unbound.append(name)
-        for name, parameter in zip(list(unbound), list(left)):
+        for name, parameter in zip(list(unbound), list(left), strict=False):
             self.by_name[name] = left[parameter]
             unbound.remove(name)
-        if unbound or code.co_argcount < len(self.meta["inputs"]) and not code.co_flags & 4:
+        if unbound or (code.co_argcount < len(self.meta["inputs"]) and not code.co_flags & 4):
             have = [f"{p['name']} {p['shape']}" for p in self.meta["parameters"]] + sorted(settings)
             raise Refused(
-                f"triton_kernel_wrapper({', '.join(names)}) is given {len(self.meta['inputs'])} inputs, and nothing fits "
-                f"{', '.join(unbound) or 'the rest'}; there are {', '.join(have) or 'no parameters'}"
+                f"triton_kernel_wrapper({', '.join(names)}) is given {len(self.meta['inputs'])} inputs, and "
+                f"nothing fits {', '.join(unbound) or 'the rest'}; there are {', '.join(have) or 'no parameters'}"
             )
 
     def constructor_settings(self):
@@ -299,9 +303,9 @@ class Artifact:
             return {}
         names = list(code.co_varnames[1 : code.co_argcount])
         defaults = factory.__init__.__defaults__ or ()
-        settings = dict(zip(names[len(names) - len(defaults) :], defaults))
+        settings = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
         args, kwargs = self.given
-        settings.update(zip(names, args))
+        settings.update(zip(names, args, strict=False))
         settings.update(kwargs)
         return settings
 
@@ -332,7 +336,7 @@ class Artifact:
         wanted = self.meta["outputs"]
         if len(found) != len(wanted):
             raise Mismatch(f"gave {len(found)} tensors, expected {len(wanted)}")
-        for tensor, spec in zip(found, wanted):
+        for tensor, spec in zip(found, wanted, strict=True):
             shape, dtype = list(tensor.shape), DTYPES[spec["dtype"]]
             if shape != spec["shape"]:
                 raise Mismatch(f"output {spec['tensor']} has shape {shape}, expected {spec['shape']}")

@@ -3,8 +3,8 @@
     python -I run_module.py hone-candidate.so BACKEND.so DEVICE FOLDER…   (which the sealed process may read)
 
 Theory of operation. The interpreter imports torch and Triton while nothing foreign is near, and hands the backend three
-functions: load, get_kernel and launch. The rest is hone_candidate_main, as for native code: it maps the arena, seals the
-process, and calls these when the judge orders a round. Modules themselves: module_artifact.py.
+functions: load, get_kernel and launch. The rest is hone_candidate_main, as for native code: it maps the arena, seals
+the process, and calls these when the judge orders a round. Modules themselves: module_artifact.py.
 """
 
 import ctypes
@@ -21,6 +21,7 @@ import warnings  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 import torch  # noqa: E402
+
 from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
 
 sys.path.pop(0)
@@ -113,7 +114,9 @@ def warm():
 def main():
     candidate, backend, device, *folders = sys.argv[1:]
     warm()
-    functions = Functions(ctypes.sizeof(Functions), LOAD(guarded(load)), GET_KERNEL(guarded(get_kernel)), LAUNCH(guarded(launch)))
+    functions = Functions(
+        ctypes.sizeof(Functions), LOAD(guarded(load)), GET_KERNEL(guarded(get_kernel)), LAUNCH(guarded(launch))
+    )
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
     return ctypes.CDLL(candidate).hone_candidate_main(len(words), arguments, ctypes.byref(functions))
