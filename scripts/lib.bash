@@ -79,11 +79,7 @@ LIST
 
 # What runs PyTorch modules: the versions that hone is tested with.
 modules_environment=$root/build/python
-modules_packages() {
-  # Without a device torch's own index has a build without the libraries of one.
-  if [[ -e /dev/nvidia0 || -e /dev/kfd ]]; then echo torch==2.13.0; else echo torch==2.13.0+cpu; fi
-  printf '%s\n' triton==3.9.0 numpy
-}
+modules_packages() { printf '%s\n' torch==2.13.0 triton==3.9.0 numpy; }
 has_modules_environment() {
   [[ -x $modules_environment/bin/python ]] &&
     "$modules_environment/bin/python" -c '
@@ -102,9 +98,8 @@ make_modules_environment() {
     return
   fi
   mapfile -t packages < <(modules_packages)
-  local size="about 2 GB"
-  [[ ${packages[0]} == *+cpu ]] || size="about 8 GB"
-  say "${bold}missing:${plain} build/python, a virtual environment with ${packages[*]}: $size on disk"
+  say "${bold}missing:${plain} build/python, a virtual environment with ${packages[*]}: 2 GB on disk, and 6 more where torch" \
+    "brings the libraries of a GPU"
   if $1; then
     say "to make it: scripts/setup --python"
     exit 1
@@ -117,7 +112,7 @@ make_modules_environment() {
   run_logged "$log" python3 -m venv "$modules_environment" ||
     fail "no virtual environment could be made (log: build/logs/setup-python.log)" "apt-get install python3-venv" 3
   run_logged "$log" "$modules_environment/bin/pip" install --disable-pip-version-check --progress-bar off \
-    --extra-index-url https://download.pytorch.org/whl/cpu "${packages[@]}" || {
+    "${packages[@]}" || {
     tail -n 5 "$log" >&2
     fail "pip failed (log: build/logs/setup-python.log)" \
       "by hand: $modules_environment/bin/pip install ${packages[*]}" 3
