@@ -1,6 +1,8 @@
 // The conversation with one judge.
 #include "evaluate/device.hpp"
 
+#include <poll.h>
+
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -12,6 +14,12 @@ namespace {
 
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
+constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
+
+bool has_ended(const Process& process, int wait_ms) {
+  pollfd polled{process.pidfd(), POLLIN, 0};
+  return poll(&polled, 1, wait_ms) > 0;
+}
 
 /// The task without its sources, which judges have no use for.
 Value task_for_judge(const Task& task) {
@@ -256,8 +264,11 @@ void Device::put_away(const std::string& client, Kept runner, bool fresh, Device
   ++runner.uses;
   if (options_.device_code && done && !fresh) return keep(client, std::move(runner));
   if (options_.device_code && done) send_forget(runner.id);
+  // Rationale: the signal that ends it now is ours, and says nothing of how it ended.
+  const bool ended =
+      has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);
   runner.process->kill();
-  if (done || result.judgement.culprit != "submission") return;
+  if (done || !ended || result.judgement.culprit != "submission") return;
   if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
 }
 

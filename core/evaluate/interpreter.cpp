@@ -20,12 +20,15 @@ std::vector<std::string> interpreter_folders(fs::path program) {
   };
   std::error_code error;
   add(program.parent_path().parent_path());
-  for (int links = 0; links < kLinksMax && fs::is_symlink(program, error); ++links) {
+  std::vector<fs::path> links;  // themselves alone: what lies beside a link is no concern of ours
+  for (int i = 0; i < kLinksMax && fs::is_symlink(program, error); ++i) {
     const fs::path target = fs::read_symlink(program, error);
     program = target.is_absolute() ? target : program.parent_path() / target;
-    add(program);
-    add(program.parent_path().parent_path());
+    links.push_back(program);
   }
+  // Folders first: a jail that has a folder needs no file of it.
+  add(program.parent_path().parent_path());
+  for (const fs::path& link : links) add(link);
   return folders;
 }
 

@@ -14,8 +14,8 @@ namespace hone {
 /// failed_precondition where there is none.
 Status use_interpreter(const std::string& path, EvaluatorOptions& options);
 
-/// What an interpreter imports from: its environment, and where the links lead that it is made of.
-/// /usr is left out: jails have its libraries.
+/// What an interpreter imports from: its environment, the links that it is made of, and the folder of
+/// what they lead to. /usr is left out: jails have its libraries.
 std::vector<std::string> interpreter_folders(std::filesystem::path program);
 
 }  // namespace hone

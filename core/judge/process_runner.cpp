@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kFreezeTimeout = 2.0;
 constexpr double kSetupTimeout = 10.0;
+constexpr double kHangUpSeconds = 1.0;
 constexpr double kOpenTimeout = 60.0;  // an interpreter that imports its libraries beside compilers
 
 Setup make_setup(const Task& task, const Plans& plans) {
@@ -95,6 +96,19 @@ ProcessRunner::~ProcessRunner() {
   if (answers_ != nullptr) munmap(const_cast<Answers*>(answers_), kAnswersBytes);
 }
 
+/// Rationale: a process that ends hangs up first. One that hangs up and goes on has not ended, and is
+/// not to be taken for one that somebody else ended.
+Round ProcessRunner::hung_up(Ending blame) {
+  const double deadline_s = monotonic_s() + kHangUpSeconds;
+  while (!ended() && monotonic_s() < deadline_s) {
+    pollfd polled{handles_.pidfd.get(), POLLIN, 0};
+    static_cast<void>(poll(&polled, 1, 1));
+    if (freezer_) freezer_->service();
+  }
+  if (ended()) return {blame, 0, "the process ended before it had loaded"};
+  return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
+}
+
 Round ProcessRunner::receive_report(Report expected, double timeout_s) {
   const Ending blame = expected == Report::kLoaded ? Ending::kDied : Ending::kFault;
   const double deadline_s = monotonic_s() + timeout_s;
@@ -109,10 +123,12 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
     if (freezer_) freezer_->service();
     if (n < 0 && errno != EINTR) return {Ending::kFault, 0, "poll failed"};
+    if (freezer_ && over_memory())
+      return {Ending::kOutOfMemory, 0, "more memory than the task grants"};
     if (n <= 0) continue;
     if (polled[0].revents == 0) return {blame, 0, "the process ended before it had loaded"};
     const ssize_t size = recv(handles_.socket.get(), &loaded, sizeof loaded, MSG_DONTWAIT);
-    if (size <= 0) return {blame, 0, "the process ended before it had loaded"};
+    if (size <= 0) return hung_up(blame);
     loaded.message[sizeof loaded.message - 1] = '\0';
     if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
         loaded.report != expected) {

@@ -73,6 +73,7 @@ class ProcessRunner : public Runner {
   Round device_round(Order order, std::size_t calls, double timeout_s);
   Round wait_done(std::uint32_t round, double timeout_s, bool spin);
   Round receive_report(Report expected, double timeout_s);
+  Round hung_up(Ending blame);
   double left_of(double timeout_s) const;
   bool ended() const;
   bool over_memory() const;

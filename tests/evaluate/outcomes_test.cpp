@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "evaluate/shared_machine.hpp"
+#include "model/caught.hpp"
 
 namespace hone {
 namespace {
@@ -70,6 +71,29 @@ TEST(Outcome, ExitIsACrash) {
   const Verdict v = verdict_of("exit(0);", "#include <cstdlib>\n");
   EXPECT_EQ(v.outcome, Outcome::kCrashed);
   EXPECT_NE(v.reason.find("exited with code 0"), std::string::npos) << v.reason;
+}
+
+/// Who hangs up on the judge and goes on has not ended: it must not look as if the machine had ended it.
+TEST(Outcome, HangingUpAndGoingOnIsACrash) {
+  for (const std::string how : {"(void)!write(3, \"\", 0);", "close(3);"}) {
+    const Verdict v = verdict_of(kRight,
+                                 "#include <time.h>\n#include <unistd.h>\n"
+                                 "[[gnu::constructor]] static void hang_up() {" +
+                                     how + "timespec t = {3, 0}; nanosleep(&t, nullptr); }\n");
+    EXPECT_EQ(v.outcome, Outcome::kCrashed) << how;
+    EXPECT_EQ(v.caught, caught::kBrokenReport) << v.reason;
+  }
+}
+
+/// Memory counts while a library loads, too.
+TEST(Outcome, MemoryIsWatchedWhileLoading) {
+  const Verdict v =
+      verdict_of(kRight,
+                 "#include <cstdlib>\n#include <cstring>\n#include <time.h>\n"
+                 "static void* volatile kept; [[gnu::constructor]] static void take() {"
+                 "void* p = malloc(600u << 20); if (p) memset(p, 1, 600u << 20); kept = p;"
+                 "timespec t = {3, 0}; nanosleep(&t, nullptr); }\n");
+  EXPECT_EQ(v.outcome, Outcome::kOutOfMemory) << v.reason;
 }
 
 TEST(Outcome, ExceptionIsACrashWithItsWords) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <ostream>
 #include <set>
 
@@ -26,6 +27,7 @@ struct Case {
   Expected expected;
   std::vector<std::string> off = {};
   Expected without = {};
+  std::string task = "linear";
 };
 std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
@@ -60,6 +62,8 @@ const std::vector<Case> kSubmissions = {
      is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3)")},
     {"raises", is(kCrashed, "cannot be multiplied (8x16 and 8x16) (submission.py:16)")},
     {"kernel_raises", is(kCrashed, "no attribute 'not_a_function'")},
+    {"noise", is(kCorrect), {}, {}, "noisy"},
+    {"no_noise", is(kWrong, "output out is wrong"), {}, {}, "noisy"},
 };
 
 const std::vector<Case> kCheats = {
@@ -100,6 +104,13 @@ const std::vector<Case> kCheats = {
     {"read_the_parent", is(kCrashed)},
     {"leave_a_sitecustomize", is(kCrashed, "nothing can be written")},
     {"leave_a_cache", is(kCrashed)},
+    {"hang_up_and_stay",
+     caught_as(caught::kBrokenReport, is(kCrashed, "a report that is none while loading"))},
+    {"say_nothing_and_stay",
+     caught_as(caught::kBrokenReport, is(kCrashed, "a report that is none while loading"))},
+    {"allocate_while_importing", is(kOutOfMemory, "while loading")},
+    {"words_that_raise", is(kCrashed, "Silent: no message that can be read")},
+    {"call_the_reference", is(kCrashed, "KeyError: 'reference'")},
     {"set_a_timer", is(kCrashed, "Operation not permitted"), {"seccomp"}, is(kCorrect)},
     {"load_a_library", is(kCrashed, "Operation not permitted")},
     {"deep_source", {{kBuildFailed, kCrashed}}},  // parsers of some versions take it
@@ -124,10 +135,10 @@ Value source(const char* name, std::string text) {
   return Value::map({{"name", name}, {"text", std::move(text)}});
 }
 
-Result<Task> linear() {
-  const std::string reference = text_of_file(kHere / "linear/reference.py");
-  const auto tensor = [](const char* name, const char* role, std::initializer_list<Value> shape) {
-    return Value::map({{"name", name}, {"role", role}, {"shape", Value::array(shape)}});
+Result<Task> module_task(const std::string& name) {
+  const std::string reference = text_of_file(kHere / name / "reference.py");
+  const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
+    return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
   };
   const Value fill =
       Value::map({{"name", "reference"}, {"fill", Value::map({{"kind", "reference"}})}});
@@ -136,14 +147,15 @@ Result<Task> linear() {
       {{"languages", Value::array({"python"})},
        {"reference", source("reference.py", reference)},
        {"baseline", source("baseline.py", reference + "\nModelNew = Model\n")},
-       {"support", Value::array({source("module.json", text_of_file(kHere / "linear/module.json")),
+       {"support", Value::array({source("module.json", text_of_file(kHere / name / "module.json")),
                                  source("reference.py", reference)})}});
   return task_from_value(Value::map(
-      {{"id", "linear"},
+      {{"id", name},
        {"title", "A layer"},
        {"description", "A layer"},
        {"entry", "ModelNew"},
-       {"tensors", Value::array({tensor("x", "in", {8, 16}), tensor("parameters", "in", {288}),
+       {"tensors", Value::array({tensor("x", "in", {8, 16}),
+                                 tensor("parameters", "in", {name == "linear" ? 288 : 272}),
                                  tensor("out", "out", {8, 16})})},
        {"scalars", Value::array({seed})},
        {"families", Value::array({fill})},
@@ -180,13 +192,16 @@ Machine* machine_without(const std::vector<std::string>& off) {
 
 std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
                    const Expected& expected) {
-  static const auto task = linear();
-  if (!task) return task.error().message;
+  static std::map<std::string, std::shared_ptr<const Task>> tasks;
+  auto& task = tasks[one.task];
+  if (task == nullptr) {
+    auto made = module_task(one.task);
+    if (!made) return made.error().message;
+    task = std::make_shared<const Task>(std::move(*made));
+  }
   Machine* machine = machine_without(off);
   if (machine == nullptr) return "no machine";
-  static const auto shared = std::make_shared<const Task>(*task);
-  const auto verdict =
-      machine->judge(shared, text_of_file(folder / (one.name + ".py")), 7, "python");
+  const auto verdict = machine->judge(task, text_of_file(folder / (one.name + ".py")), 7, "python");
   return difference(verdict, expected);
 }
 

@@ -8,29 +8,42 @@ Runs in the builder's jail. Nothing of the submission is run here.
 import ast
 import json
 import sys
+import warnings
 
 ENTRIES = ("ModelNew", "triton_kernel_wrapper")
 
 
+def names_of(body: list) -> list:
+    """What the top level of a module defines, also where it depends on something."""
+    names = []
+    for node in body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            names.append(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names += [alias.asname or alias.name for alias in node.names]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names += [target.id for target in targets if isinstance(target, ast.Name)]
+        for part in ("body", "orelse", "finalbody", "handlers"):
+            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                names += names_of(getattr(node, part, []))
+    return names
+
+
 def main() -> int:
+    warnings.simplefilter("ignore")  # thousands of them would be written
     name, *support = sys.argv[1:]
     with open(name, "rb") as file:
         content = file.read()
     try:
-        source = content.decode("utf-8")
+        source = content.decode("utf-8-sig")
         tree = ast.parse(source, name)
     except (SyntaxError, UnicodeDecodeError, ValueError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        print(f"{name}:{line}:{column}: error: {getattr(error, 'msg', None) or error}")
+        words = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
+        print(f"{name}:{line}:{column}: error: {words}")
         return 1
-    names = [node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
-    names += [
-        target.id
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    ]
+    names = names_of(tree.body)
     if name == "submission.py" and not set(ENTRIES) & set(names):
         found = ", ".join(names) or "nothing"
         print(f"{name}:1:1: error: expected a class ModelNew or a function triton_kernel_wrapper, found {found}")

@@ -40,7 +40,10 @@ def words_of(error):
     """The innermost line of the module that raised, and what was said: one line."""
     while error.__cause__ is not None:
         error = error.__cause__
-    text = str(error).strip().split("\n")[0] or "no message"
+    try:
+        text = str(error).strip().split("\n")[0] or "no message"
+    except Exception:
+        text = "no message that can be read"
     place = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename in ("submission.py", "baseline.py", "reference.py"):
@@ -63,8 +66,9 @@ def guarded(body):
         except MemoryError as error:
             code, words = RESOURCE_EXHAUSTED, f"MemoryError: {error}"
         except BaseException as error:
-            memory = "can't allocate memory" in str(error) or "not enough memory" in str(error)
-            code, words = RESOURCE_EXHAUSTED if memory else FAILED_PRECONDITION, words_of(error)
+            words = words_of(error)
+            memory = "can't allocate memory" in words or "not enough memory" in words
+            code = RESOURCE_EXHAUSTED if memory else FAILED_PRECONDITION
         data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
         ctypes.memmove(message, data, len(data))
         return code
