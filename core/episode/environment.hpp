@@ -59,6 +59,16 @@ struct TurnResult {
   std::optional<double> reward;  ///< unknown until scored
 };
 
+/// What stays of it.
+inline TurnFacts facts_of(const TurnResult& result) {
+  TurnFacts facts;
+  facts.scored = result.verdict.has_value();
+  if (result.verdict) facts.outcome = result.verdict->outcome;
+  if (result.verdict && result.verdict->speedup) facts.speedup = result.verdict->speedup->value;
+  if (result.reward) facts.reward = *result.reward;
+  return facts;
+}
+
 struct Stop {
   bool terminated = false;  ///< the task itself came to an end
   bool truncated = false;   ///< a limit came first

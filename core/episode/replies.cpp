@@ -118,15 +118,6 @@ Scored unscored(const Episode& episode, const EpisodeView& view, TurnResult& res
   return scored;
 }
 
-TurnFacts facts_of(const TurnResult& result) {
-  TurnFacts facts;
-  facts.scored = result.verdict.has_value();
-  if (result.verdict) facts.outcome = result.verdict->outcome;
-  if (result.verdict && result.verdict->speedup) facts.speedup = result.verdict->speedup->value;
-  if (result.reward) facts.reward = *result.reward;
-  return facts;
-}
-
 /// Speedups of different hardware, drivers or toolchains are never mixed within an episode.
 void refuse_other_fingerprint(const Episode& episode, TurnResult& result) {
   if (!result.verdict) return;

@@ -204,8 +204,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
     if (request.language == "python")
       return failed_precondition(
           "the task is a Python module, and no interpreter is configured: set cpu.python to one "
-          "with "
-          "torch; scripts/setup --python makes one");
+          "with torch; scripts/setup --python makes one");
     return invalid_argument("no compiler is configured for " + request.language);
   }
   const std::string key = cache_key(request);

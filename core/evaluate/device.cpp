@@ -125,14 +125,14 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   if (kind_of(answer) == "installed") return std::move(runner.process);
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
   const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
-  const std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
-                              (done ? judgement.verdict.reason
-                                    : std::string(ending_name(judgement.ending)) + " in " +
-                                          judgement.where + ": " + judgement.message);
+  std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
+                        (done ? judgement.verdict.reason
+                              : std::string(ending_name(judgement.ending)) + " in " +
+                                    judgement.where + ": " + judgement.message);
   // What an interpreter said on its way out: that it has no torch, for example.
   runner.process->kill();
   if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())
-    return internal_error(message + "; it said: " + exit->output);
+    message += "; it said: " + exit->output;
   // The task's mistake, unless it was the judge's own.
   const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
   return !done && fault ? internal_error(message) : failed_precondition(message);

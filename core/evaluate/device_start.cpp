@@ -103,10 +103,7 @@ Result<Device::Runner> Device::start_candidate(bool python) {
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
   if (python) {
     const auto root = options_.libexec.parent_path();
-    const auto found = options_.toolchains.find("python");
-    if (found == options_.toolchains.end())
-      return failed_precondition("no interpreter for Python modules: set cpu.python.path");
-    spawn.program = found->second.compiler;
+    spawn.program = options_.toolchains.at("python").compiler;  // what is run has been built by it
     spawn.readable = options_.python_readable;
     spawn.arguments = {"-I", (root / "share/module/run_module.py").string(),
                        (options_.libexec / "hone-candidate.so").string(),

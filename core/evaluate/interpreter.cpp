@@ -4,11 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <vector>
 
 namespace hone {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// What an interpreter imports from: its environment, the links that it is made of, and the folder of
+/// what they lead to. /usr is left out: jails have its libraries.
 std::vector<std::string> interpreter_folders(fs::path program) {
   constexpr int kLinksMax = 16;
   std::vector<std::string> folders;
@@ -31,6 +37,8 @@ std::vector<std::string> interpreter_folders(fs::path program) {
   for (const fs::path& link : links) add(link);
   return folders;
 }
+
+}  // namespace
 
 Status use_interpreter(const std::string& path, EvaluatorOptions& options) {
   if (path.empty() || path[0] != '/' || access(path.c_str(), X_OK) != 0) {

@@ -46,11 +46,6 @@ std::vector<std::uint64_t> draw_scalars(const Task& task, const Dims& dims, std:
   return scalars;
 }
 
-const Generator& generator_for(const Family& family, const std::string& tensor) {
-  const auto named = family.tensors.find(tensor);
-  return named != family.tensors.end() ? named->second : family.fallback;
-}
-
 std::vector<std::int64_t> unflatten(std::int64_t flat, const std::vector<std::int64_t>& axes) {
   std::vector<std::int64_t> index(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
@@ -81,7 +76,7 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
       if (tensor.role == Role::kOut) continue;
       const Region& r = set.exact_.calls[call][t];
       const Generator& how = generator_for(task.families[family], tensor.name);
-      if (how.kind == "reference") continue;
+      if (how.kind == kByReference) continue;
       orders.push_back(
           {r.payload, tensor.dtype, r.elements, how, derive_seed(seed, tensor.name, call)});
     }

@@ -13,7 +13,6 @@ namespace {
 constexpr std::string_view kRoles[] = {"in", "out", "inout"};
 constexpr double kBig = 1e300;
 constexpr std::size_t kArgumentsMax = 16;
-constexpr const char* kByReference = "reference";
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || name.size() > 64) return false;
@@ -453,11 +452,14 @@ Value task_to_value(const Task& task) {
                      {"backends", std::move(backends)}});
 }
 
+const Generator& generator_for(const Family& family, const std::string& tensor) {
+  const auto named = family.tensors.find(tensor);
+  return named != family.tensors.end() ? named->second : family.fallback;
+}
+
 bool reference_fills(const Task& task, const Family& family) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const Tensor& tensor) {
-    const auto named = family.tensors.find(tensor.name);
-    const Generator& how = named != family.tensors.end() ? named->second : family.fallback;
-    return tensor.role != Role::kOut && how.kind == kByReference;
+    return tensor.role != Role::kOut && generator_for(family, tensor.name).kind == kByReference;
   });
 }
 

@@ -37,8 +37,10 @@ struct Scalar {
   double low = 0, high = 0;
 };
 
-/// How one tensor is filled. docs/tasks.md has the table of kinds and their parameters. "reference":
-/// by the reference's own `inputs`.
+/// The kind of generator that is the reference's own `inputs`.
+inline constexpr const char* kByReference = "reference";
+
+/// How one tensor is filled. docs/tasks.md has the table of kinds and their parameters.
 struct Generator {
   std::string kind = "normal";
   double a = 0, b = 1;
@@ -128,6 +130,9 @@ Value task_for_client(const Task& whole, std::string_view backend);
 /// `extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)`; a kernel's where
 /// the language is one of device code, which any but C and C++ is.
 std::string c_signature(const Task& task, std::string_view language = "c++");
+
+/// How a family fills a tensor.
+const Generator& generator_for(const Family& family, const std::string& tensor);
 
 /// Whether the reference fills inputs of a family: it has a third form, `inputs`, with the entry's
 /// parameters, the inputs among them being what it writes.

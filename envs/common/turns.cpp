@@ -37,15 +37,6 @@ Value history_line(std::size_t turn, const TurnFacts& facts) {
        {"reward", number_or_nil(facts.reward)}});
 }
 
-TurnFacts facts_of(const TurnResult& result) {
-  TurnFacts facts;
-  facts.scored = result.verdict.has_value();
-  if (result.verdict) facts.outcome = result.verdict->outcome;
-  if (result.verdict && result.verdict->speedup) facts.speedup = result.verdict->speedup->value;
-  if (result.reward) facts.reward = *result.reward;
-  return facts;
-}
-
 }  // namespace
 
 TurnRules read_turn_rules(Fields& f, const TurnRules& defaults) {

@@ -53,7 +53,7 @@ def main() -> int:
         with open(path, encoding="utf-8") as file:
             files[path] = file.read()
     with open("artifact.so", "w", encoding="utf-8") as file:
-        json.dump({"hone_module": 1, "name": name, "source": source, "support": files}, file)
+        json.dump({"name": name, "source": source, "support": files}, file)
     return 0
 
 

@@ -26,7 +26,6 @@ DTYPES = {
     "u32": torch.uint32,
     "bool": torch.bool,
 }
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
 INPUTS, EXACT, REFERENCE = "inputs", "exact", "reference"
 
 
