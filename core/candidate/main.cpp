@@ -5,6 +5,7 @@
 // trusted; after the artifact is loaded it is the submission's, and nothing it says is believed.
 // Where artifacts are device code alone, its own code stays ours, and it can be told to load another.
 // For modules the same program is a library, which a Python interpreter of ours calls (module/).
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -42,7 +43,8 @@ struct Candidate {
   const hone_backend_factory* backend = nullptr;
   hone_device* device = nullptr;
   hone_buffer* arena = nullptr;
-  bool device_code = false;      ///< the arena is the device's: what is loaded runs there alone
+  bool device_code = false;      ///< the arena is the device's
+  bool sealed = false;           ///< before the device was opened: a module's, beside it
   hone_buffer* spare = nullptr;  ///< device code: memory of its own, for work that does nothing
   hone_artifact* artifact = nullptr;
   hone_kernel* kernels[kKernelsMax] = {};
@@ -152,6 +154,7 @@ Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
     HONE_TRY(check(self.backend->create_buffer(self.device, kSpareBytes, &self.spare, &error),
                    error, "spare memory"));
   }
+  if (self.sealed) return {};
   limit_memory(self.device_code ? 0 : setup.memory_bytes);
   SealOptions seal;
   seal.threads = setup.threads > 1;
@@ -231,7 +234,7 @@ Answer run(Candidate& self, std::uint32_t calls) {
   }
   if (marked) self.backend->mark(self.device, 1, &error);
 #if defined(HONE_TEST_BUILD)
-  if (self.device_code && (self.setup.weaken & 4u) != 0) return Answer::kFine;
+  if (self.device_code && !self.sealed && (self.setup.weaken & 4u) != 0) return Answer::kFine;
 #endif
   const Answer answer = answer_of(self, self.backend->wait(self.device, &error), error);
   double seconds = 0;
@@ -333,8 +336,20 @@ Status reload(Candidate& self) {
     self.answers->done.store(round, std::memory_order_release);
     if (self.orders->wake != 0) futex_wake(self.answers->done);
     last = round;
-    if (self.device_code && self.orders->order == Order::kReload && !reload(self)) std::_Exit(1);
+    const bool ours = self.device_code && !self.sealed;
+    if (ours && self.orders->order == Order::kReload && !reload(self)) std::_Exit(1);
   }
+}
+
+/// Rationale: a module on a device is sealed before the driver has threads, which no seal would bind, and
+/// makes its context when the judge says so, for that disturbs what is measured.
+Status seal_and_wait(Candidate& self) {
+  HONE_TRY(seal_module(self.readable, "."));
+  self.sealed = true;
+  pollfd polled{kSocket, POLLIN, 0};
+  while (poll(&polled, 1, -1) < 0 && errno == EINTR) {
+  }
+  return {};
 }
 
 }  // namespace
@@ -353,6 +368,9 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
   auto backend = Backend::load(argv[1]);
   if (!backend) return fail(backend.error());
   self.readable.assign(argv + 3, argv + argc);
+  if (python != nullptr && python->on_device != 0) {
+    if (const Status waited = seal_and_wait(self); !waited) return fail(waited.error());
+  }
   const Status opened =
       open(self, **backend, static_cast<std::uint32_t>(std::atoi(argv[2])), python);
   say(Report::kOpened, opened);

@@ -46,7 +46,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
   HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
   HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
   options.readable = config.cpu.readable;
-  if (!config.cpu.python.empty()) HONE_TRY(use_interpreter(config.cpu.python, options));
+  if (!config.cpu.python.empty()) HONE_TRY(use_interpreter("cpu.python", config.cpu.python, options));
   for (const DeviceConfig& device : config.cpu.devices) {
     DeviceSpec spec{
         static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};
@@ -59,7 +59,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
 
 /// The judge and the process that drives a device spin beside each other: a core for each where there
 /// are enough, the last ones of the machine, since builders use them all.
-void use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
+Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
   options.device_code = true;
   options.isolation = config.isolation;
   options.runner_uses = static_cast<std::size_t>(config.uses);
@@ -79,6 +79,9 @@ void use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
     const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
     options.devices.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
   }
+  options.interpreters = static_cast<std::size_t>(config.interpreters);
+  if (config.python.empty()) return {};
+  return use_interpreter(options.backend + ".python", config.python, options);
 }
 
 TurnRules turn_rules(const EnvironmentConfig& c) {
@@ -182,7 +185,7 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   options.backend = config.backend;
   options.libexec = install_root() / "libexec";
   if (const GpuConfig* devices = device_config(config, config.backend)) {
-    use_gpu(*devices, options);
+    HONE_TRY(use_gpu(*devices, options));
   } else {
     HONE_TRY(use_cpu(config, options));
   }

@@ -105,6 +105,8 @@ struct GpuConfig {
   std::string isolation = "client";  ///< whose submissions share a process: a client's, or nobody's
   std::int64_t uses = 200;           ///< submissions before such a process is replaced
   std::string library;               ///< another build of the backend; empty: what hone ships
+  std::string python;                ///< the interpreter of modules; empty: none are taken
+  std::int64_t interpreters = 4;     ///< of those, how many wait for work
 };
 
 struct MeasureConfig {

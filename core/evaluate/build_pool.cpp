@@ -203,8 +203,8 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   if (options_.toolchains.count(request.language) == 0) {
     if (request.language == "python")
       return failed_precondition(
-          "the task is a Python module, and no interpreter is configured: set cpu.python to one "
-          "with torch; scripts/setup --python makes one");
+          "the task is a Python module, and no interpreter is configured: set " + options_.backend +
+          ".python to one with torch; scripts/setup --python makes one");
     return invalid_argument("no compiler is configured for " + request.language);
   }
   const std::string key = cache_key(request);

@@ -85,10 +85,27 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
                 receive_message(judge_socket_.get(), kAnswerMax, options_.evaluation_seconds,
                                 judge_->pidfd()));
     HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
+    if (kind_of(answer) == "end") {
+      HONE_TRY(end_running());
+      continue;
+    }
     if (kind_of(answer) != "stage") return answer;
     const Value* stage = answer.find("stage");
     if (progress && stage != nullptr && stage->is_string()) progress(stage->as_string().c_str());
   }
+}
+
+/// The judge has seen enough of the submission, and wants it gone.
+Status Device::end_running() {
+  Process* process = nullptr;
+  {
+    MutexLock lock(mutex_);
+    process = running_;
+  }
+  if (process == nullptr) return internal_error("the judge ended what does not run");
+  process->kill();
+  HONE_TRY(process->wait(kGoneSeconds));
+  return send(Value::map({{"verb", "ended"}}), nullptr, nullptr);
 }
 
 Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
@@ -96,7 +113,7 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
   // Half of our patience: the other half is for the reference, the baseline and a busy machine.
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
-  if (is_module(task, options_)) settings.measure = false;
+  if (is_module(task, options_) && !options_.device_code) settings.measure = false;
   return Value::map({{"verb", verb},
                      {"task", task_for_judge(task)},
                      {"settings", settings_to_value(settings)},
@@ -113,10 +130,11 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
         "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
     return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
-  HONE_ASSIGN(Runner runner, start_candidate(is_module(*task, options_)));
+  const bool module = is_module(*task, options_);
+  HONE_ASSIGN(Runner runner, module ? take_candidate(true) : start_candidate(false));
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
-  ask.set("pid", runner.process->pid());
+  ask.set("pid", runner.process->pid()).set("module", module);
   ask.set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
   if (source.inputs) ask.set("inputs", plan_to_value(*source.inputs));
@@ -160,7 +178,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   while (installed_.size() >= options_.installed_max) drop(std::string(ages_.back()));
   HONE_ASSIGN(auto reference, install(task, "reference", key));
   std::unique_ptr<Process> baseline;  // what is not measured has none
-  if (!is_module(*task, options_)) {
+  if (options_.device_code || !is_module(*task, options_)) {
     HONE_ASSIGN(baseline, install(task, "baseline", key));
   }
   ages_.push_front(key);
@@ -173,7 +191,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
 /// fresh one (second_look.hpp).
 Result<DeviceResult> Device::run(const DeviceJob& job) {
   bool used = false;
-  const bool fresh = job.swapped || !keeps_processes() || uses_heap(job);
+  const bool fresh = job.swapped || !keeps(*job.task) || uses_heap(job);
   Result<DeviceResult> result = run_once(job, fresh, &used);
   const bool bad = !result || result->judgement.ending != Ending::kDone;
   if (used && bad && (!result || result->judgement.culprit == "submission")) {
@@ -187,6 +205,11 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
 bool Device::keeps_processes() const {
   const Value* reachable = facts_.find("host_memory_reachable");
   return options_.isolation != "fresh" && (reachable == nullptr || *reachable != Value(true));
+}
+
+/// A module's process is its submission's own: what ran in it may have changed it.
+bool Device::keeps(const Task& task) const {
+  return options_.device_code && keeps_processes() && !is_module(task, options_);
 }
 
 /// Rationale: a context's heap outlives an artifact, and nobody can scrub it. The next submission of
@@ -207,7 +230,9 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   Kept runner;
   Runner made;
   *used = false;
-  if (const auto found = kept_.find(job.client); options_.device_code && found != kept_.end()) {
+  const bool module = is_module(*job.task, options_);
+  if (const auto found = kept_.find(job.client);
+      options_.device_code && !module && found != kept_.end()) {
     if (fresh || found->second.uses >= options_.runner_uses) {
       forget(job.client);
     } else {
@@ -218,7 +243,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     }
   }
   if (!*used) {
-    HONE_ASSIGN(made, take_candidate(is_module(*job.task, options_)));
+    HONE_ASSIGN(made, take_candidate(module));
     runner.id = ++last_runner_;
   }
   Process& process = *used ? *runner.process : *made.process;
@@ -227,8 +252,8 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   settings.swapped = job.swapped;
   Value ask = request("judge", *job.task, job.seed, settings);
   ask.set("reference", *key + "/reference");
-  ask.set("baseline", *key + (is_module(*job.task, options_) ? "/reference" : "/baseline"));
-  ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan));
+  ask.set("baseline", *key + (module && !options_.device_code ? "/reference" : "/baseline"));
+  ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
   ask.set("runner", runner.id).set("kept", *used);
   {
     MutexLock lock(mutex_);
@@ -253,8 +278,8 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     // What these hold may be what was missing.
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
-  put_away(job.client, std::move(runner), fresh, result);
-  refill(is_module(*job.task, options_));
+  put_away(job.client, std::move(runner), fresh || module, result);
+  refill(module);
   return result;
 }
 
@@ -263,7 +288,7 @@ void Device::put_away(const std::string& client, Kept runner, bool fresh, Device
   const bool done = result.judgement.ending == Ending::kDone;
   ++runner.uses;
   if (options_.device_code && done && !fresh) return keep(client, std::move(runner));
-  if (options_.device_code && done) send_forget(runner.id);
+  if (options_.device_code && done) send_forget(runner.id);  // of a module it keeps none
   // Rationale: the signal that ends it now is ours, and says nothing of how it ended.
   const bool ended =
       has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);

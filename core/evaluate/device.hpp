@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -68,6 +69,7 @@ class Device {
 
  private:
   static constexpr double kExitSeconds = 5;  ///< for a process that was ended
+  static constexpr double kGoneSeconds = 20;  ///< for it to give its device back
   struct Runner {                            // a process that waits to be set up
     std::unique_ptr<Process> process;
     UniqueFd socket;
@@ -83,6 +85,9 @@ class Device {
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
   bool keeps_processes() const;
+  bool keeps(const Task& task) const;
+  std::size_t standby_max(bool python) const;
+  Status end_running();
   bool uses_heap(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   void forget(const std::string& client);
@@ -118,7 +123,7 @@ class Device {
   std::map<std::string, Kept> kept_;  ///< by client
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
-  std::map<bool, Runner> standby_;  ///< true: an interpreter, for modules
+  std::map<bool, std::deque<Runner>> standby_;  ///< true: interpreters, for modules
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

@@ -14,6 +14,8 @@ namespace {
 constexpr double kOpenSeconds = 20;  // for a device's context
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
+constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
+constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
 
 std::string cores_text(const std::vector<int>& cores) {
   std::string text;
@@ -58,7 +60,7 @@ Status Device::equip() {
     const Value* architecture = facts_.find("architecture");
     HONE_TRY(builds_.use_architecture(architecture->as_string()));
     BuildRequest build;
-    build.language = options_.toolchains.begin()->first;
+    build.language = options_.backend;
     build.name = "harness.cu";
     build.text = std::string(harness_source());
     build.entries = harness_kernels();
@@ -101,37 +103,61 @@ Result<Device::Runner> Device::start_candidate(bool python) {
   spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
   spawn.device = options_.device_code;
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
+  if (python && options_.device_code) {
+    // Triton runs compilers: the jail is the one that has them, with the device in it.
+    spawn.jail = Jail::kBuilder;
+    spawn.label = "module";
+    spawn.limits.file_bytes = kModuleFileBytesMax;
+    spawn.limits.processes = kModuleProcessesMax;
+  }
   if (python) {
     const auto root = options_.libexec.parent_path();
     spawn.program = options_.toolchains.at("python").compiler;  // what is run has been built by it
-    spawn.readable = options_.python_readable;
+    spawn.readable.insert(spawn.readable.end(), options_.python_readable.begin(),
+                          options_.python_readable.end());
     spawn.arguments = {"-I", (root / "share/module/run_module.py").string(),
+                       options_.device_code ? "device" : "processor",
                        (options_.libexec / "hone-candidate.so").string(),
-                       options_.backend_library.string(), std::to_string(spec_.index)};
+                       options_.backend_library.string(), std::to_string(spec_.index),
+                       std::to_string(spec_.cores.front())};
+    const std::string libraries = (root / "lib").string();  // of a bundle
+    if (options_.device_code) spawn.readable.push_back(libraries);
     spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
     spawn.readable.push_back((root / "share/module").string());
     spawn.readable.push_back((options_.libexec / "hone-candidate.so").string());
   }
   spawn.fds = {ends.second.get()};
-  spawn.cpus = {spec_.cores.front()};
+  // A module's host code beside a device has compilers and threads of the driver's, and others wait for
+  // their turn beside it: not all on the core that is measured on.
+  if (!python || !options_.device_code) spawn.cpus = {spec_.cores.front()};
   spawn.limits.memory_bytes = kCandidateMemoryMax;
   HONE_ASSIGN(auto process, launcher_.spawn(spawn));
   return Runner{std::move(process), std::move(ends.first)};
 }
 
 Result<Device::Runner> Device::take_candidate(bool python) {
-  if (auto ready = standby_.extract(python)) return std::move(ready.mapped());
-  return start_candidate(python);
+  std::deque<Runner>& ready = standby_[python];
+  if (ready.empty()) return start_candidate(python);
+  Runner first = std::move(ready.front());
+  ready.pop_front();
+  return first;
+}
+
+std::size_t Device::standby_max(bool python) const {
+  return python && options_.device_code ? options_.interpreters : 1;
 }
 
 void Device::refill(bool python) {
-  if (standby_.count(python) != 0) return;
-  auto fresh = start_candidate(python);
-  if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
-  Runner& ready = standby_[python] = std::move(fresh).value();
-  // Rationale: making a context disturbs what is measured on the device, so it has ended before the
-  // next measurement begins.
-  if (options_.device_code) wait_readable(ready.socket.get(), kOpenSeconds);
+  std::deque<Runner>& ready = standby_[python];
+  while (ready.size() < standby_max(python)) {
+    auto fresh = start_candidate(python);
+    if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
+    ready.push_back(std::move(fresh).value());
+    // Rationale: making a context disturbs what is measured on the device, so it has ended before the
+    // next measurement begins. An interpreter makes none until it is used.
+    if (options_.device_code && !python)
+      wait_readable(ready.back().socket.get(), kOpenSeconds);
+  }
 }
 
 }  // namespace hone

@@ -8,8 +8,9 @@
 
 namespace hone {
 
-/// Has Python modules taken, by the interpreter at `path`, which has torch; after `libexec` is known.
+/// Has Python modules taken, by the interpreter at `path`, which has torch; after `libexec` is known. `key`: the
+/// configuration's, for messages.
 /// failed_precondition where there is none.
-Status use_interpreter(const std::string& path, EvaluatorOptions& options);
+Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options);
 
 }  // namespace hone

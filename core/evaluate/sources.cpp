@@ -7,8 +7,8 @@ namespace hone {
 namespace {
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
-  if (options.device_code) return options.toolchains.begin()->first;
   if (source.name.ends_with(".py")) return "python";
+  if (options.device_code) return options.backend;
   return source.name.ends_with(".c") ? "c" : "c++";
 }
 
@@ -18,7 +18,7 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
-  if (!options.device_code) {
+  if (!options.device_code || source.build.language == "python") {
     source.plan = host_plan(task, entry);
     if (reference) source.exact = host_plan(task, "exact");
     if (reference && reference_fills(task)) source.inputs = host_plan(task, "inputs");

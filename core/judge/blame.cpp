@@ -30,7 +30,7 @@ Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::
 
 Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
                const char* culprit, const std::string& where) {
-  if (Status loaded = set.load(runner, layout, secret); !loaded) return fault(loaded.error());
+  if (Status loaded = set.give(runner, layout, secret); !loaded) return fault(loaded.error());
   return order(set, runner, layout, secret, layout.total, culprit, where);
 }
 

@@ -35,6 +35,9 @@ enum class Defence : unsigned {
   kOwnHeap,     ///< what uses a context's heap runs in a process of its own
   kStreamWait,  ///< a submission's round is done when the device says so
   kScrub,       ///< the memory of a process that is kept is overwritten between two submissions
+  // Of modules there, whose own host code runs beside the device:
+  kWithhold,  ///< their inputs are put in place under the clock
+  kAlone,     ///< the baseline is timed while the submission is not there
 };
 
 /// All of them stand, unless a test build says otherwise.

@@ -110,13 +110,28 @@ void InputSet::point(Runner& runner, std::size_t slot, const std::vector<Region>
 }
 
 Status InputSet::load(const Runner& runner, const Layout& layout, std::uint64_t secret) const {
+  return put(runner, layout, secret, Part::kAll);
+}
+
+Status InputSet::give(Runner& runner, const Layout& layout, std::uint64_t secret) const {
+  if (!runner.withholds()) return load(runner, layout, secret);
+  HONE_TRY(put(runner, layout, secret, Part::kOutputs));
+  return runner.give_inputs([set = *this, &runner, layout, secret] {
+    return set.put(runner, layout, secret, Part::kInputs);
+  });
+}
+
+Status InputSet::put(const Runner& runner, const Layout& layout, std::uint64_t secret,
+                     Part part) const {
   std::vector<LoadOrder> loads;
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
+      const bool output = task_->tensors[t].role == Role::kOut;
+      if (part == (output ? Part::kInputs : Part::kOutputs)) continue;
       LoadOrder load;
       load.region = layout.calls[call][t];
       load.master = exact_.calls[call][t].payload;
-      if (task_->tensors[t].role == Role::kOut) {
+      if (output) {
         load.kind =
             defences_.holds(Defence::kPoison) ? LoadOrder::Kind::kPoison : LoadOrder::Kind::kLeave;
         load.poison = derive_seed(secret, "poison", call, t);

@@ -41,6 +41,8 @@ class InputSet {
   /// Copies the inputs into a runner's arena, poisons its outputs and writes canaries. The runner
   /// must not be running anything.
   Status load(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  /// The same for timed rounds: a runner that withholds its inputs gets them within each.
+  Status give(Runner& runner, const Layout& layout, std::uint64_t secret) const;
   /// Makes the runner's next round one of these calls, in a secret order. invalid_argument: its plan
   /// asks for what the device cannot start.
   Status order(Runner& runner, const Layout& layout, std::uint64_t secret,
@@ -62,6 +64,8 @@ class InputSet {
  private:
   InputSet(const Task& task, Runner& reference, Workbench& workbench)
       : task_(&task), reference_(&reference), workbench_(&workbench) {}
+  enum class Part { kAll, kInputs, kOutputs };
+  Status put(const Runner& runner, const Layout& layout, std::uint64_t secret, Part part) const;
   Round run_reference(Form form, double timeout_s) const;
   void point(Runner& runner, std::size_t slot, const std::vector<Region>& regions,
              std::size_t call) const;

@@ -16,6 +16,7 @@ namespace {
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 20;
+constexpr double kEndSeconds = 30;  // for the host to end a process
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");
@@ -36,6 +37,11 @@ std::uint64_t seed_of(const Value& request) {
 std::string text_of(const Value& request, std::string_view key) {
   const Value* text = request.find(key);
   return text != nullptr && text->is_string() ? text->as_string() : "";
+}
+
+bool flag_of(const Value& request, std::string_view key) {
+  const Value* flag = request.find(key);
+  return flag != nullptr && *flag == Value(true);
 }
 
 std::int64_t integer_of(const Value& request, std::string_view key) {
@@ -133,7 +139,8 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
     handles.frozen_events = std::move(fds[4]);
   }
   handles.pid = static_cast<pid_t>(pid->as_int());
-  const RunnerOptions options = options_for(task, settings, limited);
+  RunnerOptions options = options_for(task, settings, limited);
+  options.module = device_code_ && flag_of(request, "module");
   HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles), options));
   if (device_code_) runner->set_witness(std::make_unique<Witness>(backend_, *witness_area_));
   return runner;
@@ -238,31 +245,46 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (!plans) return fault(plans.error());
   const auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds, *plans);
   if (!bytes) return fault(bytes.error());
-  const Value* kept = request.find("kept");
-  if (kept != nullptr && kept->is_bool() && kept->as_bool() && fds.size() == 1)
+  if (flag_of(request, "kept") && fds.size() == 1)
     return judge_kept(request, std::move(fds[0]), *task, *settings, std::move(*plans), *bytes);
   auto arena = take_arena(*bytes);
   if (!arena) return fault(arena.error());
   auto runner =
       make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), true);
   if (!runner) return fault(runner.error());
-  const Round ready = (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
-  Judgement judged = judge_with(**runner, ready, request, *task, *settings);
-  if (device_code_ && judged.ending == Ending::kDone)
+  const auto set_up = [&] {
+    return (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
+  };
+  Judgement judged = judge_with(**runner, set_up, request, *task, *settings);
+  if (device_code_ && !(*runner)->withholds() && judged.ending == Ending::kDone)
     kept_.insert_or_assign(integer_of(request, "runner"), std::move(*runner));
   return judged;
 }
 
-Judgement Judge::judge_with(ProcessRunner& runner, const Round& ready, const Value& request,
-                            const Task& task, const MeasureSettings& settings) {
-  if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
+Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
+                            const Value& request, const Task& task,
+                            const MeasureSettings& settings) {
   const auto reference = installed(request, "reference");
   const auto baseline = installed(request, "baseline");
   HONE_ASSERT(reference && baseline);
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_);
-  return session.judge([this](const char* stage) {
+  if (Judgement begun = session.begin(); !passed(begun)) return begun;
+  const Round ready = set_up();
+  if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
+  const auto hear = [this](const char* stage) {
     say(Value::map({{"kind", "stage"}, {"stage", stage}}));
-  });
+  };
+  return session.judge(hear, [this] { return end_submission(); });
+}
+
+/// The host's answer comes when the device has been given back, too.
+Status Judge::end_submission() const {
+  say(Value::map({{"kind", "end"}}));
+  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kEndSeconds));
+  HONE_ASSIGN(const Value answer, from_msgpack(message.bytes));
+  if (text_of(answer, "verb") != "ended")
+    return internal_error("found the verb '" + text_of(answer, "verb") + "', expected 'ended'");
+  return {};
 }
 
 Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task& task,
@@ -280,9 +302,11 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
     if (Status scrubbed = workbench_->scrub(runner->arena()); !scrubbed)
       return fault(scrubbed.error());
   }
-  const Round ready = runner->reload(task, std::move(plans), std::move(artifact), std::move(larger),
-                                     options_for(task, settings, true), task.run_seconds);
-  Judgement judged = judge_with(*runner, ready, request, task, settings);
+  const auto reload = [&] {
+    return runner->reload(task, std::move(plans), std::move(artifact), std::move(larger),
+                          options_for(task, settings, true), task.run_seconds);
+  };
+  Judgement judged = judge_with(*runner, reload, request, task, settings);
   if (judged.ending == Ending::kDone)
     kept_.insert_or_assign(integer_of(request, "runner"), std::move(runner));
   return judged;

@@ -1,6 +1,7 @@
 // Judge: answers the host's requests, one at a time, and keeps the dataset's runners between them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,11 +22,13 @@ namespace hone {
 ///            exact: plan} + process → {kind: "installed"}
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
 ///            bool} + process → {kind: "stage", stage}… {kind: "judged"}. With `kept`, the runner of
-///            that id is used again, and what travels is the artifact alone
+///            that id is used again, and what travels is the artifact alone. {kind: "end"} asks for
+///            the submission's end, and waits for
+///   ended    {}
 ///   forget   {runner: id} → nothing
 ///   admit    {task, seed, reference: key} → {kind: "admitted", report}
 ///   drop     {key} → nothing
-/// A process travels as its descriptors: socket, artifact, pidfd and, with cgroups, freeze and
+/// With `module`: true the process is a module's beside a device. A process travels as its descriptors: socket, artifact, pidfd and, with cgroups, freeze and
 /// frozen_events. What cannot be done is {kind: "judged", judgement: {ending: "fault", …}}.
 class Judge {
  public:
@@ -52,8 +55,9 @@ class Judge {
                                                      const MeasureSettings& settings,
                                                      std::unique_ptr<Arena> arena,
                                                      bool limited) const;
-  Judgement judge_with(ProcessRunner& runner, const Round& ready, const Value& request,
-                       const Task& task, const MeasureSettings& settings);
+  Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
+                       const Value& request, const Task& task, const MeasureSettings& settings);
+  Status end_submission() const;
   Judgement judge_kept(const Value& request, UniqueFd artifact, const Task& task,
                        const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);

@@ -161,7 +161,7 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
   const bool is_baseline = &side.runner == baseline_.runner;
   // Rationale: what a look costs depends on where it looks. The baseline's floor, for what a
   // submission's process does is never subtracted.
-  if (workbench_.placement() == Placement::kDevice) {
+  if (workbench_.placement() == Placement::kDevice && (is_baseline || !side.runner.withholds())) {
     const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
     if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
     if (is_baseline) measured_.floors.push_back(nothing.seconds);
@@ -201,6 +201,13 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   if (!passed(first)) return first;
   Judgement second = baseline_first ? time_submission() : time_baseline();
   if (!passed(second)) return second;
+  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
+  const std::uint64_t end = layout->total;
+  return check_timed({timed, submission.secret, std::move(*layout), std::move(*set), end});
+}
+
+/// Whether the submission's round that was just timed is what it was timed for.
+Judgement Session::check_timed(Posed timed) {
   const auto settled = submission_.outputs_settled();
   if (!settled) return fault(settled.error());
   if (!*settled && settings_.defences.holds(Defence::kWitness)) {
@@ -208,22 +215,16 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
     late.verdict.caught = caught::kLateOutputs;
     return late;
   }
-  if (!settings_.defences.holds(Defence::kTimedAnswers)) return second;
-  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
-  const std::uint64_t end = layout->total;
+  if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
   std::vector<Posed> posed;
-  posed.push_back({timed, submission.secret, std::move(*layout), std::move(*set), end});
+  posed.push_back(std::move(timed));
   Judgement answers = check_answers(posed);
   if (!passed(answers)) answers.verdict.stage = "measure";
   if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
   return answers;
 }
 
-Judgement Session::measure() {
-  if (Status frozen = submission_.freeze(); !frozen)
-    return frozen_badly(frozen.error(), "submission", "a measurement");
-  if (Status frozen = baseline_.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), "baseline", "a measurement");
+void Session::choose_calls() {
   measured_ = {};
   measured_.calls = round_calls(task_, settings_, baseline_.call_seconds);
   // Rationale: every timed output is checked. Where that takes far longer than the round, it is fewer
@@ -233,7 +234,15 @@ Judgement Session::measure() {
     measured_.calls =
         std::min(measured_.calls, static_cast<std::size_t>(std::clamp(most, 1.0, 1e6)));
   }
-  if (Judgement judged = run_pairs(); !passed(judged)) return judged;
+}
+
+Judgement Session::measure(const std::function<Status()>& end) {
+  if (Status frozen = submission_.freeze(); !frozen)
+    return frozen_badly(frozen.error(), "submission", "a measurement");
+  if (Status frozen = baseline_.runner->freeze(); !frozen)
+    return frozen_badly(frozen.error(), "baseline", "a measurement");
+  if (!alone()) choose_calls();
+  if (Judgement judged = alone() ? run_alone(end) : run_pairs(); !passed(judged)) return judged;
   return judge_times();
 }
 
@@ -329,6 +338,7 @@ Judgement Session::judge_times() {
   if (std::min(median(m.a), median(m.b)) - floor.seconds <= floor.spread)
     speedup.flags.push_back("below_resolution");
   if (m.throttled) speedup.flags.push_back("throttled");
+  if (m.drifted) speedup.flags.push_back("baseline_drifted");
   Judgement judged = correct_so_far();
   if (single_disagrees) judged.verdict.caught = caught::kSingleRounds;
   judged.verdict.speedup = std::move(speedup);

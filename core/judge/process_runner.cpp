@@ -176,8 +176,25 @@ Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
   return send_and_load(task, artifact.get(), timeout_s);
 }
 
+/// Rationale: the process waits for the setup before it opens the device, for contexts are made when
+/// nothing is measured. It has sealed itself before that, so until it has loaded nothing foreign runs.
+Round ProcessRunner::set_up_module(const Task& task, double timeout_s) {
+  if (Status sent = send(task, handles_.artifact.get()); !sent)
+    return {Ending::kFault, 0, sent.error().message};
+  for (const Report expected : {Report::kOpened, Report::kSealed}) {
+    if (Round said = receive_report(expected, kOpenTimeout); said.ending != Ending::kDone)
+      return said;
+  }
+  const double start = monotonic_s();
+  Round loaded = receive_report(Report::kLoaded, left_of(timeout_s));
+  spent_s_ += monotonic_s() - start;
+  return loaded;
+}
+
 Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int>& cores,
                             double timeout_s) {
+  plans_ = std::move(plans);
+  if (options_.module) return set_up_module(task, timeout_s);
   cpu_set_t set;
   CPU_ZERO(&set);
   const std::size_t granted = std::min(cores.size(), static_cast<std::size_t>(task.threads));
@@ -187,7 +204,6 @@ Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int
   // Where we may: what is measured goes before all else on its cores. Baseline and submission get
   // the same.
   set_priority(handles_.pid, kMeasurePriority);
-  plans_ = std::move(plans);
   if (Round opened = receive_report(Report::kOpened, kOpenTimeout); opened.ending != Ending::kDone)
     return opened;
   if (options_.device_code) return send_and_load(task, handles_.artifact.get(), timeout_s);
@@ -279,7 +295,7 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
         if (answer == Answer::kOutOfMemory) {
           return {Ending::kOutOfMemory, 0, text[0] != '\0' ? printable(text) : "std::bad_alloc"};
         }
-        if (answer == Answer::kFault && options_.device_code)
+        if (answer == Answer::kFault && options_.device_code && !options_.module)
           return {Ending::kFault, 0, printable(text)};
         if (answer == Answer::kException) return {Ending::kException, 0, printable(text)};
         if (answer == Answer::kMismatch) return {Ending::kMismatch, 0, printable(text)};
@@ -305,12 +321,18 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
 }
 
 /// The device must already belong to the candidate's context when the clock starts: the judge's own
-/// kernels, which made the inputs, have left it in the judge's.
+/// kernels, which made the inputs, have left it in the judge's. A module gets its inputs after that, from
+/// the judge's context, and pays for the change, as its baseline does.
 Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout_s) {
-  Round here =
-      wait_done(give(Order::kNothing, 0, options_.spin), left_of(timeout_s), options_.spin);
-  if (here.ending != Ending::kDone) return here;
+  if (!options_.module) {
+    Round here =
+        wait_done(give(Order::kNothing, 0, options_.spin), left_of(timeout_s), options_.spin);
+    if (here.ending != Ending::kDone) return here;
+  }
   const std::int64_t start = monotonic_ns();
+  if (put_inputs_ != nullptr) {
+    if (Status put = put_inputs_(); !put) return {Ending::kFault, 0, put.error().message};
+  }
   Round result = wait_done(give(order, calls, options_.spin), left_of(timeout_s), options_.spin);
   const Status seen = witness_ != nullptr ? witness_->look() : Status();
   const std::int64_t stop = monotonic_ns();
@@ -333,6 +355,12 @@ std::uint64_t ProcessRunner::scratch_bytes(const Dims& dims) const {
 
 void ProcessRunner::aim(const Layout& layout, std::uint64_t secret) {
   if (witness_ != nullptr) witness_->aim(*arena_, layout, secret);
+}
+
+Status ProcessRunner::give_inputs(std::function<Status()> put) {
+  if (!options_.module || !options_.defences.holds(Defence::kWithhold)) return put();
+  put_inputs_ = std::move(put);
+  return {};
 }
 
 Result<bool> ProcessRunner::outputs_settled() {

@@ -27,7 +27,8 @@ struct RunnerHandles {
 };
 
 struct RunnerOptions {
-  bool device_code = false;  ///< the artifact is: the process is ours, and rounds end by a look
+  bool device_code = false;  ///< work is done on a device: rounds end by a look
+  bool module = false;       ///< device_code: by a module's own host code; else the process is ours
   bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
@@ -58,6 +59,8 @@ class ProcessRunner : public Runner {
   void aim(const Layout& layout, std::uint64_t secret) override;
   Result<bool> outputs_settled() override;
   Result<std::string> see(const Layout& layout, std::uint64_t secret) override;
+  bool withholds() const override { return options_.module; }
+  Status give_inputs(std::function<Status()> put) override;
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;
@@ -70,6 +73,7 @@ class ProcessRunner : public Runner {
   std::uint32_t give(Order order, std::size_t calls, bool spin);
   Status send(const Task& task, int artifact);
   Round send_and_load(const Task& task, int artifact, double timeout_s);
+  Round set_up_module(const Task& task, double timeout_s);
   Round device_round(Order order, std::size_t calls, double timeout_s);
   Round wait_done(std::uint32_t round, double timeout_s, bool spin);
   Round receive_report(Report expected, double timeout_s);
@@ -86,6 +90,7 @@ class ProcessRunner : public Runner {
   std::unique_ptr<Freezer> freezer_;
   std::unique_ptr<Witness> witness_;
   Plans plans_;
+  std::function<Status()> put_inputs_;  ///< of a module
   RunnerOptions options_;
   bool frozen_ = false;
   double spent_s_ = 0;  ///< by the process, of options_.seconds_max

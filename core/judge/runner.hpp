@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,12 @@ class Runner {
                                   [[maybe_unused]] std::uint64_t secret) {
     return std::string();
   }
+  /// Whether code of the submission's runs beside the device on its own, so that inputs are given under
+  /// the clock, and the baseline is timed while it is not there.
+  virtual bool withholds() const { return false; }
+  /// What puts the inputs in place: done at once, or, where inputs are withheld, within each timed round
+  /// until the next call. What it refers to must last as long.
+  virtual Status give_inputs(std::function<Status()> put) { return put(); }
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

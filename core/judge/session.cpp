@@ -34,7 +34,8 @@ Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& se
       submission_(submission),
       workbench_(workbench) {}
 
-Judgement Session::judge(const std::function<void(const char*)>& progress) {
+Judgement Session::judge(const std::function<void(const char*)>& progress,
+                         const std::function<Status()>& end) {
   progress("checking");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t done = 0; done < trials.size();) {
@@ -47,7 +48,7 @@ Judgement Session::judge(const std::function<void(const char*)>& progress) {
   Judgement result = correct_so_far();
   if (!settings_.measure) return result;
   progress("measuring");
-  return measure();
+  return measure(end);
 }
 
 /// The next trials, with their inputs made. Rationale: what a device's memory holds is done together,

@@ -74,8 +74,12 @@ class Session {
   Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings, Trusted reference,
           Trusted baseline, Runner& submission, Workbench& workbench);
 
-  /// Checks, then measures. `progress` hears "checking" and "measuring".
-  Judgement judge(const std::function<void(const char*)>& progress);
+  /// What comes before the submission is loaded: where it withholds, its baseline's first rounds.
+  Judgement begin();
+  /// Checks, then measures. `progress` hears "checking" and "measuring". `end`, of runners that withhold, ends the submission and
+  /// returns once nothing of it is left.
+  Judgement judge(const std::function<void(const char*)>& progress,
+                  const std::function<Status()>& end = nullptr);
 
  private:
   /// A trial with its inputs, ready to be run, or run.
@@ -92,8 +96,15 @@ class Session {
   Judgement run_check(const Posed& posed, const std::string& where);
   Judgement expect_as_seen(const Posed& posed);
   Judgement check_answers(const std::vector<Posed>& posed);
-  Judgement measure();
+  Judgement measure(const std::function<Status()>& end);
+  void choose_calls();
   Judgement run_pairs();
+  Judgement check_timed(Posed posed);
+  bool alone() const;
+  Judgement one_round(bool of_baseline, std::size_t calls, double* seconds);
+  Judgement block(bool of_baseline, int rounds, std::vector<double>& whole,
+                  std::vector<double>& singles);
+  Judgement run_alone(const std::function<Status()>& end);
   Result<bool> held_back();
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
@@ -120,6 +131,8 @@ class Session {
     std::vector<double> marked;
     int dropped = 0;         ///< pairs, because the device was held back
     bool throttled = false;  ///< so often that such pairs were taken
+    bool drifted = false;    ///< the baseline's rounds before and after do not agree
+    std::size_t number = 0;  ///< of rounds that stand alone
   } measured_;
 };
 

@@ -107,6 +107,13 @@ Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
   return {};
 }
 
+void see_devices(PrivateRoot& root) {
+  const std::vector<std::string> folders = driver_folders(), nodes = device_nodes();
+  root.readable.insert(root.readable.end(), folders.begin(), folders.end());
+  root.devices.insert(root.devices.end(), nodes.begin(), nodes.end());
+  root.whole_proc = true;
+}
+
 Status enter_root(const JailPlan& plan) {
   const SpawnRequest& request = *plan.request;
   PrivateRoot root;
@@ -118,16 +125,12 @@ Status enter_root(const JailPlan& plan) {
     root.writable = kWorkFolder;
     root.writable_bytes = 4 * request.limits.file_bytes;
     root.owner = plan.change_user ? plan.user : ::geteuid();
+    if (request.device) see_devices(root);
   } else {
     root.readable = library_folders();
     root.readable.push_back(plan.plugins);
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
-    if (request.device) {
-      const std::vector<std::string> folders = driver_folders();
-      root.readable.insert(root.readable.end(), folders.begin(), folders.end());
-      root.devices = device_nodes();
-      root.whole_proc = true;
-    }
+    if (request.device) see_devices(root);
     if (!request.readable.empty()) {  // drivers and interpreters
       for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
         root.devices.emplace_back(node);

@@ -42,7 +42,7 @@ struct SpawnRequest {
   std::vector<int> fds;                ///< become 3, 4, 5, … in the child; borrowed
   std::vector<int> cpus;               ///< affinity; empty: as the launcher
   ProcessLimits limits;
-  bool device = false;  ///< candidates: drives a device, whose nodes and driver it sees
+  bool device = false;  ///< drives a device, whose nodes and driver it sees
   std::vector<std::string>
       readable;  ///< builders: folders seen besides the toolchain (read and execute)
 };

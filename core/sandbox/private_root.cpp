@@ -199,7 +199,9 @@ std::vector<std::string> device_nodes() {
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       const std::string name = it->path().filename().string();
       if (!name.starts_with("nvidia") && name != "kfd" && !name.starts_with("renderD")) continue;
-      if (it->is_character_file(error)) nodes.push_back(it->path().string());
+      // Not what the folder says of it: in a private root a node is bound over a file.
+      std::error_code gone;
+      if (fs::is_character_file(it->path(), gone)) nodes.push_back(it->path().string());
     }
   }
   return nodes;

@@ -58,6 +58,19 @@ Status seal_candidate(const SealOptions& options) {
   return {};
 }
 
+Status seal_module(const std::vector<std::string>& readable, const std::string& writable) {
+  HONE_TRY(begin());
+  if (landlock_abi() > 0) {
+    std::vector<std::string> seen = toolchain_folders();
+    for (const auto& more : {readable, driver_folders(), std::vector<std::string>{"/sys", "/dev"}})
+      seen.insert(seen.end(), more.begin(), more.end());
+    std::vector<std::string> written = device_nodes();
+    written.insert(written.end(), {writable, "/proc", "/dev/null", "/dev/zero", "/dev/urandom"});
+    HONE_TRY(restrict_with_landlock(seen, written));
+  }
+  return filter_module();
+}
+
 Status seal_builder(const std::vector<std::string>& readable, const std::string& writable) {
   HONE_TRY(begin());
   if (landlock_abi() > 0) {

@@ -26,6 +26,10 @@ struct SealOptions {
 /// where it is an escape.
 Status seal_candidate(const SealOptions& options);
 
+/// For a module's interpreter that will open a device, before it does: as seal_builder, for Triton runs
+/// compilers, with the devices' nodes, and /proc, where drivers name their threads.
+Status seal_module(const std::vector<std::string>& readable, const std::string& writable);
+
 /// For hone-builder, before it starts the compiler: no_new_privs, Landlock (toolchain read and
 /// execute, the work folder read and write), and a seccomp list that lets compilers run and denies
 /// sockets, ptrace, mounts, namespaces, keys, io_uring, bpf, perf, userfaultfd and the like.

@@ -239,8 +239,7 @@ void keep_off_shared(Filter& filter) {
                         SCMP_SYS(setxattr),      SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr),
                         SCMP_SYS(removexattr),   SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
                         SCMP_SYS(utime),         SCMP_SYS(utimes),       SCMP_SYS(futimesat),
-                        SCMP_SYS(utimensat),     SCMP_SYS(memfd_create), SCMP_SYS(sync),
-                        SCMP_SYS(syncfs)});
+                        SCMP_SYS(utimensat),     SCMP_SYS(sync),         SCMP_SYS(syncfs)});
   constexpr int kFchmodat2 = 452;
   filter.add(kMissing, kFchmodat2);
   for (const int command : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY}) {
@@ -311,13 +310,23 @@ Status filter_device() {
   return filter.load();
 }
 
-Status filter_builder() {
+namespace {
+
+Status filter_compilers(bool driver) {
   Filter filter(SCMP_ACT_ALLOW);
+  if (driver) {
+    // A driver listens on a socket of its own, by which other processes could ask it for memory.
+    constexpr long long kType = 0xf;  // without flags
+    filter.add(kRefuse, SCMP_SYS(socket), {differs(0, AF_UNIX)});
+    filter.add(kRefuse, SCMP_SYS(socket), {masked(1, kType, SOCK_DGRAM)});
+    filter.add(kRefuse, SCMP_SYS(connect));
+  } else {
+    filter.deny(kRefuse, {SCMP_SYS(memfd_create), SCMP_SYS(socket)});
+  }
   keep_off_others(filter);
   keep_off_shared(filter);
   filter.deny(kRefuse, kEscapes);
-  filter.deny(kRefuse, {SCMP_SYS(socket),
-                        SCMP_SYS(keyctl),
+  filter.deny(kRefuse, {SCMP_SYS(keyctl),
                         SCMP_SYS(add_key),
                         SCMP_SYS(request_key),
                         SCMP_SYS(perf_event_open),
@@ -358,5 +367,10 @@ Status filter_builder() {
   filter.add(kRefuse, SCMP_SYS(ioctl), {equal(1, TIOCSTI)});
   return filter.load();
 }
+
+}  // namespace
+
+Status filter_builder() { return filter_compilers(false); }
+Status filter_module() { return filter_compilers(true); }
 
 }  // namespace hone

@@ -13,5 +13,7 @@ Status filter_candidate(bool threads, bool folders);
 Status filter_device();
 /// Deny-list for compilers, sockets by an allow-list (none).
 Status filter_builder();
+/// As filter_builder, with what drivers need.
+Status filter_module();
 
 }  // namespace hone

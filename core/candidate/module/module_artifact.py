@@ -26,6 +26,7 @@ DTYPES = {
     "u32": torch.uint32,
     "bool": torch.bool,
 }
+VIEWS_MAX = 4096  # kept: each costs microseconds to make, under the clock
 INPUTS, EXACT, REFERENCE = "inputs", "exact", "reference"
 
 
@@ -44,21 +45,59 @@ def count(shape):
     return total
 
 
+HERE = torch.device("cpu")  # where modules compute
+
+
+GENERATORS = [torch.default_generator]
+
+
+def use_device(index):
+    """From now on modules compute on this device, whose context is there already."""
+    global HERE
+    HERE = torch.device("cuda", index)
+    torch.cuda.set_device(HERE)
+    torch.cuda.init()
+    GENERATORS.append(torch.cuda.default_generators[index])
+
+
+def seed_all(seed):
+    """torch.manual_seed, of what there is, in a few microseconds."""
+    for generator in GENERATORS:
+        generator.manual_seed(seed)
+
+
+class DeviceMemory:
+    """Memory of the device, in the words of __cuda_array_interface__."""
+
+    def __init__(self, base, size):
+        self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (base, False), "version": 3}
+
+
 class Arena:
     """The shared memory that tensors lie in."""
 
     def __init__(self):
         self.base = None
         self.bytes = None
+        self.views = {}
 
     def use(self, base, size):
         if base != self.base:
             self.base = base
-            self.bytes = torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
+            self.views = {}
+            if HERE.type == "cpu":
+                self.bytes = torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
+            else:
+                self.bytes = torch.as_tensor(DeviceMemory(base, size), device=HERE)
 
     def view(self, at, dtype, shape):
-        size = count(shape) * dtype.itemsize
-        return self.bytes[at : at + size].view(dtype).view(shape)
+        key = (at, dtype, *shape)
+        if key not in self.views:
+            if len(self.views) >= VIEWS_MAX:
+                self.views.clear()
+            size = count(shape) * dtype.itemsize
+            self.views[key] = self.bytes[at : at + size].view(dtype).view(shape)
+        return self.views[key]
 
 
 def run_source(name, source, module_name):
@@ -143,7 +182,7 @@ class Artifact:
         self.given = None  # (args, kwargs) of the constructor
         self.model = self.double = self.base = self.wrapper = None
         self.trusted_double = False
-        torch.manual_seed(0)
+        seed_all(0)
         if self.name == "reference.py":
             self.module = run_source(self.name, self.source, "reference")
             self.given = arguments_of(self.module.get_init_inputs())
@@ -178,8 +217,10 @@ class Artifact:
 
     def construct(self, factory):
         args, kwargs = self.given
-        torch.manual_seed(0)
-        return factory(*args, **kwargs)
+        seed_all(0)
+        with HERE:
+            made = factory(*args, **kwargs)
+        return made.to(HERE) if isinstance(made, torch.nn.Module) else made
 
     def bind_model(self, factory, words):
         model = self.construct(factory)
@@ -241,7 +282,7 @@ class Artifact:
     def run_model(self, values, model, binding):
         places, seed = self.at(values)
         self.set_parameters(places, binding)
-        torch.manual_seed(seed)
+        seed_all(seed)
         self.store(places, model(*self.inputs(places)))
 
     def run_exact(self, values):
@@ -254,7 +295,7 @@ class Artifact:
             try:
                 torch.set_default_dtype(torch.float64)
                 self.set_parameters(places, self.double[1], widen)
-                torch.manual_seed(seed)
+                seed_all(seed)
                 wide = flat(self.double[0](*self.inputs(places, widen)))
                 if self.trusted_double or self.agrees(places, seed, wide):
                     self.store(places, wide, exact=True)
@@ -270,7 +311,7 @@ class Artifact:
     def in_own_precision(self, places, seed):
         """The reference's answers, from copies of the inputs: it may write to them."""
         self.set_parameters(places, self.model[1])
-        torch.manual_seed(seed)
+        seed_all(seed)
         return flat(self.model[0](*self.inputs(places, torch.Tensor.clone)))
 
     def agrees(self, places, seed, wide):
@@ -290,18 +331,20 @@ class Artifact:
     def make_inputs(self, values):
         """The reference's own inputs, and parameters about as its constructor made them, but others each time."""
         places, seed = self.at(values)
-        torch.manual_seed(seed)
+        seed_all(seed)
 
         made = []
 
         def fill(spec, value):
             if "tensor" in spec:
-                made.append((self.tensor(places, spec), torch.as_tensor(value).clone()))
+                made.append((self.tensor(places, spec), torch.as_tensor(value).to(HERE, copy=True)))
             elif "list" in spec:
                 for one, inner in zip(spec["list"], value, strict=True):
                     fill(one, inner)
 
-        for spec, value in zip(self.meta["inputs"], self.module.get_inputs(), strict=True):
+        with HERE:
+            given = self.module.get_inputs()
+        for spec, value in zip(self.meta["inputs"], given, strict=True):
             fill(spec, value)
         vary([value for _, value in made])
         for place, value in made:
@@ -311,10 +354,10 @@ class Artifact:
             if not base.is_floating_point():
                 to.copy_(base)
                 continue
-            given = base.float() * (0.9 + 0.2 * torch.rand(base.shape))
+            given = base.float() * (0.9 + 0.2 * torch.rand(base.shape, device=HERE))
             if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
                 size = float(base.float().square().mean().sqrt()) if base.numel() else 0.0
-                given += 0.1 * (size or 0.5) * torch.randn(base.shape)
+                given += 0.1 * (size or 0.5) * torch.randn(base.shape, device=HERE)
             to.copy_(given)
 
     def bind_wrapper(self):
@@ -369,7 +412,7 @@ class Artifact:
             name: self.tensor(places, value) if isinstance(value, dict) and "tensor" in value else value
             for name, value in self.by_name.items()
         }
-        torch.manual_seed(seed)
+        seed_all(seed)
         self.store(places, self.wrapper(*self.inputs(places), **extra))
 
     def store(self, places, result, exact=False):

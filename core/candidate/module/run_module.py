@@ -1,6 +1,6 @@
 """Runs PyTorch modules in a candidate's process: hone-candidate's loop, with Python in the place of a loaded library.
 
-    python -I run_module.py hone-candidate.so BACKEND.so DEVICE FOLDER…   (which the sealed process may read)
+    python -I run_module.py processor|device hone-candidate.so BACKEND.so DEVICE CORE FOLDER…   (which it may read)
 
 Theory of operation. The interpreter imports torch and Triton while nothing foreign is near, and hands the backend three
 functions: load, get_kernel and launch. The rest is hone_candidate_main, as for native code: it maps the arena, seals
@@ -8,13 +8,21 @@ the process, and calls these when the judge orders a round. Modules themselves: 
 """
 
 import ctypes
+import gc
 import json
 import os
 import sys
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
-os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
+ON_DEVICE = sys.argv[1:2] == ["device"]
+if ON_DEVICE:
+    # What Triton and torch compile lies in the working folder, which is this process' own.
+    for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
+        os.environ[name] = os.getcwd()
+    os.environ["USER"] = "hone"
+else:
+    os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
 import traceback  # noqa: E402
 import warnings  # noqa: E402
@@ -22,7 +30,7 @@ import warnings  # noqa: E402
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 import torch  # noqa: E402
 
-from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
+from module_artifact import ARENA, Artifact, Mismatch, Refused, use_device  # noqa: E402
 
 sys.path.pop(0)
 try:
@@ -67,7 +75,7 @@ def guarded(body):
             code, words = RESOURCE_EXHAUSTED, f"MemoryError: {error}"
         except BaseException as error:
             words = words_of(error)
-            memory = "can't allocate memory" in words or "not enough memory" in words
+            memory = any(part in words for part in ("can't allocate memory", "not enough memory", "OutOfMemoryError"))
             code = RESOURCE_EXHAUSTED if memory else FAILED_PRECONDITION
         data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
         ctypes.memmove(message, data, len(data))
@@ -77,7 +85,12 @@ def guarded(body):
 
 
 def load(address, size):
+    if ON_DEVICE:
+        # The driver's threads, which are there by now, and what is compiled stay off the core.
+        os.sched_setaffinity(0, {int(sys.argv[5])})
+        use_device(int(sys.argv[4]))
     LOADED["artifact"] = Artifact(json.loads(ctypes.string_at(address, size)))
+    gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
     return OK
 
 
@@ -104,7 +117,13 @@ LAUNCH = ctypes.CFUNCTYPE(I32, I32, POINTER, U64, POINTER, U64, POINTER, U64)
 class Functions(ctypes.Structure):
     """hone_python of hone/backend.h."""
 
-    _fields_ = [("struct_size", ctypes.c_uint32), ("load", LOAD), ("get_kernel", GET_KERNEL), ("launch", LAUNCH)]
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("on_device", ctypes.c_uint32),
+        ("load", LOAD),
+        ("get_kernel", GET_KERNEL),
+        ("launch", LAUNCH),
+    ]
 
 
 def warm():
@@ -116,10 +135,14 @@ def warm():
 
 
 def main():
-    candidate, backend, device, *folders = sys.argv[1:]
+    _, candidate, backend, device, _, *folders = sys.argv[1:]
     warm()
     functions = Functions(
-        ctypes.sizeof(Functions), LOAD(guarded(load)), GET_KERNEL(guarded(get_kernel)), LAUNCH(guarded(launch))
+        ctypes.sizeof(Functions),
+        int(ON_DEVICE),
+        LOAD(guarded(load)),
+        GET_KERNEL(guarded(get_kernel)),
+        LAUNCH(guarded(launch)),
     )
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)

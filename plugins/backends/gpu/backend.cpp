@@ -62,7 +62,7 @@ constexpr hone_backend_factory kBackend = {
     wait,
     mark,
     between_marks,
-    nullptr,  // use_python
+    use_python,
 };
 
 }  // namespace hone_gpu

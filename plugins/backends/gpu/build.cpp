@@ -5,6 +5,7 @@
 
 #include "diagnostics.hpp"
 #include "driver.hpp"
+#include "module.hpp"
 #include "screen.hpp"
 #include "vendor_build.hpp"
 
@@ -35,7 +36,7 @@ BuildRequest read(const Value& request) {
     fail(HONE_INVALID_ARGUMENT, std::to_string(sources.size()) + " sources, expected one");
   }
   if (const std::string& language = request.at("language").as_string(); language != kName) {
-    fail(HONE_INVALID_ARGUMENT, "language '" + language + "', expected '" + kName + "'");
+    fail(HONE_INVALID_ARGUMENT, "language '" + language + "', expected '" + kName + "' or 'python'");
   }
   const Value* given = request.find("options");
   const Value options = given != nullptr ? *given : Value::map();
@@ -93,6 +94,7 @@ std::vector<std::string> include_folders(const BuildRequest& request,
 }
 
 Value build(const Value& value) {
+  if (value.at("language").as_string() == "python") return build_module(value);
   const BuildRequest request = read(value);
   Compiled compiled;
   if (std::string words = refusal(request); !words.empty()) {

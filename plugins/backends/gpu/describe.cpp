@@ -17,11 +17,12 @@ Value description() {
     fingerprint += ", " + device.at("name").as_string();
   }
   const std::string summary =
-      kHip ? "HIP device code on AMD's devices" : "CUDA device code on NVIDIA's devices";
+      kHip ? "HIP device code and Python modules on AMD's devices"
+           : "CUDA device code and Python modules on NVIDIA's devices";
   return Value::map(
       {{"summary", summary},
        {"devices", std::move(devices)},
-       {"languages", Value::array({kName})},
+       {"languages", Value::array({kName, "python"})},
        {"withholds", "stream"},
        {"fingerprint", fingerprint},
        {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});

@@ -75,7 +75,7 @@ int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_er
                                std::to_string(gpu.device_count));
     }
     auto device = std::make_unique<hone_device>(
-        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}, {}});
+        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}, {}, nullptr});
     try {
       open_context(*device);
       learn_facts(*device);
@@ -112,7 +112,15 @@ int32_t wait(hone_device* device, hone_error* error) {
   return guard(error, [&] {
     use(*device);
     check(device->gpu, device->gpu.gpuStreamSynchronize(device->stream), "kernel", true);
+    // A module's work runs on streams of its own.
+    if (device->python != nullptr)
+      check(device->gpu, synchronize_context(device->gpu), "module", true);
   });
+}
+
+int32_t use_python(hone_device* device, const hone_python* python, hone_error*) {
+  device->python = python;
+  return HONE_OK;
 }
 
 int32_t mark(hone_device* device, uint32_t which, hone_error* error) {
@@ -121,7 +129,9 @@ int32_t mark(hone_device* device, uint32_t which, hone_error* error) {
     use(*device);
     gpuEvent& event = device->marks[which];
     if (event == nullptr) check(device->gpu, device->gpu.gpuEventCreate(&event, 0), "make a mark");
-    check(device->gpu, device->gpu.gpuEventRecord(event, device->stream), "mark");
+    // A module's work is on the default stream, where there is nobody who moves it elsewhere.
+    gpuStream stream = device->python != nullptr ? nullptr : device->stream;
+    check(device->gpu, device->gpu.gpuEventRecord(event, stream), "mark");
   });
 }
 

@@ -24,6 +24,7 @@ struct hone_device {
   hone_gpu::gpuEvent marks[2] = {};
   std::vector<void*> pinned;
   hone::plugin::Value facts;  ///< all but "throttled"
+  const hone_python* python = nullptr;  ///< loads and runs artifacts, which are modules then
 };
 
 /// Device memory at an address of its own in this process. Owns the mapping.
@@ -53,6 +54,7 @@ struct hone_kernel {
 
   hone_device& device;
   hone_gpu::gpuFunction function = nullptr;
+  int32_t number = 0;  ///< of the device's `python`, in the place of a function
   std::string label;  ///< for messages
   std::vector<std::uint32_t> kinds;
   std::uint32_t shared_allowed =
@@ -105,6 +107,8 @@ int32_t read_rows(hone_buffer* buffer, uint64_t at, uint64_t pitch, uint64_t wid
 int32_t pin_memory(hone_device* device, uint64_t bytes, void** out, hone_error* error);
 uint64_t buffer_address(hone_buffer* buffer);
 void release_buffer(hone_buffer* buffer);
+
+int32_t use_python(hone_device* device, const hone_python* python, hone_error* error);
 
 int32_t prepare_load(hone_device* device, uint32_t threads, hone_error* error);
 int32_t load(hone_device* device, int32_t fd, hone_artifact** out, hone_error* error);

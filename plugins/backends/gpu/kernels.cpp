@@ -10,6 +10,7 @@
 
 #include "device.hpp"
 #include "errors.hpp"
+#include "module.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -117,9 +118,14 @@ int32_t prepare_load(hone_device* device, uint32_t, hone_error* error) {
 }
 
 int32_t load(hone_device* device, int32_t fd, hone_artifact** out, hone_error* error) {
-  return guard(error, [&] {
+  int32_t said = HONE_OK;  // by an interpreter, with its words in `error`
+  const int32_t code = guard(error, [&] {
     use(*device);
     const std::string bytes = read_artifact(fd);
+    if (device->python != nullptr) {
+      said = load_module(device, bytes, out, error);
+      return;
+    }
     const hone::plugin::Value content = hone::plugin::from_msgpack(std::string_view(bytes));
     const std::string& image = content.at("image").as_bytes();
     auto artifact =
@@ -128,18 +134,21 @@ int32_t load(hone_device* device, int32_t fd, hone_artifact** out, hone_error* e
           "load the image");
     *out = artifact.release();
   });
+  return said != HONE_OK ? said : code;
 }
 
 void unload(hone_artifact* artifact) {
   if (artifact == nullptr) return;
   const Driver& gpu = artifact->device.gpu;
   use_context(gpu, artifact->device.ordinal, artifact->device.context);
-  gpu.gpuModuleUnload(artifact->module);
+  if (artifact->module != nullptr) gpu.gpuModuleUnload(artifact->module);
   delete artifact;
 }
 
 int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* kinds,
                    uint32_t count, hone_kernel** out, hone_error* error) {
+  if (artifact->device.python != nullptr)
+    return get_module_kernel(artifact, entry, count, out, error);
   return guard(error, [&] {
     hone_device& device = artifact->device;
     use(device);
@@ -170,6 +179,7 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
 
 int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                hone_error* error) {
+  if (kernel->device.python != nullptr) return launch_module(kernel, buffer, launch, error);
   return guard(error, [&] {
     const hone_device& device = kernel->device;
     if (launch->count != kernel->kinds.size()) {

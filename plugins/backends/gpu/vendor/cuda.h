@@ -199,6 +199,7 @@ inline constexpr int kDeviceClusters = 120;
 #define HONE_GPU_OWN_FUNCTIONS(X)                                                                 \
   X(ownCtxSetCurrent, cuCtxSetCurrent, gpuResult(gpuContext))                                     \
   X(ownCtxSetLimit, cuCtxSetLimit, gpuResult(int, std::size_t))                                   \
+  X(ownCtxSynchronize, cuCtxSynchronize, gpuResult())                                             \
   X(ownDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, gpuResult(gpuDevice))               \
   X(ownDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, gpuResult(gpuContext*, gpuDevice))       \
   X(ownDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2, gpuResult(gpuDevice, unsigned))   \
@@ -249,6 +250,11 @@ gpuResult make_context(const Driver& driver, gpuDevice device, gpuContext* out) 
 template <typename Driver>
 gpuResult use_context(const Driver& driver, gpuDevice /*device*/, gpuContext context) {
   return driver.ownCtxSetCurrent(context);
+}
+/// Waits for all work of the thread's context, whatever its stream.
+template <typename Driver>
+gpuResult synchronize_context(const Driver& driver) {
+  return driver.ownCtxSynchronize();
 }
 /// Gives it back.
 template <typename Driver>

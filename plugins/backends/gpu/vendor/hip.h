@@ -177,6 +177,7 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
 
 // Of this vendor alone: used by the functions below.
 #define HONE_GPU_OWN_FUNCTIONS(X)                                                                 \
+  X(ownDeviceSynchronize, hipDeviceSynchronize, gpuResult())                                      \
   X(ownGetErrorName, hipGetErrorName, const char*(gpuResult))                                     \
   X(ownGetErrorString, hipGetErrorString, const char*(gpuResult))                                 \
   X(ownModuleLaunchKernel, hipModuleLaunchKernel,                                                 \
@@ -235,6 +236,11 @@ gpuResult make_context(const Driver& driver, gpuDevice device, gpuContext* out) 
 template <typename Driver>
 gpuResult use_context(const Driver& driver, gpuDevice device, gpuContext /*context*/) {
   return driver.ownSetDevice(device);
+}
+/// Waits for all work of this process on the thread's device, whatever its stream.
+template <typename Driver>
+gpuResult synchronize_context(const Driver& driver) {
+  return driver.ownDeviceSynchronize();
 }
 template <typename Driver>
 void drop_context(const Driver& /*driver*/, gpuDevice /*device*/) {}

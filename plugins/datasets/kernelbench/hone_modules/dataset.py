@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from typing import Any, ClassVar
 
-from hone_modules.problems import Mistake, Problem, syntax_error, unfit_at_sight
+from hone_modules.problems import BACKENDS, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
 SOURCE_BYTES_MAX = 256 << 10
@@ -52,7 +52,7 @@ class ModuleDataset:
 
     def list_tasks(self) -> list[dict[str, Any]]:
         return [
-            {"id": p.id, "title": p.title, "split": self.split, "tags": list(p.tags), "backends": ["cpu"]}
+            {"id": p.id, "title": p.title, "split": self.split, "tags": list(p.tags), "backends": list(BACKENDS)}
             for p in self.problems.values()
         ]
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from hone_modules.describe import Description
-from hone_modules.problems import Problem
+from hone_modules.problems import BACKENDS, Problem
 
 WRAPPER = "triton_kernel_wrapper"
 SEED_MAX = 2147483647
@@ -107,12 +107,13 @@ def make_task(problem: Problem, description: Description, split: str) -> dict[st
         "memory_mb": 2048,
         "run_seconds": 60,
         "cache": "warm",
-        "backends": {
-            "cpu": {
+        "backends": dict.fromkeys(
+            BACKENDS,
+            {
                 "languages": ["python"],
                 "reference": reference,
                 "baseline": baseline,
                 "support": [{"name": "module.json", "text": module_text(description)}, reference],
-            }
-        },
+            },
+        ),
     }

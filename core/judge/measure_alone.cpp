@@ -1,0 +1,114 @@
+// Measuring a module on a device: A…A, the submission's B…B, and A…A again once it is gone.
+//
+// Theory of operation. A module's own host code runs beside the device. What it has started there goes
+// on while the baseline is timed, whatever its process is told, and would make the baseline slow. So
+// the baseline is timed before the submission is loaded and when nothing of it is left, and where the
+// two do not agree, the faster one counts.
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.hpp"
+#include "judge/blame.hpp"
+#include "judge/fill.hpp"
+#include "judge/session.hpp"
+#include "judge/statistics.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kFewCalls = 2;  // as in pairs: what a first call could gain is little then
+constexpr int kRoundsLeast = 3;
+constexpr int kWarmRounds = 2;   // not counted: what runs first sets things up
+constexpr double kDrift = 0.05;  // that blocks of the baseline's rounds may differ by
+
+}  // namespace
+
+bool Session::alone() const {
+  return submission_.withholds() && settings_.defences.holds(Defence::kAlone);
+}
+
+Judgement Session::begin() {
+  if (!settings_.measure || !alone()) return correct_so_far();
+  choose_calls();
+  return block(true, (settings_.pairs_max + 1) / 2, measured_.a, measured_.singles_a);
+}
+
+Judgement Session::one_round(bool of_baseline, std::size_t calls, double* seconds) {
+  const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
+  const std::uint64_t secret = derive_seed(seed_, "alone", fresh ? measured_.number : 0);
+  ++measured_.number;
+  auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, workbench_,
+                            settings_.defences);
+  if (!set) return fault(set.error());
+  auto layout = lay_out(task_, task_.timed, calls, workbench_.placement(), false);
+  if (!layout) return fault(layout.error());
+  const Side side{of_baseline ? *baseline_.runner : submission_,
+                  of_baseline ? "baseline" : "submission", derive_seed(secret, "side"),
+                  of_baseline ? kReferenceSeconds * static_cast<double>(calls) : task_.run_seconds};
+  Judgement judged = round(side, *set, *layout, seconds);
+  if (!passed(judged) || of_baseline) return judged;
+  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
+  const std::uint64_t end = layout->total;
+  return check_timed({timed, side.secret, std::move(*layout), std::move(*set), end});
+}
+
+Judgement Session::block(bool of_baseline, int rounds, std::vector<double>& whole,
+                         std::vector<double>& singles) {
+  Measured& m = measured_;
+  const bool with_singles = m.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
+  const double start = monotonic_s();
+  double seconds = 0;
+  std::size_t floors = m.floors.size(), marked = m.marked.size();
+  for (int i = 0; i < kWarmRounds; ++i) {
+    if (Judgement judged = one_round(of_baseline, m.calls, &seconds); !passed(judged))
+      return judged;
+  }
+  m.floors.resize(floors);
+  m.marked.resize(marked);
+  for (int i = 0; i < rounds; ++i) {
+    if (i >= kRoundsLeast && monotonic_s() - start > settings_.seconds_max) break;
+    floors = m.floors.size(), marked = m.marked.size();
+    if (Judgement judged = one_round(of_baseline, m.calls, &seconds); !passed(judged))
+      return judged;
+    const auto drop = held_back();
+    if (!drop) return fault(drop.error());
+    if (*drop) {
+      m.floors.resize(floors);
+      m.marked.resize(marked);
+      --i;
+      continue;
+    }
+    whole.push_back(seconds);
+    if (!with_singles || i >= settings_.singles) continue;
+    marked = m.marked.size();
+    if (Judgement judged = one_round(of_baseline, 1, &seconds); !passed(judged)) return judged;
+    m.marked.resize(marked);
+    singles.push_back(seconds);
+  }
+  return correct_so_far();
+}
+
+Judgement Session::run_alone(const std::function<Status()>& end) {
+  Measured& m = measured_;
+  if (Judgement judged = block(false, settings_.pairs_max, m.b, m.singles_b); !passed(judged))
+    return judged;
+  if (Status ended = end(); !ended) return fault(ended.error());
+  std::vector<double> after;
+  if (Judgement judged = block(true, settings_.pairs_max / 2, after, m.singles_a); !passed(judged))
+    return judged;
+  const double least = floor_of(m.floors).least;
+  const double first = median(m.a) - least, last = median(after) - least;
+  m.drifted = std::fabs(first - last) > kDrift * std::min(first, last);
+  if (!m.drifted) {
+    m.a.insert(m.a.end(), after.begin(), after.end());
+  } else if (last < first) {
+    m.a = std::move(after);
+  }
+  // Rounds are compared one by one; who has more of them gives those up.
+  const std::size_t rounds = std::min(m.a.size(), m.b.size());
+  m.a.resize(rounds);
+  m.b.resize(rounds);
+  return correct_so_far();
+}
+
+}  // namespace hone
