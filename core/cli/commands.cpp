@@ -6,6 +6,7 @@ namespace hone {
 Commands make_commands() {
   Commands commands;
   commands.push_back(make_serve_command());
+  commands.push_back(make_gateway_command());
   commands.push_back(make_demo_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_tasks_command());
