@@ -4,13 +4,15 @@ import asyncio
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conftest import BUILD, SECONDS_MAX
+from conftest import BUILD, ROOT, SECONDS_MAX
 
 RELU = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return {}\n"
 
@@ -212,10 +214,7 @@ def test_what_cannot_be_started_says_why(hone, python, tmp_path):
     assert "others may read it" in hone("gateway", "tritonforge", "--token-file", token).stderr
     token.chmod(0o600)
     assert "expected a token of at least 16" in hone("gateway", "tritonforge", "--token-file", token).stderr
-    torchless = tmp_path / "python"
-    torchless.write_text('#!/bin/sh\nexec python3 -S "$@"\n')
-    torchless.chmod(0o755)
-    missing = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0", "--python", torchless)
+    missing = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0", "--python", sys.executable)
     assert missing.returncode != 0
     assert "torch" in missing.stderr
 
@@ -261,6 +260,19 @@ def test_kernelbench_batch(bench, traces):
     results = bench.benchmark_batch.remote(kernels)
     assert [result["kernel_name"] for result in results] == ["1", "2", "3", "4"]
     assert [result["correctness"] for result in results] == [False, True, True, False]
+
+
+def test_the_migration_page_runs(bench, gateway, traces, capsys):
+    page = (ROOT / "docs/migration/kernelbench-triton.md").read_text()
+    blocks = re.findall(r"^```python gateway\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    trace = traces["kernelbook_632"]
+    known = {"kernel": trace["turns"][1]["triton_code"], "module": trace["pytorch_code"]}
+    for block in blocks:
+        exec(block.replace("http://127.0.0.1:18188", gateway.url), known)
+    assert capsys.readouterr().out.startswith("True 0.0 None not measured")
+    with known["app"].run():
+        assert known["benchmark_batch"].remote([]) == []
 
 
 SUBTRACT = "def triton_kernel_wrapper(b, a):\n    return {}\n"
