@@ -6,12 +6,12 @@ namespace hone {
 Commands make_commands() {
   Commands commands;
   commands.push_back(make_serve_command());
-  commands.push_back(make_gateway_command());
   commands.push_back(make_demo_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_tasks_command());
   commands.push_back(make_prompt_command());
   commands.push_back(make_rollout_command());
+  commands.push_back(make_gateway_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_validate_command());
   commands.push_back(make_new_command());

@@ -76,7 +76,7 @@ class GatewayCommand : public Command {
     options.integer({.name = "--timeout", .doc = "seconds for one evaluation (600)", .value = "N"},
                     seconds_, 1, 86400);
     options.integer({.name = "--evaluations",
-                     .doc = "at a time, waiting ones too; more are answered 503 (256)",
+                     .doc = "at a time, waiting ones too; more are answered 429 (256)",
                      .value = "N"},
                     evaluations_, 1, 4096);
     config_.declare(options);

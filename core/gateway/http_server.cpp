@@ -4,6 +4,7 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <charconv>
 #include <thread>
 
@@ -89,13 +90,15 @@ class HttpServer::Impl {
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
-      write(answer(request, ""), response);
+      const std::optional<HttpReply> refused = refuse(request);
+      write(refused ? *refused : handle(request, ""), response);
     });
     server_.Post(".*", [this](const httplib::Request& request, httplib::Response& response,
                               const httplib::ContentReader& reader) {
       std::string body;
-      const std::optional<HttpReply> refused = read_body(request, reader, body);
-      write(refused ? *refused : answer(request, std::move(body)), response);
+      std::optional<HttpReply> refused = refuse(request);  // before anything of it is read
+      if (!refused) refused = read_body(request, reader, body);
+      write(refused ? *refused : handle(request, std::move(body)), response);
     });
     server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (response.body.empty())
@@ -114,9 +117,12 @@ class HttpServer::Impl {
       return unavailable("cannot listen on " + options_.host + ":" + std::to_string(options_.port) +
                          ": is it another's, or taken?");
     }
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    thread_ = std::thread([this] {
+      server_.listen_after_bind();
+      ended_ = true;
+    });
     // Rationale: stop() does nothing before it runs, and then nobody would end the thread.
-    while (!server_.is_running()) std::this_thread::yield();
+    while (!server_.is_running() && !ended_) std::this_thread::yield();
     return {};
   }
 
@@ -129,8 +135,7 @@ class HttpServer::Impl {
   int port() const { return port_; }
 
  private:
-  HttpReply answer(const httplib::Request& request, std::string body) const {
-    if (const auto refused = refuse(request)) return *refused;
+  HttpReply handle(const httplib::Request& request, std::string body) const {
     try {
       return handler_({request.method, request.path, std::move(body)});
     } catch (const std::exception& error) {
@@ -184,6 +189,7 @@ class HttpServer::Impl {
   const Handler handler_;
   httplib::Server server_;
   std::thread thread_;
+  std::atomic<bool> ended_{false};
   int port_ = 0;
 };
 

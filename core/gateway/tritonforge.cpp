@@ -43,7 +43,8 @@ HttpReply reply_to(const Error& error) {
     case Code::kDeadlineExceeded:
       return http_error(504, error.message);
     default: {
-      HttpReply reply = http_error(503, error.message);
+      const bool full = error.code == Code::kResourceExhausted;
+      HttpReply reply = http_error(full ? 429 : 503, error.message);
       reply.retry_after_s = kRetryAfterS;
       return reply;
     }
@@ -128,8 +129,8 @@ HttpReply TritonForgeGateway::evaluate(const HttpRequest& request) {
   const std::size_t before = running_++;
   const Running running{running_};
   if (before >= options_.evaluations_max) {
-    return reply_to(resource_exhausted(std::to_string(before) +
-                                       " evaluations are under way, at most so many are taken"));
+    return reply_to(resource_exhausted("evaluations under way: " + std::to_string(before) +
+                                       ", as many as are taken at a time"));
   }
   const double end_s = monotonic_s() + options_.request_seconds;
   Result<Judged> judged = unavailable("nothing was tried");

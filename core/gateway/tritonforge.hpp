@@ -26,7 +26,7 @@ class TritonForgeGateway {
   struct Options {
     std::string dataset = "references";  ///< what the server calls the dataset of the folder
     double request_seconds = 600;        ///< of one evaluation, its wait in the queue included
-    std::size_t evaluations_max = 256;   ///< at a time; more are answered 503
+    std::size_t evaluations_max = 256;   ///< at a time; more are answered 429
   };
 
   TritonForgeGateway(Client& client, References& references, Options options);

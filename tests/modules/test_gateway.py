@@ -189,6 +189,23 @@ def test_a_server_of_its_own_serves_the_gateway(python, relu, tmp_path):
         gateway.process.wait()
 
 
+def test_a_full_gateway_says_so_and_a_stopped_one_leaves_nobody_waiting(python, relu, tmp_path):
+    gateway = Gateway(tmp_path / "log", python, "--evaluations", "1")
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            spins = RELU.format("x\n    while True:\n        pass")
+            spinning = pool.submit(gateway.judge, relu, spins)
+            while gateway.ask("GET", "/health")[1]["evaluations_running"] == 0:
+                assert not spinning.done()
+            status, reply = gateway.judge(relu, RELU.format("x"))
+            assert (status, "evaluations under way: 1," in reply["detail"]) == (429, True)
+            assert gateway.stop() == 0
+            assert spinning.result() == (503, {"detail": "the gateway is stopping"})
+    finally:
+        gateway.process.kill()
+        gateway.process.wait()
+
+
 def test_a_server_that_did_not_ask_takes_no_references(hone, python, tmp_path):
     command = [BUILD / "hone", "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0"]
     with (tmp_path / "serve.log").open("wb") as log:

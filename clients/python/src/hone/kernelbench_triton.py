@@ -34,7 +34,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from .errors import DeadlineExceeded, FailedPrecondition, Internal, InvalidArgument, Unavailable
+from .errors import (
+    Busy,
+    DeadlineExceeded,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    Unavailable,
+)
 
 __all__ = [
     "app",
@@ -130,6 +137,7 @@ def _ask(payload: dict[str, Any]) -> dict[str, Any] | str:
 
     Raises:
         Unavailable: Nobody is there, or the machine could not judge it, again and again.
+        Busy: The gateway was full all the time.
         DeadlineExceeded: No verdict in time.
         FailedPrecondition: The token is wrong.
     """
@@ -146,11 +154,13 @@ def _ask(payload: dict[str, Any]) -> dict[str, Any] | str:
             raise FailedPrecondition(f"{_place.address()}: {said}")
         if status == 504:
             raise DeadlineExceeded(said, retryable=True)
-        if status != 503:
-            raise Internal(f"{_place.address()}: HTTP {status}: {said}")
-        if time.monotonic() + wait > end or "under way" not in said:
+        if status == 503:
             raise Unavailable(said, retryable=True)
-        time.sleep(wait)  # it is full
+        if status != 429:
+            raise Internal(f"{_place.address()}: HTTP {status}: {said}")
+        if time.monotonic() + wait > end:
+            raise Busy(said, retryable=True, retry_after=wait)
+        time.sleep(wait)
 
 
 def _error_of(metadata: dict[str, Any]) -> str | None:
