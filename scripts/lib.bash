@@ -40,6 +40,7 @@ nlohmann-json3-dev|JSON output
 libcli11-dev|the command line
 libseccomp-dev|system-call filters of the jails
 libffi-dev|calls of kernels whose signature a task gives
+libcpp-httplib-dev|HTTP: the gateway for other systems' clients
 LIST
 }
 test_packages() {

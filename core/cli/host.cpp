@@ -175,7 +175,8 @@ Result<std::shared_ptr<const Catalog>> open_catalog(
     if (!plugin) return plugin.error().in(whose);
     auto opened = registry.open_dataset(*plugin, dataset.name, own);
     if (!opened) return opened.error().in(whose);
-    sources.push_back(task_source(std::shared_ptr<const Dataset>(std::move(opened).value())));
+    sources.push_back(
+        task_source(std::shared_ptr<const Dataset>(std::move(opened).value()), dataset.unlisted));
   }
   return Catalog::open(std::move(sources), {.open_held_out = config.open_held_out});
 }

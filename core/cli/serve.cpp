@@ -1,48 +1,15 @@
 // `hone serve`: the server, until it is told to stop.
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
 #include <filesystem>
 
 #include "base/log.hpp"
 #include "cli/command.hpp"
 #include "cli/local_server.hpp"
 #include "cli/parts.hpp"
+#include "cli/stop_signals.hpp"
 #include "hone/version.h"
 
 namespace hone {
 namespace {
-
-int g_stop_pipe[2] = {-1, -1};  // written by the handler; made before it is installed
-
-void on_stop(int) {
-  const int saved = errno;
-  (void)!write(g_stop_pipe[1], "s", 1);
-  errno = saved;
-}
-
-/// SIGINT and SIGTERM make the pipe readable once; a second one kills, as ever.
-Status catch_stop_signals() {
-  if (pipe2(g_stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("pipe", errno);
-  struct sigaction action {};
-  action.sa_handler = on_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (const int number : {SIGINT, SIGTERM}) {
-    if (sigaction(number, &action, nullptr) != 0) return system_error("sigaction", errno);
-  }
-  std::signal(SIGPIPE, SIG_IGN);
-  return {};
-}
-
-LogLevel level_of(const std::string& name) {
-  if (name == "debug") return LogLevel::kDebug;
-  if (name == "warning") return LogLevel::kWarning;
-  if (name == "error") return LogLevel::kError;
-  return name == "off" ? LogLevel::kOff : LogLevel::kInfo;
-}
 
 class ServeCommand : public Command {
  public:
@@ -84,7 +51,7 @@ class ServeCommand : public Command {
     }
     const auto loaded = load_config(config_.file, sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
-    set_up_log(level_of(loaded->config.log.level), loaded->config.log.json);
+    set_up_log(log_level_of(loaded->config.log.level), loaded->config.log.json);
     if (const Status good = check_endpoints(*loaded); !good) return terminal.fail(good.error());
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
     auto server =
@@ -116,9 +83,7 @@ class ServeCommand : public Command {
 
   static int serve(Terminal& terminal, LocalServer& server, double drain_s) {
     for (;;) {
-      pollfd waiting{g_stop_pipe[0], POLLIN, 0};
-      const int ready = poll(&waiting, 1, 1000);
-      if (ready > 0) break;
+      if (stop_asked(1000)) break;
       if (!server.alive()) {
         return terminal.fail(
             unavailable("the launcher process is gone, nothing can be evaluated any more"),

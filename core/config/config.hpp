@@ -69,6 +69,7 @@ struct DatasetConfig {
   /// The plugin's own. A "path" is relative to the file it stands in; "builtin" means what hone
   /// ships.
   Value config = Value::map({{"path", "builtin"}});
+  bool unlisted = false;  ///< tasks that it does not list may be asked for by their ids
 };
 
 struct RewardConfig {

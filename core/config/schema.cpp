@@ -139,6 +139,8 @@ void walk_datasets(std::vector<DatasetConfig>& datasets, SchemaVisitor& v) {
                    "the dataset plugin that reads it: a name, or the path of a .so or .py");
         inner.open_map("config", datasets[i].config,
                        "the plugin's own: {path: FOLDER}, relative to this file, or builtin");
+        inner.flag("unlisted", datasets[i].unlisted,
+                   "serve tasks that it does not list, by their ids (docs/modules.md)");
       },
       "where tasks come from");
 }

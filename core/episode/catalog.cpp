@@ -21,9 +21,9 @@ std::uint64_t mix(std::uint64_t x) {
 
 }  // namespace
 
-TaskSource task_source(std::shared_ptr<const Dataset> dataset) {
+TaskSource task_source(std::shared_ptr<const Dataset> dataset, bool unlisted) {
   return {dataset->name(), [dataset] { return dataset->list(); },
-          [dataset](const std::string& id) { return dataset->get(id); }};
+          [dataset](const std::string& id) { return dataset->get(id); }, unlisted};
 }
 
 Catalog::Catalog(std::vector<TaskSource> sources, Options options)
@@ -87,7 +87,46 @@ Result<const TaskSummary*> Catalog::summary(std::string_view id, bool held_out) 
                    (near.empty() ? "; describe lists them" : "; did you mean '" + near + "'?"));
 }
 
+Result<std::shared_ptr<const Task>> Catalog::find_unlisted(std::string_view id,
+                                                           bool held_out) const {
+  const std::size_t slash = id.find('/');
+  const bool listed = by_full_id_.contains(id) || by_bare_id_.contains(id);
+  if (listed || slash == std::string_view::npos) return std::shared_ptr<const Task>();
+  const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const TaskSource& s) {
+    return s.unlisted && s.name == id.substr(0, slash);
+  });
+  if (source == sources_.end()) return std::shared_ptr<const Task>();
+  const auto allowed = [&](const std::shared_ptr<const Task>& task) {
+    return served(task->split, held_out) ? task : nullptr;
+  };
+  {
+    MutexLock lock(mutex_);
+    if (const auto known = unlisted_.find(id); known != unlisted_.end())
+      return allowed(known->second.task);
+  }
+  Result<Task> read = source->get(std::string(id.substr(slash + 1)));
+  if (!read) {
+    if (read.error().code == Code::kNotFound) return std::shared_ptr<const Task>();
+    return read.error().in("dataset " + source->name);
+  }
+  read->dataset = source->name;
+  MutexLock lock(mutex_);
+  const auto [kept, added] = unlisted_.try_emplace(std::string(id));
+  if (added) {  // else another thread was first
+    kept->second.task = std::make_shared<const Task>(std::move(read).value());
+    unlisted_order_.emplace_back(id);
+  }
+  std::shared_ptr<const Task> task = kept->second.task;
+  if (unlisted_.size() > kUnlistedKept) {
+    unlisted_.erase(unlisted_order_.front());
+    unlisted_order_.pop_front();
+  }
+  return allowed(task);
+}
+
 Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id, bool held_out) const {
+  HONE_ASSIGN(std::shared_ptr<const Task> unlisted, find_unlisted(id, held_out));
+  if (unlisted != nullptr) return unlisted;
   HONE_ASSIGN(const TaskSummary* found, summary(id, held_out));
   const std::string full_id = found->full_id();
   {
@@ -116,11 +155,20 @@ Result<std::shared_ptr<const Task>> Catalog::find_for(std::string_view backend, 
   const std::pair key(std::string(backend), task->dataset + "/" + task->id);
   {
     MutexLock lock(mutex_);
+    if (const auto unlisted = unlisted_.find(key.second); unlisted != unlisted_.end()) {
+      auto& seen = unlisted->second.by_backend;
+      if (const auto known = seen.find(backend); known != seen.end()) return known->second;
+    }
     if (const auto known = seen_.find(key); known != seen_.end()) return known->second;
   }
   HONE_ASSIGN(Task seen, task_for_backend(*task, backend));
   auto shared = std::make_shared<const Task>(std::move(seen));
   MutexLock lock(mutex_);
+  if (by_full_id_.find(key.second) == by_full_id_.end()) {
+    const auto unlisted = unlisted_.find(key.second);
+    if (unlisted == unlisted_.end()) return shared;  // forgotten in the meantime
+    return unlisted->second.by_backend.emplace(key.first, std::move(shared)).first->second;
+  }
   return seen_.emplace(key, std::move(shared)).first->second;
 }
 
@@ -140,9 +188,15 @@ Result<std::string> Catalog::draw(std::uint64_t seed, std::string_view split,
   return tasks[mix(seed) % tasks.size()]->full_id();
 }
 
-Result<const TaskEntry*> Catalog::entry(std::string_view id, bool held_out) const {
-  HONE_ASSIGN(const TaskSummary* found, summary(id, held_out));
-  return &found->entry;
+Result<TaskEntry> Catalog::entry(std::string_view id, bool held_out) const {
+  HONE_ASSIGN(const std::shared_ptr<const Task> task, find_unlisted(id, held_out));
+  if (task == nullptr) {
+    HONE_ASSIGN(const TaskSummary* listed, summary(id, held_out));
+    return listed->entry;
+  }
+  TaskEntry entry{task->id, task->title, task->split, task->tags, {}};
+  for (const auto& [backend, sources] : task->backends) entry.backends.push_back(backend);
+  return entry;
 }
 
 Result<std::vector<const TaskSummary*>> Catalog::list(std::string_view split, bool held_out) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,16 +33,20 @@ struct TaskSource {
   std::string name;  ///< the dataset's name in the configuration
   std::function<Result<std::vector<TaskEntry>>()> list;
   std::function<Result<Task>(const std::string& id)> get;
+  /// Tasks that list() does not name may be asked for by their ids: get() says whether there is one.
+  bool unlisted = false;
 };
-TaskSource task_source(std::shared_ptr<const Dataset> dataset);
+TaskSource task_source(std::shared_ptr<const Dataset> dataset, bool unlisted = false);
 
 /// [any thread] Lists at the start, loads tasks when they are first asked for, and keeps them:
-/// episodes share them.
+/// episodes share them. Of tasks that no list names the latest kUnlistedKept are kept.
 ///
 ///   HONE_ASSIGN(auto catalog, Catalog::open({source}, {.open_held_out = false}));
 ///   HONE_ASSIGN(auto task, catalog->find("tasks/add_relu"));
 class Catalog {
  public:
+  static constexpr std::size_t kUnlistedKept = 256;
+
   struct Options {
     bool open_held_out = false;  ///< serve the split held_out, to everybody
   };
@@ -67,18 +72,26 @@ class Catalog {
                            bool held_out = false,
                            const std::function<bool(const TaskEntry&)>& takes = {}) const;
 
-  /// What the list says of a task that find() finds.
-  Result<const TaskEntry*> entry(std::string_view id, bool held_out = false) const;
+  /// What the list says of a task that find() finds, or would say.
+  Result<TaskEntry> entry(std::string_view id, bool held_out = false) const;
 
   /// What is served, in order; an empty split means all. An unknown split is not_found and names
   /// the nearest.
   Result<std::vector<const TaskSummary*>> list(std::string_view split, bool held_out = false) const;
 
  private:
+  /// A task that no list names.
+  struct Unlisted {
+    std::shared_ptr<const Task> task;
+    std::map<std::string, std::shared_ptr<const Task>, std::less<>> by_backend;
+  };
+
   Catalog(std::vector<TaskSource> sources, Options options);
   Status add(std::size_t source);
   bool served(std::string_view split, bool held_out) const;
   Result<const TaskSummary*> summary(std::string_view id, bool held_out) const;
+  /// nullptr: the id names no dataset of unlisted tasks, or nothing in it that may be had.
+  Result<std::shared_ptr<const Task>> find_unlisted(std::string_view id, bool held_out) const;
 
   std::vector<TaskSource> sources_;
   Options options_;
@@ -91,6 +104,8 @@ class Catalog {
   /// By backend and full id.
   mutable std::map<std::pair<std::string, std::string>, std::shared_ptr<const Task>> seen_
       HONE_GUARDED_BY(mutex_);
+  mutable std::map<std::string, Unlisted, std::less<>> unlisted_ HONE_GUARDED_BY(mutex_);
+  mutable std::deque<std::string> unlisted_order_ HONE_GUARDED_BY(mutex_);  // the oldest first
 };
 
 }  // namespace hone

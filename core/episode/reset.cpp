@@ -105,8 +105,8 @@ Status Episodes::describe_task(const Caller& caller, const Environment& environm
   Fields g(given != nullptr ? *given : none, "describe/options");
   const std::string backend = g.choice_or("backend", fallback, options_.backends);
   described.set("task", task_for_client(*task, backend));
-  HONE_ASSIGN(const TaskEntry* entry, tasks_->entry(id, caller.held_out));
-  const bool playable = task->backends.count(backend) != 0 && environment.takes(*entry);
+  HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
+  const bool playable = task->backends.count(backend) != 0 && environment.takes(entry);
   if (given == nullptr && !playable) return {};  // not for this server, or another environment's
   HONE_TRY(check_backend(*task, id, backend, "describe"));
   HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
@@ -229,8 +229,8 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
                             "', not in '" + split + "'");
   }
   HONE_TRY(check_backend(*task, id, backend, "reset"));
-  HONE_ASSIGN(const TaskEntry* entry, tasks_->entry(id, caller.held_out));
-  if (!environment.takes(*entry)) {
+  HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
+  if (!environment.takes(entry)) {
     return invalid_argument("reset: task: '" + id + "' is no task for the environment '" +
                             environment.name() + "'");
   }

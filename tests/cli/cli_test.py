@@ -42,6 +42,7 @@ class Plain(unittest.TestCase):
                 "tasks",
                 "prompt",
                 "rollout",
+                "gateway",
                 "plugins",
                 "validate",
                 "new",

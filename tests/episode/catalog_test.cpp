@@ -105,6 +105,56 @@ TEST(Catalog, ATaskThatSaysAnotherSplitThanItsListIsNotServed) {
             "dataset a: the task 'one' is listed in split 'train' and says 'held_out'");
 }
 
+/// A dataset that lists nothing, and has whatever begins with "a".
+TaskSource unlisted(bool allowed, int* asked = nullptr) {
+  TaskSource source = task_list("open", {});
+  source.unlisted = allowed;
+  source.get = [asked](const std::string& id) -> Result<Task> {
+    if (asked != nullptr) ++*asked;
+    if (id.starts_with("bad")) return invalid_argument(id + " cannot be made a task");
+    if (!id.starts_with("a")) return not_found("no such task");
+    Task task = small_task(id, id == "a_secret" ? "held_out" : "train");
+    return task;
+  };
+  return source;
+}
+
+TEST(Catalog, HasUnlistedTasksOnlyWhereTheConfigurationSaysSo) {
+  int asked = 0;
+  const auto catalog =
+      Catalog::open({unlisted(true, &asked), task_list("a", {small_task("one")})}, {});
+  ASSERT_TRUE(catalog.ok());
+  const auto found = (*catalog)->find("open/a1");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ((*found)->dataset, "open");
+  EXPECT_EQ((*catalog)->find("open/a1")->get(), found->get());
+  EXPECT_EQ((*catalog)->find_for("cpu", "open/a1")->get(),
+            (*catalog)->find_for("cpu", "open/a1")->get());
+  EXPECT_EQ((*catalog)->entry("open/a1")->backends, std::vector<std::string>{"cpu"});
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ((*catalog)->list("")->size(), 1u);
+  EXPECT_EQ((*catalog)->find("open/b").error().code, Code::kNotFound);
+  EXPECT_EQ((*catalog)->find("a1").error().code, Code::kNotFound);
+  EXPECT_EQ((*catalog)->find("open/bad").error().message,
+            "dataset open: bad cannot be made a task");
+  EXPECT_EQ((*catalog)->find("open/a_secret").error().code, Code::kNotFound);
+  EXPECT_TRUE((*catalog)->find("open/a_secret", true).ok());
+
+  const auto closed = Catalog::open({unlisted(false)}, {});
+  EXPECT_EQ((*closed)->find("open/a1").error().code, Code::kNotFound);
+}
+
+TEST(Catalog, ForgetsTheOldestUnlistedTasks) {
+  int asked = 0;
+  const auto catalog = Catalog::open({unlisted(true, &asked)}, {});
+  const auto first = *(*catalog)->find_for("cpu", "open/a");
+  for (std::size_t i = 0; i < Catalog::kUnlistedKept; ++i)
+    ASSERT_TRUE((*catalog)->find_for("cpu", "open/a" + std::to_string(i)).ok());
+  EXPECT_EQ(asked, static_cast<int>(Catalog::kUnlistedKept) + 1);
+  EXPECT_NE((*catalog)->find_for("cpu", "open/a")->get(), first.get());
+  EXPECT_EQ(asked, static_cast<int>(Catalog::kUnlistedKept) + 2);
+}
+
 TEST(Catalog, NamesTheNearest) {
   EXPECT_EQ(two_datasets()->find("a/ome").error().message,
             "no task is called 'a/ome'; did you mean 'a/one'?");

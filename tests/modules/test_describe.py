@@ -37,6 +37,7 @@ FIT = {
 }
 UNFIT = {
     module("def forward(self, x):\n        return {'a': x}"): "forward() answers with a dict, expected tensors",
+    module(PLAIN, inputs=INPUT.replace("8)", "8, device='cuda')")): "input x is made on the device 'cuda'",
     module("def forward(self, x):\n        return x.to(torch.complex64)"): "output 0 has the type complex64",
     module("def forward(self, x):\n        return x[:0]"): "output 0 has 0 elements, expected 1 to 2^32",
     module("def forward(self, x):\n        return []"): "forward() answers with no tensor",

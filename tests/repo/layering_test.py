@@ -24,7 +24,8 @@ FLOORS: dict[str, int] = {
     "evaluate": 4,
     "episode": 5,
     "server": 6,
-    "cli": 7,
+    "gateway": 7,
+    "cli": 8,
 }
 # Folders of one floor that may include each other all the same, with the reason.
 SAME_FLOOR: dict[tuple[str, str], str] = {}
@@ -45,6 +46,7 @@ LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
     "nlohmann-json": (r"nlohmann/.*", {"core": "core/model/json_codec.cpp"}),
     "CLI11": (r"CLI/.*", {"core": "core/cli/command_line.cpp"}),
     "libseccomp": (r"seccomp\.h", {"core": "core/sandbox/seccomp_filter.cpp"}),
+    "cpp-httplib": (r"httplib\.h", {"core": "core/gateway/http_server.cpp"}),
     "libffi": (r"ffi\.h", {"plugins": "plugins/backends/cpu/device.cpp"}),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -14,6 +14,23 @@ NO_TORCH = (
 )
 
 
+def task_of(problem: Problem, split: str) -> dict[str, Any]:
+    """Describes a problem and makes a task of it; a mistake says why it cannot be one."""
+    if wrong := syntax_error(problem.source):
+        raise Mistake(f"{problem.id} cannot be made a task: {wrong}")
+    if importlib.util.find_spec("torch") is None:
+        raise Mistake(NO_TORCH)
+    # torch takes seconds to import: only now.
+    from hone_modules.describe import Unfit, describe
+    from hone_modules.task import make_task
+
+    try:
+        description = describe(problem.source, problem.entry)
+    except Unfit as unfit:
+        raise Mistake(f"{problem.id} cannot be made a task: {unfit}") from None
+    return make_task(problem, description, split)
+
+
 class ModuleDataset:
     """Problems by id. Listing needs no torch and runs nothing; a task is described when it is asked for."""
 
@@ -59,17 +76,4 @@ class ModuleDataset:
     def get_task(self, task_id: str) -> dict[str, Any]:
         if task_id in self.left_out:
             raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
-        problem = self.problems[task_id]
-        if wrong := syntax_error(problem.source):
-            raise Mistake(f"{task_id} cannot be made a task: {wrong}")
-        if importlib.util.find_spec("torch") is None:
-            raise Mistake(NO_TORCH)
-        # torch takes seconds to import: only now.
-        from hone_modules.describe import Unfit, describe
-        from hone_modules.task import make_task
-
-        try:
-            description = describe(problem.source, problem.entry)
-        except Unfit as unfit:
-            raise Mistake(f"{task_id} cannot be made a task: {unfit}") from None
-        return make_task(problem, description, self.split)
+        return task_of(self.problems[task_id], self.split)

@@ -201,6 +201,8 @@ def dtype_of(tensor: Any, whose: str) -> str:
     """hone's name of its type; a tensor that hone cannot hand over is unfit."""
     if tensor.layout != torch.strided or tensor.is_quantized:
         raise Unfit(f"{whose} is no dense tensor")
+    if tensor.device.type != "cpu":  # fake tensors are anywhere, real ones where the judge is
+        raise Unfit(f"{whose} is made on the device '{tensor.device.type}', expected no device in the source")
     if tensor.dtype not in DTYPES:
         raise Unfit(f"{whose} has the type {str(tensor.dtype).removeprefix('torch.')}, which hone does not know")
     if not 1 <= tensor.numel() <= ELEMENTS_MAX:

@@ -1,0 +1,396 @@
+"""The KernelBench Triton pipeline's three functions, judged by hone instead of by Modal.
+
+``benchmark_triton_kernel``, ``benchmark_kernelbench`` and ``benchmark_batch`` take the parameters
+that the pipeline's own take and answer with the same dictionary; each can also be called as
+``f.remote(...)`` and ``await f.remote.aio(...)``. They ask a gateway
+(``hone gateway tritonforge``): the one given to ``connect()``, or the one that ``HONE_GATEWAY``
+names, with the token in ``HONE_GATEWAY_TOKEN``; without either ``http://127.0.0.1:18188``::
+
+    import hone.kernelbench_triton as bench
+
+    bench.connect("http://127.0.0.1:18188")
+    result = bench.benchmark_kernelbench.remote(triton_code=kernel, pytorch_code=module)
+    print(result["correctness"], result["error"])
+
+Modules are not timed on the processor. A correct kernel's result then has the values that the
+pipeline gives before it has measured (``speedup`` 0.0, both times None), and a member
+``not_measured`` that says so: it is no speedup of 0. A fault of the machine is no result either: it
+raises, once the gateway has tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import keyword
+import os
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from .errors import (
+    Busy,
+    DeadlineExceeded,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    Unavailable,
+)
+
+__all__ = [
+    "app",
+    "benchmark_batch",
+    "benchmark_kernelbench",
+    "benchmark_triton_kernel",
+    "connect",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEFAULT_URL = "http://127.0.0.1:18188"
+# Of one request, the wait in queues included; the gateway's own limit is 600 s.
+SECONDS_MAX = 660.0
+BUSY_SECONDS = 5.0
+BATCH_AT_A_TIME = 16
+# Of a request that cannot be judged: wrong as it stands, or with a reference that is none.
+REFUSALS = (400, 413, 422)
+# How hone says which exception ended a call.
+UNCAUGHT = re.compile(r"uncaught exception '(.*)'", re.DOTALL)
+ERROR_NAME = re.compile(r"[A-Za-z_.]*(Error|Exception|Exit)\b")
+NAMES = {"build_failed": "CompilationError", "no_code": "ValueError", "rejected": "ValueError"}
+DTYPES = ("float32", "float16", "bfloat16", "int32", "int64")
+
+
+class _Place:
+    """Where requests go."""
+
+    def __init__(self) -> None:
+        self.url: str | None = None
+        self.token: str | None = None
+
+    def address(self) -> str:
+        return (self.url or os.environ.get("HONE_GATEWAY") or DEFAULT_URL).rstrip("/")
+
+    def secret(self) -> str:
+        if self.token is not None:
+            return self.token
+        return os.environ.get("HONE_GATEWAY_TOKEN", "")
+
+
+_place = _Place()
+
+
+def connect(url: str, token: str | None = None) -> None:
+    """Names the gateway of this process.
+
+    Args:
+        url: Such as ``"http://127.0.0.1:18188"``.
+        token: What the gateway's ``--token-file`` holds; None: ``HONE_GATEWAY_TOKEN``.
+    """
+    _place.url, _place.token = url, token
+
+
+def _detail(body: bytes) -> str:
+    """What a refusal says."""
+    try:
+        detail = json.loads(body)["detail"]
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace")[:500]
+    if isinstance(detail, list):
+        return "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in detail)
+    return str(detail)
+
+
+def _post(payload: dict[str, Any]) -> tuple[int, bytes, float]:
+    """One request: status, body, and how long a busy gateway wants to be left alone (s)."""
+    headers = {"Content-Type": "application/json"}
+    if _place.secret():
+        headers["Authorization"] = f"Bearer {_place.secret()}"
+    address = _place.address() + "/eval"
+    request = urllib.request.Request(address, json.dumps(payload).encode(), headers)
+    try:
+        # Rationale: an environment's proxy is not meant for a gateway of one's own.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=SECONDS_MAX) as reply:
+            return reply.status, reply.read(), 0.0
+    except urllib.error.HTTPError as refused:
+        wait = refused.headers.get("Retry-After", "")
+        return refused.code, refused.read(), float(wait) if wait.isdigit() else BUSY_SECONDS
+    except TimeoutError:
+        raise DeadlineExceeded(f"{address}: no answer within {SECONDS_MAX:g} s") from None
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        raise Unavailable(
+            f"{address}: {reason}; start one: hone gateway tritonforge", retryable=True
+        ) from None
+
+
+def _ask(payload: dict[str, Any]) -> dict[str, Any] | str:
+    """The gateway's reply, or what it has against the request. A fault raises.
+
+    Raises:
+        Unavailable: Nobody is there, or the machine could not judge it, again and again.
+        Busy: The gateway was full all the time.
+        DeadlineExceeded: No verdict in time.
+        FailedPrecondition: The token is wrong.
+    """
+    end = time.monotonic() + SECONDS_MAX
+    while True:
+        status, body, wait = _post(payload)
+        if status == 200:
+            reply: dict[str, Any] = json.loads(body)
+            return reply
+        said = _detail(body)
+        if status in REFUSALS:
+            return said
+        if status in (401, 403):
+            raise FailedPrecondition(f"{_place.address()}: {said}")
+        if status == 504:
+            raise DeadlineExceeded(said, retryable=True)
+        if status == 503:
+            raise Unavailable(said, retryable=True)
+        if status != 429:
+            raise Internal(f"{_place.address()}: HTTP {status}: {said}")
+        if time.monotonic() + wait > end:
+            raise Busy(said, retryable=True, retry_after=wait)
+        time.sleep(wait)
+
+
+def _error_of(metadata: dict[str, Any]) -> str | None:
+    """What stopped the kernel, after an exception's name; None of one that is only wrong."""
+    outcome = str(metadata.get("outcome", ""))
+    if outcome == "wrong":
+        return None
+    for key in ("compilation_error", "runtime_error", "correctness_issue"):
+        if text := str(metadata.get(key, "")):
+            raised = UNCAUGHT.search(text)
+            text = raised[1] if raised else text
+            name = "" if ERROR_NAME.match(text) else f"{NAMES.get(outcome, 'RuntimeError')}: "
+            return name + text
+    return f"RuntimeError: {metadata.get('reason') or outcome}"
+
+
+def _judge(
+    submission: str, reference: str, entry: str, kernel_name: str | None, trials: tuple[int, int]
+) -> dict[str, Any]:
+    """The pipeline's dictionary of one kernel."""
+    result: dict[str, Any] = {
+        "kernel_name": kernel_name or "unnamed_kernel",
+        "timestamp": datetime.now().isoformat(),
+        "correctness": False,
+        "speedup": 0.0,
+        "reference_time_ms": None,
+        "kernel_time_ms": None,
+        "fast_0": False,
+        "fast_1": False,
+        "fast_2": False,
+        "error": None,
+    }
+    reply = _ask(
+        {
+            "original_model_src": reference,
+            "custom_model_src": submission,
+            "num_correct_trials": trials[0],
+            "num_perf_trials": trials[1],
+            "backend": "triton",
+            "entry_point": entry,
+        }
+    )
+    if isinstance(reply, str):
+        return {**result, "error": f"ValueError: {reply}"}
+    metadata = reply["metadata"]
+    result["correctness"] = result["fast_0"] = reply["correctness"]
+    if not reply["correctness"]:
+        return {**result, "error": _error_of(metadata)}
+    stats = reply["runtime_stats"]
+    if "speedup" not in stats:
+        why = metadata.get("error_during_performance", "not measured")
+        return {**result, "not_measured": why}
+    result["reference_time_ms"], result["kernel_time_ms"] = stats["reference_mean"], stats["mean"]
+    result["speedup"] = stats["speedup"]
+    result["fast_1"], result["fast_2"] = stats["speedup"] > 1.0, stats["speedup"] >= 2.0
+    return result
+
+
+class _Remote(Generic[P, R]):
+    """A function's ``.remote``: a call, and ``.aio`` for asyncio."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self._function = function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function(*args, **kwargs)
+
+    async def aio(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The same, without blocking the event loop."""
+        return await asyncio.to_thread(self._function, *args, **kwargs)
+
+
+class _Function(Generic[P, R]):
+    """What code written for Modal's functions calls."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self._function = function
+        self.remote = _Remote(function)
+        self.local = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function(*args, **kwargs)
+
+
+class _App:
+    """Stands where Modal's app did: there is nothing to start."""
+
+    name = "kernelbench-triton"
+
+    @contextlib.contextmanager
+    def run(self, *_: object, **__: object) -> Iterator[_App]:
+        """Does nothing: the gateway runs already."""
+        yield self
+
+    def local_entrypoint(
+        self, *_: object, **__: object
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Leaves the function as it is: call it."""
+        return lambda function: function
+
+
+app = _App()
+
+
+def _module_of(reference_torch_code: str, input_shapes: dict[str, Any]) -> str:
+    """A module around reference_impl, whose inputs are drawn as the pipeline draws them."""
+    drawn = []
+    for name, about in input_shapes.items():
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise InvalidArgument(f"input_shapes: found the name {name!r}, expected an identifier")
+        dtype = about.get("dtype", "float32")
+        dtype = dtype if dtype in DTYPES else "float32"
+        shape = [int(extent) for extent in about["shape"]]
+        if dtype.startswith("int"):
+            drawn.append(f"torch.randint(0, 100, {shape}, dtype=torch.{dtype})")
+        else:
+            drawn.append(f"torch.randn({shape}, dtype=torch.{dtype})")
+    names = ", ".join(input_shapes)
+    passed = ", ".join(f"{name}={name}" for name in input_shapes)
+    return (
+        f"{reference_torch_code}\n\nimport torch\n\n\n"
+        "class HoneReference(torch.nn.Module):\n"
+        f"    def forward(self, {names}):\n        return reference_impl({passed})\n\n\n"
+        f"def get_inputs():\n    return [{', '.join(drawn)}]\n\n\n"
+        "def get_init_inputs():\n    return []\n"
+    )
+
+
+@_Function
+def benchmark_triton_kernel(
+    kernel_code: str,
+    reference_torch_code: str,
+    input_shapes: dict[str, Any],
+    n_correctness: int = 10,
+    n_trials: int = 100,
+    n_warmup: int = 10,
+    kernel_name: str | None = None,
+    rtol: float = 1e-5,
+    atol: float = 1e-5,
+) -> dict[str, Any]:
+    """Judges a ``triton_kernel_wrapper`` against a function ``reference_impl``.
+
+    Args:
+        kernel_code: Source that defines ``triton_kernel_wrapper``, called with the inputs by name.
+        reference_torch_code: Source that defines ``reference_impl``; it is run as trusted code.
+        input_shapes: By input, ``{"shape": [..], "dtype": "float32"}``.
+        n_correctness: Repeated in the result; hone decides how much it checks.
+        n_trials: Likewise.
+        n_warmup: Likewise.
+        kernel_name: For the result.
+        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules.md).
+        atol: Likewise.
+
+    Returns:
+        kernel_name, timestamp, correctness, speedup, reference_time_ms and kernel_time_ms (ms, None
+        where not measured), fast_0, fast_1, fast_2, error, input_shapes, n_correctness, n_trials.
+
+    Raises:
+        InvalidArgument: An input's name is none.
+        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
+    """
+    reference = _module_of(reference_torch_code, input_shapes)
+    if re.search(r"\btriton_kernel_wrapper\b", kernel_code):
+        # By name, as the pipeline does, in whichever order the wrapper has them.
+        names = ", ".join(input_shapes)
+        passed = ", ".join(f"{name}={name}" for name in input_shapes)
+        kernel_code += (
+            "\n\n_hone_by_name = triton_kernel_wrapper\n\n\n"
+            f"def triton_kernel_wrapper({names}):\n    return _hone_by_name({passed})\n"
+        )
+    trials = (n_correctness, n_trials)
+    result = _judge(kernel_code, reference, "HoneReference", kernel_name, trials)
+    asked = {"n_correctness": n_correctness, "n_trials": n_trials}
+    return {**result, "input_shapes": input_shapes, **asked}
+
+
+@_Function
+def benchmark_kernelbench(
+    triton_code: str,
+    pytorch_code: str,
+    n_correctness: int = 5,
+    n_trials: int = 20,
+    kernel_name: str | None = None,
+    entry_point: str = "Model",
+    rtol: float = 1e-4,
+    atol: float = 1e-4,
+) -> dict[str, Any]:
+    """Judges a kernel against a module of KernelBench or KernelBook.
+
+    Args:
+        triton_code: Source that defines ``triton_kernel_wrapper`` or ``ModelNew``.
+        pytorch_code: The module, with ``get_inputs()`` and ``get_init_inputs()``; trusted code.
+        n_correctness: Not used: hone decides how much it checks.
+        n_trials: Likewise.
+        kernel_name: For the result.
+        entry_point: The module's class.
+        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules.md).
+        atol: Likewise.
+
+    Returns:
+        kernel_name, timestamp, correctness, speedup, reference_time_ms and kernel_time_ms (ms, None
+        where not measured), fast_0, fast_1, fast_2, error.
+
+    Raises:
+        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
+    """
+    return _judge(triton_code, pytorch_code, entry_point, kernel_name, (n_correctness, n_trials))
+
+
+@_Function
+def benchmark_batch(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Judges many, several at a time.
+
+    Args:
+        kernels: Each with triton_code and pytorch_code, and any other of
+            ``benchmark_kernelbench``'s parameters.
+
+    Returns:
+        Their results, in order.
+
+    Raises:
+        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
+    """
+    known = ("n_correctness", "n_trials", "kernel_name", "entry_point", "rtol", "atol")
+
+    def judge(kernel: dict[str, Any]) -> dict[str, Any]:
+        given = {name: kernel[name] for name in known if name in kernel}
+        return benchmark_kernelbench(kernel["triton_code"], kernel["pytorch_code"], **given)
+
+    with ThreadPoolExecutor(BATCH_AT_A_TIME) as pool:
+        return list(pool.map(judge, kernels))

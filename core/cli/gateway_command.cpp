@@ -1,0 +1,214 @@
+// `hone gateway`: another system's evaluation server, with hone behind it.
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/scratch_folder.hpp"
+#include "cli/command.hpp"
+#include "cli/local_server.hpp"
+#include "cli/parts.hpp"
+#include "cli/stop_signals.hpp"
+#include "gateway/tritonforge.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kTokenMin = 16, kTokenMax = 4096;
+constexpr std::size_t kThreadsBeside = 16;  // for what is no evaluation
+const std::string kDataset = "references";
+
+/// The file's first line, which only its owner may read.
+Result<std::string> read_token(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) == 0 && (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return failed_precondition(path + ": others may read it; chmod 600");
+  HONE_ASSIGN(std::string text, read_file(path, kTokenMax));
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  if (text.size() >= kTokenMin && text.find_first_of(" \t") == std::string::npos) return text;
+  return invalid_argument(path + ": found a first line of " + std::to_string(text.size()) +
+                          " characters, expected a token of at least " + std::to_string(kTokenMin) +
+                          " without spaces");
+}
+
+class GatewayCommand : public Command {
+ public:
+  std::string name() const override { return "gateway"; }
+  std::string summary() const override {
+    return "Serve another system's clients over HTTP: TritonForge's.";
+  }
+  std::vector<std::string> examples() const override {
+    return {
+        "hone gateway tritonforge --python build/python/bin/python   # with a server of its own",
+        "hone gateway tritonforge -c modules.yaml --listen 127.0.0.1:0 --json",
+        "hone gateway tritonforge --endpoint tcp://127.0.0.1:5917 --references FOLDER",
+        "hone gateway tritonforge -c modules.yaml --listen 0.0.0.0:18188 --token-file token"};
+  }
+  void declare(OptionSet& options) override {
+    options.text({.name = "KIND",
+                  .doc = "whose clients are served",
+                  .choices = {"tritonforge"},
+                  .required = true},
+                 kind_);
+    options.text({.name = "--listen",
+                  .doc = "where: HOST:PORT; port 0: a free one (127.0.0.1:18188)",
+                  .value = "PLACE"},
+                 listen_);
+    options.text({.name = "--token-file",
+                  .doc = "file with the token that clients must send; needed beyond loopback",
+                  .value = "FILE"},
+                 token_file_);
+    options.text({.name = "--endpoint",
+                  .doc = "of a running server; without it, one is started here",
+                  .value = "ENDPOINT"},
+                 endpoint_);
+    options.text({.name = "--key", .doc = "this client's key, for that server", .value = "FILE"},
+                 key_);
+    options.text(
+        {.name = "--references",
+         .doc = "folder for what clients bring as references, which is run as trusted code",
+         .value = "DIR"},
+        references_);
+    options.text({.name = "--python",
+                  .doc = "the interpreter with torch: sets plugins.python and cpu.python",
+                  .value = "FILE"},
+                 python_);
+    options.integer({.name = "--timeout", .doc = "seconds for one evaluation (600)", .value = "N"},
+                    seconds_, 1, 86400);
+    options.integer({.name = "--evaluations",
+                     .doc = "at a time, waiting ones too; more are answered 429 (256)",
+                     .value = "N"},
+                    evaluations_, 1, 4096);
+    config_.declare(options);
+    options.flag({.name = "--json", .doc = "say where it serves as one JSON object"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    if (const Status good = read_options(); !good) return terminal.fail(good.error());
+    if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
+    std::unique_ptr<LocalServer> server;
+    ScratchFolder scratch;
+    if (endpoint_.empty()) {
+      auto loaded = load();
+      if (!loaded) return config_.fail(terminal, loaded.error());
+      set_up_log(log_level_of(loaded->config.log.level), loaded->config.log.json);
+      if (const Status there = place_references(*loaded, scratch); !there)
+        return terminal.fail(there.error());
+      if (loaded->config.cpu.python.empty())
+        return terminal.fail(
+            failed_precondition("no interpreter runs modules: cpu.python is not set"),
+            "scripts/setup --python makes one; then --python build/python/bin/python");
+      auto started = LocalServer::start(on_free_ports(*loaded),
+                                        [](std::string_view what) { log_info("hone", what); });
+      if (!started) return terminal.fail(started.error(), next_step(started.error()));
+      server = std::move(*started);
+    }
+    return serve(terminal, server.get());
+  }
+
+ private:
+  Status read_options() {
+    auto place = parse_place(listen_);
+    if (!place) return place.error().in("--listen");
+    place_ = *place;
+    if (!token_file_.empty()) {
+      HONE_ASSIGN(token_, read_token(token_file_));
+    } else if (!is_loopback(place_.host)) {
+      return invalid_argument("--listen: found " + place_.host +
+                              ", which others reach, expected a loopback address or --token-file: "
+                              "who reaches the gateway can run code");
+    }
+    if (endpoint_.empty()) return {};
+    if (references_.empty()) {
+      return invalid_argument(
+          "--endpoint: expected --references too, the folder that the server's "
+          "dataset of references reads");
+    }
+    if (!config_.file.empty() || !config_.sets.empty() || !python_.empty())
+      return invalid_argument("--endpoint: found a configuration as well, which is a server's own");
+    return {};
+  }
+
+  Result<LoadedConfig> load() const {
+    std::vector<std::string> sets = config_.sets;
+    if (!python_.empty()) {
+      const std::string path = to_json(std::filesystem::absolute(python_).string());
+      sets.push_back("plugins.python=" + path);
+      sets.push_back("cpu.python=" + path);
+    }
+    return load_config(config_.file, sets);
+  }
+
+  /// The dataset of references, and nothing else, is what this server adds to its configuration.
+  Status place_references(LoadedConfig& loaded, ScratchFolder& scratch) {
+    if (references_.empty()) {
+      HONE_ASSIGN(scratch, ScratchFolder::make());
+      references_ = scratch.path().string();
+    }
+    references_ = std::filesystem::absolute(references_).string();
+    auto& datasets = loaded.config.datasets;
+    std::erase_if(datasets, [](const DatasetConfig& one) { return one.name == kDataset; });
+    datasets.push_back({kDataset, "references", Value::map({{"path", references_}}), true});
+    return {};
+  }
+
+  int serve(Terminal& terminal, LocalServer* server) {
+    auto references = References::open(references_);
+    if (!references) return terminal.fail(references.error().in("--references"));
+    ClientOptions options;
+    options.name = "hone-gateway/1";
+    options.request_timeout_s = static_cast<double>(seconds_);
+    options.key_file = key_;
+    auto client = Client::connect(server != nullptr ? server->endpoint() : endpoint_, options);
+    if (!client) return terminal.fail(client.error());
+    const auto evaluations = static_cast<std::size_t>(evaluations_);
+    TritonForgeGateway gateway(**client, **references,
+                               {kDataset, static_cast<double>(seconds_), evaluations});
+    if (const Status good = gateway.check(); !good) return terminal.fail(good.error());
+    HttpOptions http;
+    http.host = place_.host;
+    http.port = place_.port;
+    http.token = token_;
+    http.threads = evaluations + kThreadsBeside;
+    auto door = HttpServer::start(
+        http, [&gateway](const HttpRequest& request) { return gateway.handle(request); });
+    if (!door) return terminal.fail(door.error(), "another gateway? use --listen");
+    announce(terminal, (*door)->port());
+    int status = kExitOk;
+    while (!stop_asked(1000)) {
+      if (server == nullptr || server->alive()) continue;
+      status = terminal.fail(
+          unavailable("the launcher process is gone, nothing can be evaluated any more"),
+          "start it again; its log says what happened");
+      break;
+    }
+    gateway.stop();
+    (*door)->stop();
+    if (server != nullptr) server->shut_down(5);
+    return status;
+  }
+
+  void announce(Terminal& terminal, int port) const {
+    const std::string host =
+        place_.host.find(':') == std::string::npos ? place_.host : "[" + place_.host + "]";
+    const std::string url = "http://" + host + ":" + std::to_string(port);
+    if (json_)
+      return terminal.json(Value::map({{"url", url}, {"kind", kind_}, {"token", !token_.empty()}}));
+    terminal.line("hone serves TritonForge's clients on " + url +
+                  (token_.empty() ? "" : ", with a token"));
+  }
+
+  ConfigOptions config_;
+  std::string kind_, listen_ = "127.0.0.1:18188", token_file_, endpoint_, key_, references_,
+                     python_;
+  std::string token_;
+  HttpPlace place_;
+  std::int64_t seconds_ = 600, evaluations_ = 256;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_gateway_command() { return std::make_unique<GatewayCommand>(); }
+
+}  // namespace hone

@@ -1,0 +1,18 @@
+// SIGINT and SIGTERM as something to wait for, for commands that run until they are told to stop.
+#pragma once
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+
+namespace hone {
+
+/// From now on the first of them is heard by stop_asked(); a second one ends the process, as ever.
+/// Once, before threads start. A peer that hangs up raises no SIGPIPE either.
+Status catch_stop_signals();
+/// Waits up to `timeout_ms` for one.
+bool stop_asked(int timeout_ms);
+
+/// The level that a configuration's word names.
+LogLevel log_level_of(const std::string& name);
+
+}  // namespace hone

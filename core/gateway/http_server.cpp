@@ -1,0 +1,208 @@
+// The one file that includes cpp-httplib.
+#include "gateway/http_server.hpp"
+
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <charconv>
+#include <thread>
+
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+
+namespace hone {
+namespace {
+
+constexpr char kJson[] = "application/json";
+
+void write(const HttpReply& reply, httplib::Response& response) {
+  response.status = reply.status;
+  if (reply.retry_after_s) response.set_header("Retry-After", std::to_string(*reply.retry_after_s));
+  response.set_content(to_json(reply.body), kJson);
+}
+
+/// The host of "localhost:18188" or "[::1]:18188".
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
+  return host.substr(0, host.find(':'));
+}
+
+/// What a reply says where httplib alone refused.
+std::string_view refusal(int status) {
+  switch (status) {
+    case 400:
+      return "this is no HTTP request that can be read";
+    case 404:
+      return "found no such method, expected GET or POST";
+    case 413:
+      return "the request is too long";
+    case 414:
+      return "the path is too long";
+    default:
+      return "the request was refused";
+  }
+}
+
+}  // namespace
+
+HttpReply http_error(int status, std::string_view what) {
+  return {.status = status, .body = Value::map({{"detail", what}})};
+}
+
+Result<HttpPlace> parse_place(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const std::string expected = "expected HOST:PORT, such as 127.0.0.1:18188";
+  if (colon == std::string::npos || colon == 0)
+    return invalid_argument("found '" + text + "', " + expected);
+  HttpPlace place{text.substr(0, colon), 0};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, place.port);
+  if (error != std::errc() || stop != end || place.port < 0 || place.port > 65535)
+    return invalid_argument("found '" + text + "', " + expected);
+  if (place.host.starts_with('[') && place.host.ends_with(']'))
+    place.host = place.host.substr(1, place.host.size() - 2);
+  if (place.host == "*") place.host = "0.0.0.0";
+  return place;
+}
+
+bool is_loopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host == "[::1]" ||
+         (host.starts_with("127.") &&
+          host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
+class HttpServer::Impl {
+ public:
+  Impl(HttpOptions options, Handler handler)
+      : options_(std::move(options)), handler_(std::move(handler)) {}
+
+  Status start() {
+    server_.new_task_queue = [n = options_.threads] { return new httplib::ThreadPool(n); };
+    server_.set_keep_alive_max_count(1);
+    server_.set_read_timeout(options_.seconds_max);
+    server_.set_write_timeout(options_.seconds_max);
+    server_.set_payload_max_length(options_.body_bytes_max);
+    server_.set_tcp_nodelay(true);
+    // Rationale: its own choice lets a second program listen on the same port.
+    server_.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
+      const std::optional<HttpReply> refused = refuse(request);
+      write(refused ? *refused : handle(request, ""), response);
+    });
+    server_.Post(".*", [this](const httplib::Request& request, httplib::Response& response,
+                              const httplib::ContentReader& reader) {
+      std::string body;
+      std::optional<HttpReply> refused = refuse(request);  // before anything of it is read
+      if (!refused) refused = read_body(request, reader, body);
+      write(refused ? *refused : handle(request, std::move(body)), response);
+    });
+    server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      if (response.body.empty())
+        write(http_error(response.status, refusal(response.status)), response);
+    });
+    server_.set_exception_handler(
+        [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
+          write(http_error(500, "a fault of the gateway, see its log"), response);
+        });
+    if (options_.port == 0) {
+      port_ = server_.bind_to_any_port(options_.host);
+    } else {
+      port_ = server_.bind_to_port(options_.host, options_.port) ? options_.port : -1;
+    }
+    if (port_ <= 0) {
+      return unavailable("cannot listen on " + options_.host + ":" + std::to_string(options_.port) +
+                         ": is it another's, or taken?");
+    }
+    thread_ = std::thread([this] {
+      server_.listen_after_bind();
+      ended_ = true;
+    });
+    // Rationale: stop() does nothing before it runs, and then nobody would end the thread.
+    while (!server_.is_running() && !ended_) std::this_thread::yield();
+    return {};
+  }
+
+  void stop() {
+    if (!thread_.joinable()) return;
+    server_.stop();
+    thread_.join();
+  }
+
+  int port() const { return port_; }
+
+ private:
+  HttpReply handle(const httplib::Request& request, std::string body) const {
+    try {
+      return handler_({request.method, request.path, std::move(body)});
+    } catch (const std::exception& error) {
+      log_error("gateway", std::string("an exception: ") + error.what());
+      return http_error(500, "a fault of the gateway, see its log");
+    }
+  }
+
+  std::optional<HttpReply> refuse(const httplib::Request& request) const {
+    if (!options_.token.empty()) {
+      const std::string given = request.get_header_value("Authorization");
+      if (given.starts_with("Bearer ") &&
+          equal_secrets(std::string_view(given).substr(7), options_.token))
+        return std::nullopt;
+      return http_error(
+          401, "expected the header 'Authorization: Bearer TOKEN' with this gateway's token");
+    }
+    const std::string host = request.get_header_value("Host");
+    if (host.empty() || is_loopback(without_port(host))) return std::nullopt;
+    return http_error(
+        403, "found another machine's name in the header Host, expected localhost or 127.0.0.1");
+  }
+
+  /// Nothing is read of what is no JSON or too long.
+  std::optional<HttpReply> read_body(const httplib::Request& request,
+                                     const httplib::ContentReader& reader,
+                                     std::string& body) const {
+    const bool chunked = request.has_header("Transfer-Encoding");
+    const std::string length = request.get_header_value("Content-Length");
+    if (!chunked && (length.empty() || length == "0")) return std::nullopt;
+    if (!request.get_header_value("Content-Type").starts_with(kJson))
+      return http_error(415, "expected a body of Content-Type application/json");
+    bool too_long = false;
+    const bool whole = reader([&](const char* bytes, std::size_t size) {
+      too_long = body.size() + size > options_.body_bytes_max;
+      if (!too_long) body.append(bytes, size);
+      return !too_long;
+    });
+    if (whole) return std::nullopt;
+    std::uint64_t said = 0;
+    std::from_chars(length.data(), length.data() + length.size(), said);
+    if (too_long || said > options_.body_bytes_max) {
+      return http_error(413, "the request is longer than " +
+                                 std::to_string(options_.body_bytes_max >> 20) + " MB");
+    }
+    return http_error(400, "the body ended after " + std::to_string(body.size()) + " bytes" +
+                               (length.empty() ? "" : " of " + length));
+  }
+
+  const HttpOptions options_;
+  const Handler handler_;
+  httplib::Server server_;
+  std::thread thread_;
+  std::atomic<bool> ended_{false};
+  int port_ = 0;
+};
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpServer::~HttpServer() { stop(); }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(HttpOptions options, Handler handler) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(handler));
+  HONE_TRY(impl->start());
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+int HttpServer::port() const { return impl_->port(); }
+void HttpServer::stop() { impl_->stop(); }
+
+}  // namespace hone

@@ -1,0 +1,79 @@
+// HttpServer: JSON over HTTP on one port: limits, an optional bearer token, and one handler for all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+struct HttpRequest {
+  std::string method;  ///< "GET" or "POST"
+  std::string path;    ///< "/eval"
+  std::string body;
+};
+
+struct HttpReply {
+  int status = 200;
+  Value body = Value::map();
+  std::optional<int> retry_after_s = {};
+};
+
+/// {"detail": what}, as FastAPI says it.
+HttpReply http_error(int status, std::string_view what);
+
+struct HttpOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;                           ///< 0: a free one
+  std::string token;                      ///< of `Authorization: Bearer …`; empty: none is asked
+  std::size_t threads = 64;               ///< requests at a time; more wait
+  std::size_t body_bytes_max = 4u << 20;  ///< of a request
+  int seconds_max = 10;                   ///< that a peer may stay silent while it sends or reads
+};
+
+/// "127.0.0.1:18188", "localhost:0", "[::1]:80".
+struct HttpPlace {
+  std::string host;
+  int port = 0;
+};
+Result<HttpPlace> parse_place(const std::string& text);
+bool is_loopback(std::string_view host);
+
+/// Serves from start() to stop() or its end. One request for each connection. The handler is called
+/// from many threads at once.
+///
+/// Rationale: a page in a browser can send to loopback too. So a body must be application/json, which
+/// a page of another origin may not send unasked; and where no token is asked, the name that a request
+/// is addressed to must be this machine's own, which one that was made to lead here is not.
+///
+///   HONE_ASSIGN(auto server, HttpServer::start({.port = 18188}, [](const HttpRequest& request) {
+///     return HttpReply{.body = Value::map({{"path", request.path}})};
+///   }));
+class HttpServer {
+ public:
+  using Handler = std::function<HttpReply(const HttpRequest&)>;
+
+  /// unavailable: the port is taken; invalid_argument: no such address.
+  static Result<std::unique_ptr<HttpServer>> start(HttpOptions options, Handler handler);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  int port() const;
+  /// Takes no more requests and waits for those under way.
+  void stop();
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hone

@@ -1,0 +1,60 @@
+// TritonForgeGateway: TritonForge's evaluation server, spoken by a client of hone.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/mutex.hpp"
+#include "gateway/http_server.hpp"
+#include "gateway/references.hpp"
+#include "gateway/tritonforge_words.hpp"
+#include "hone/client.hpp"
+
+namespace hone {
+
+/// [any thread] Each request is an episode of one turn. Borrows client and references, which outlive it.
+///
+///   TritonForgeGateway gateway(*client, *references, {});
+///   HONE_TRY(gateway.check());
+///   HttpServer::start({.port = 18188}, [&](const HttpRequest& r) { return gateway.handle(r); });
+class TritonForgeGateway {
+ public:
+  struct Options {
+    std::string dataset = "references";  ///< what the server calls the dataset of the folder
+    double request_seconds = 600;        ///< of one evaluation, its wait in the queue included
+    std::size_t evaluations_max = 256;   ///< at a time; more are answered 429
+  };
+
+  TritonForgeGateway(Client& client, References& references, Options options);
+
+  /// Has a module that is right judged; an error says what the server lacks.
+  Status check();
+  HttpReply handle(const HttpRequest& request);
+  /// Gives up what is under way: those who wait are answered 503.
+  void stop();
+
+ private:
+  struct Judged;
+
+  HttpReply evaluate(const HttpRequest& request);
+  /// One episode. An error's code says whose fault it is; unavailable may be tried again.
+  Result<Judged> judge(const tritonforge::EvalRequest& request, double seconds);
+  Result<Step> take_step(Episode& episode, const std::string& source, double seconds);
+  Value health() const;
+  Value backends() const;
+
+  Client& client_;
+  References& references_;
+  const Options options_;
+  std::atomic<std::size_t> running_{0};
+  std::atomic<bool> stopping_{false};
+  Mutex mutex_;
+  std::map<std::uint64_t, Pending> pending_ HONE_GUARDED_BY(mutex_);
+  std::uint64_t serial_ HONE_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace hone

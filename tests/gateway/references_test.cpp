@@ -1,0 +1,40 @@
+// The folder of references: one file each, and nobody else's.
+#include "gateway/references.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/crypto.hpp"
+#include "base/files.hpp"
+#include "base/scratch_folder.hpp"
+
+namespace hone {
+namespace {
+
+TEST(References, AreFilesCalledByWhatIsInThem) {
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const auto references = References::open(folder->path());
+  ASSERT_TRUE(references.ok()) << references.error().message;
+  const auto id = (*references)->put("class A: pass", "A");
+  ASSERT_TRUE(id.ok());
+  EXPECT_EQ(*(*references)->put("class A: pass", "A"), *id);
+  EXPECT_NE(*(*references)->put("class A: pass", ""), *id);
+  const auto text = read_file(folder->path() / (*id + ".json"));
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, R"({"source":"class A: pass","entry":"A"})");
+  EXPECT_EQ(sha256_hex(*text), *id);
+}
+
+TEST(References, RefuseAFolderThatOthersWrite) {
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder.ok());
+  ASSERT_EQ(chmod(folder->path().c_str(), 0777), 0);
+  const auto open = References::open(folder->path());
+  ASSERT_FALSE(open.ok());
+  EXPECT_NE(open.error().message.find("others may write into it"), std::string::npos);
+  EXPECT_EQ(References::open(folder->path() / "none").error().code, Code::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace hone

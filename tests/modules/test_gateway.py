@@ -1,0 +1,325 @@
+"""`hone gateway tritonforge` with the real server and interpreter: real kernels, faults of requests, many at once."""
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from conftest import BUILD, ROOT, SECONDS_MAX
+
+RELU = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return {}\n"
+
+
+class Gateway:
+    """The process, ready once made."""
+
+    def __init__(self, log, python, *options):
+        command = [BUILD / "hone", "gateway", "tritonforge", "--json", "--listen", "127.0.0.1:0"]
+        with log.open("ab") as errors:
+            self.process = subprocess.Popen(
+                [*command, *(("--python", python) if python else ()), *options], stdout=subprocess.PIPE, stderr=errors
+            )
+        announced = self.process.stdout.readline()
+        assert announced, log.read_text()
+        self.url = json.loads(announced)["url"]
+        self.port = int(self.url.rpartition(":")[2])
+
+    def ask(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
+        text = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        connection.request(method, path, text, {"Content-Type": "application/json", **(headers or {})})
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())
+
+    def judge(self, reference, submission, **more):
+        return self.ask("POST", "/eval", {"original_model_src": reference, "custom_model_src": submission, **more})
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def gateway(python, tmp_path_factory):
+    if not (BUILD / "hone").exists():
+        pytest.skip(f"no hone in {BUILD}: build the preset dev, or set HONE_BUILD_DIR")
+    log = tmp_path_factory.mktemp("gateway") / "log"
+    serving = Gateway(log, python)
+    yield serving
+    status = serving.stop()
+    print(log.read_text()[-4000:])
+    assert status == 0
+
+
+@pytest.fixture(scope="module")
+def relu(kernelbench_data):
+    """A row of TritonForge's training data: the reference, as its clients send it."""
+    lines = (kernelbench_data / "kernel_bench_triton_level_1.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    return next(row["label"] for row in rows if row["extra_info"]["problem_name"] == "ReLU")
+
+
+@pytest.fixture(scope="module")
+def traces(traces_file):
+    """By key: the module and its turns."""
+    return {trace["sample_key"]: trace for trace in json.loads(traces_file.read_text())}
+
+
+def test_kernels_of_every_kind(gateway, relu):
+    status, reply = gateway.judge(relu, RELU.format("torch.relu(x)"), backend="triton", seed=42)
+    assert status == 200
+    assert set(reply) == {"compiled", "correctness", "metadata", "runtime", "runtime_stats"}
+    assert (reply["compiled"], reply["correctness"]) == (True, True)
+    # No time is invented where none was taken.
+    assert (reply["runtime"], reply["runtime_stats"]) == (-1.0, {})
+    assert "does not time modules" in reply["metadata"]["error_during_performance"]
+    _, reply = gateway.judge(relu, RELU.format("torch.relu(x)"), measure_performance=False)
+    assert "error_during_performance" not in reply["metadata"]
+
+    status, reply = gateway.judge(relu, RELU.format("x"))
+    assert (status, reply["compiled"], reply["correctness"]) == (200, True, False)
+    assert reply["metadata"]["correctness_issue"].startswith("output out is wrong")
+
+    status, reply = gateway.judge(relu, RELU.format("__import__('ctypes').string_at(0)"))
+    assert (status, reply["compiled"], reply["correctness"]) == (200, True, False)
+    assert "SIGSEGV" in reply["metadata"]["runtime_error"]
+
+    status, reply = gateway.judge(relu, "class ModelNew(")
+    assert (status, reply["compiled"], reply["correctness"]) == (200, False, False)
+    assert "submission.py:1" in reply["metadata"]["compilation_error"]
+    missing = "import torch, not_there\n" + RELU.format("x")
+    assert gateway.judge(relu, missing)[1]["compiled"] is False
+
+
+def test_real_turns_of_the_traces(gateway, traces):
+    turns = {turn["turn"]: turn for turn in traces["kernelbook_632"]["turns"]}
+    assert [turns[n]["result"]["correctness"] for n in (1, 2, 3, 4)] == [False, True, True, False]
+    for n in (1, 2, 4):
+        status, reply = gateway.judge(traces["kernelbook_632"]["pytorch_code"], turns[n]["triton_code"])
+        assert (status, reply["correctness"]) == (200, turns[n]["result"]["correctness"]), reply
+
+
+def test_sixteen_at_once(gateway, relu):
+    """Each gets its own verdict, whatever the neighbours do; what needs no evaluation does not wait."""
+    bodies = ["torch.relu(x)", "x", "__import__('ctypes').string_at(0)", "nothing_there"] * 4
+    with ThreadPoolExecutor(16) as pool:
+        replies = pool.map(lambda body: gateway.judge(relu, RELU.format(body)), bodies)
+        assert gateway.ask("GET", "/health")[1]["status"] == "healthy"
+        found = [(status, reply["metadata"]["outcome"]) for status, reply in replies]
+    assert found == [(200, word) for word in ("correct", "wrong", "crashed", "crashed")] * 4
+
+
+def test_references_that_are_none(gateway):
+    for reference, why in (
+        ("class Model(", "it has no get_inputs()"),
+        ("class Model(\ndef get_inputs", "SyntaxError: '(' was never closed"),
+        ("class A: pass\ndef get_inputs(): return []\n", "it defines no module"),
+        ("import not_there\nclass A: pass\ndef get_inputs(): return []\n", "No module named 'not_there'"),
+        ("x" * 300_000, "longer than 256 KB"),
+    ):
+        status, reply = gateway.judge(reference, RELU.format("x"))
+        assert (status, why in reply["detail"]) == (400, True), reply
+
+
+def test_requests_that_are_none(gateway, relu):
+    status, reply = gateway.ask("POST", "/eval", {"original_model_src": relu, "seed_num": "many"})
+    assert status == 422
+    assert [mistake["loc"][-1] for mistake in reply["detail"]] == ["custom_model_src", "seed_num"]
+    assert gateway.ask("POST", "/eval", b'{"original_model_src": ')[0] == 422
+    status, reply = gateway.ask("POST", "/eval", json.dumps({"custom_model_src": "#" * (20 << 20)}).encode())
+    assert (status, reply) == (413, {"detail": "the request is longer than 4 MB"})
+    assert gateway.ask("POST", "/eval", b"{}", {"Content-Type": "text/plain"})[0] == 415
+    assert gateway.ask("GET", "/eval")[0] == 405
+    assert gateway.ask("GET", "/nothing")[0] == 404
+    connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=60)
+    connection.putrequest("POST", "/eval")
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", "1000")
+    connection.endheaders(b'{"original_model_src": "half')
+    connection.close()
+    assert gateway.ask("GET", "/health")[0] == 200
+
+
+def test_what_its_clients_ask_besides(gateway):
+    assert gateway.ask("GET", "/gpu_status")[1]["error"] == "CUDA not available"
+    assert gateway.ask("GET", "/backend_info")[1]["supported_backends"] == ["cuda", "triton"]
+    assert gateway.ask("POST", "/reset_devices")[1] == {"status": "device pool reset", "available_devices": []}
+    assert gateway.ask("POST", "/cleanup")[0] == 200
+    status, reply = gateway.ask("POST", "/reset_gpu/0")
+    assert (status, reply["detail"].startswith("Invalid device ID: 0")) == (400, True)
+
+
+def test_a_server_of_its_own_serves_the_gateway(python, relu, tmp_path):
+    """--endpoint: the server has asked for references, in a folder of the operator's; with a token."""
+    folder = tmp_path / "references"
+    folder.mkdir(mode=0o700)
+    token = tmp_path / "token"
+    token.write_text("a-token-of-this-test\n")
+    token.chmod(0o600)
+    datasets = f"datasets=[{{name: references, plugin: references, unlisted: true, config: {{path: '{folder}'}}}}]"
+    command = [BUILD / "hone", "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0"]
+    sets = ["--set", datasets, "--set", f"plugins.python={python}", "--set", f"cpu.python={python}"]
+    with (tmp_path / "serve.log").open("wb") as log:
+        server = subprocess.Popen([*command, *sets], stdout=subprocess.PIPE, stderr=log)
+    endpoint = json.loads(server.stdout.readline())["endpoint"]
+    place = ["--endpoint", endpoint, "--references", folder, "--token-file", token]
+    gateway = Gateway(tmp_path / "log", "", *place)
+    try:
+        ask = {"original_model_src": relu, "custom_model_src": RELU.format("torch.relu(x)")}
+        assert gateway.ask("POST", "/eval", ask)[0] == 401
+        headers = {"Authorization": "Bearer a-token-of-this-test"}
+        assert gateway.ask("POST", "/eval", ask, headers)[1]["correctness"] is True
+        assert len(list(folder.iterdir())) == 2  # this one and the gateway's own check
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=90) == 0
+        # A fault is no verdict.
+        status, reply = gateway.ask("GET", "/health", headers=headers)
+        assert (status, reply["status"]) == (503, "unhealthy")
+    finally:
+        server.kill()
+        server.wait()
+        gateway.process.kill()
+        gateway.process.wait()
+
+
+def test_a_full_gateway_says_so_and_a_stopped_one_leaves_nobody_waiting(python, relu, tmp_path):
+    gateway = Gateway(tmp_path / "log", python, "--evaluations", "1")
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            spins = RELU.format("x\n    while True:\n        pass")
+            spinning = pool.submit(gateway.judge, relu, spins)
+            while gateway.ask("GET", "/health")[1]["evaluations_running"] == 0:
+                assert not spinning.done()
+            status, reply = gateway.judge(relu, RELU.format("x"))
+            assert (status, "evaluations under way: 1," in reply["detail"]) == (429, True)
+            assert gateway.stop() == 0
+            assert spinning.result() == (503, {"detail": "the gateway is stopping"})
+    finally:
+        gateway.process.kill()
+        gateway.process.wait()
+
+
+def test_a_server_that_did_not_ask_takes_no_references(hone, python, tmp_path):
+    command = [BUILD / "hone", "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0"]
+    with (tmp_path / "serve.log").open("wb") as log:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
+    try:
+        endpoint = json.loads(server.stdout.readline())["endpoint"]
+        refused = hone("gateway", "tritonforge", "--endpoint", endpoint, "--references", tmp_path)
+    finally:
+        server.kill()
+        server.wait()
+    assert refused.returncode != 0
+    assert "the server has no dataset of references: expected datasets: [{name: references" in refused.stderr
+
+
+def test_what_cannot_be_started_says_why(hone, python, tmp_path):
+    assert "who reaches the gateway can run code" in hone("gateway", "tritonforge", "--listen", "0.0.0.0:0").stderr
+    bare = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0")
+    assert "cpu.python is not set" in bare.stderr
+    assert "scripts/setup --python" in bare.stderr
+    token = tmp_path / "token"
+    token.write_text("short")
+    token.chmod(0o644)
+    assert "others may read it" in hone("gateway", "tritonforge", "--token-file", token).stderr
+    token.chmod(0o600)
+    assert "expected a token of at least 16" in hone("gateway", "tritonforge", "--token-file", token).stderr
+    missing = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0", "--python", sys.executable)
+    assert missing.returncode != 0
+    assert "torch" in missing.stderr
+
+
+# hone.kernelbench_triton, at the same gateway.
+
+
+@pytest.fixture
+def bench(gateway):
+    found = pytest.importorskip("hone.kernelbench_triton")
+    found.connect(gateway.url)
+    return found
+
+
+KEYS = {"kernel_name", "timestamp", "correctness", "speedup", "reference_time_ms", "kernel_time_ms"}
+KEYS |= {"fast_0", "fast_1", "fast_2", "error"}
+
+
+def test_kernelbench_results(bench, traces):
+    trace = traces["kernelbook_632"]
+    turns = {turn["turn"]: turn["triton_code"] for turn in trace["turns"]}
+    result = bench.benchmark_kernelbench.remote(
+        triton_code=turns[2], pytorch_code=trace["pytorch_code"], kernel_name="two", n_trials=20, rtol=1e-4, atol=1e-4
+    )
+    assert set(result) == KEYS | {"not_measured"}
+    assert (result["correctness"], result["fast_0"], result["error"]) == (True, True, None)
+    untimed = (result["speedup"], result["reference_time_ms"], result["kernel_time_ms"], result["fast_1"])
+    assert untimed == (0.0, None, None, False)
+    failed = asyncio.run(bench.benchmark_kernelbench.remote.aio(turns[4], trace["pytorch_code"]))
+    assert set(failed) == KEYS
+    assert failed["error"].startswith("ValueError: arange's range must be a power of 2")
+    bad = bench.benchmark_kernelbench(triton_code=turns[2], pytorch_code="nothing")
+    assert bad["error"].startswith("ValueError: ")
+    json.dumps([result, failed, bad])
+
+
+def test_kernelbench_batch(bench, traces):
+    trace = traces["kernelbook_632"]
+    kernels = [
+        {"triton_code": turn["triton_code"], "pytorch_code": trace["pytorch_code"], "kernel_name": str(turn["turn"])}
+        for turn in trace["turns"]
+    ]
+    results = bench.benchmark_batch.remote(kernels)
+    assert [result["kernel_name"] for result in results] == ["1", "2", "3", "4"]
+    assert [result["correctness"] for result in results] == [False, True, True, False]
+
+
+def test_the_migration_page_runs(bench, gateway, traces, capsys):
+    page = (ROOT / "docs/migration/kernelbench-triton.md").read_text()
+    blocks = re.findall(r"^```python gateway\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    trace = traces["kernelbook_632"]
+    known = {"kernel": trace["turns"][1]["triton_code"], "module": trace["pytorch_code"]}
+    for block in blocks:
+        exec(block.replace("http://127.0.0.1:18188", gateway.url), known)
+    assert capsys.readouterr().out.startswith("True 0.0 None not measured")
+    with known["app"].run():
+        assert known["benchmark_batch"].remote([]) == []
+
+
+SUBTRACT = "def triton_kernel_wrapper(b, a):\n    return {}\n"
+
+
+def test_triton_kernel_by_the_inputs_names(bench):
+    asked = {
+        "reference_torch_code": "import torch\n\ndef reference_impl(a, b):\n    return a - b\n",
+        "input_shapes": {"a": {"shape": [8, 4], "dtype": "float32"}, "b": {"shape": [8, 4]}},
+        "n_correctness": 3,
+    }
+    right = bench.benchmark_triton_kernel.remote(kernel_code=SUBTRACT.format("a - b"), **asked)
+    assert (right["correctness"], right["error"]) == (True, None)
+    assert right["input_shapes"] == asked["input_shapes"]
+    assert (right["n_correctness"], right["n_trials"]) == (3, 100)
+    wrong = bench.benchmark_triton_kernel.remote(kernel_code=SUBTRACT.format("b - a"), **asked)
+    assert (wrong["correctness"], wrong["error"]) == (False, None)
+    none = bench.benchmark_triton_kernel.remote(kernel_code="x = 1", **asked)
+    assert "triton_kernel_wrapper" in none["error"]
+    with pytest.raises(ValueError, match="expected an identifier"):
+        bench.benchmark_triton_kernel("", "", {"not a name": {"shape": [1]}})
+
+
+def test_nobody_there_is_no_result(bench, gateway, monkeypatch):
+    import hone as package
+
+    bench.connect("http://127.0.0.1:1")
+    with pytest.raises(package.Unavailable, match="hone gateway tritonforge"):
+        bench.benchmark_kernelbench("x", "y")
+    monkeypatch.setenv("HONE_GATEWAY", gateway.url)
+    bench.connect("")
+    assert os.environ["HONE_GATEWAY"] == gateway.url
+    assert bench.benchmark_kernelbench("x", "nothing")["correctness"] is False
