@@ -42,6 +42,7 @@ class Plain(unittest.TestCase):
                 "tasks",
                 "prompt",
                 "rollout",
+                "kernelbench",
                 "plugins",
                 "validate",
                 "new",
