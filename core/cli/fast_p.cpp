@@ -171,8 +171,8 @@ void print(Terminal& terminal, const Analysis& analysis) {
                 (analysis.not_judged == 0
                      ? ""
                      : ", " + std::to_string(analysis.not_judged) + " could not be judged"));
-  terminal.table({""}, {{{"compiled"}, {of_all(analysis.compiled, analysis)}},
-                        {{"correct"}, {of_all(analysis.correct, analysis)}}});
+  terminal.table({"", ""}, {{{"compiled"}, {of_all(analysis.compiled, analysis)}},
+                            {{"correct"}, {of_all(analysis.correct, analysis)}}});
   for (const auto& [k, chance] : analysis.pass_at_k) {
     terminal.line("pass@" + std::to_string(k) + "    " + fixed(chance, 3));
   }

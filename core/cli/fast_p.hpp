@@ -21,13 +21,14 @@ struct Problem {
 
 /// What is asked of an analysis.
 struct AnalysisRequest {
-  std::string run_name;
+  std::string run_name = {};
   std::int64_t level = 0;
   std::vector<double> thresholds = {0.0, 0.5, 0.8, 1.0, 1.5, 2.0};
-  std::vector<std::int64_t> ks;  ///< of pass@k; empty: 1, and all samples where there are several
+  std::vector<std::int64_t> ks =
+      {};  ///< of pass@k; empty: 1, and all samples where there are several
   /// Mean times of the baseline in ms by title, of KernelBench's results/timing; where given, all
   /// speedups are over these.
-  std::optional<std::map<std::string, double>> baseline_ms;
+  std::optional<std::map<std::string, double>> baseline_ms = {};
 };
 
 /// A share that may not be known yet.

@@ -95,7 +95,7 @@ def surprises(samples: dict[tuple[int, int], dict], problems: list[int]) -> list
         for sample, who, expected in ((0, "golden", "correct"), (1, "twin", "wrong")):
             said = samples.get((problem, sample), {})
             if said.get("outcome") != expected:
-                why = said.get("reason") or said.get("error") or "no result"
+                why = said.get("reason") or said.get("error") or "no reason"
                 found.append(f"problem {problem}, {who}: found {said.get('outcome')}, expected {expected}: {why}")
     return found
 
