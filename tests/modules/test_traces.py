@@ -21,7 +21,7 @@ def test_every_real_turn_has_a_task_and_code(hone, python, traces_file):
 
 
 def test_the_turns_that_no_interpreter_ends_are_judged_in_a_small_size(hone, python, traces_file, tmp_path):
-    """kernelbench_9 starts 67 million programs at its first turn, recorded as correct: the module's answers were all 0."""
+    """The first starts 67 million programs and was recorded as correct: the answers of the module were all 0."""
     trace = next(one for one in json.loads(traces_file.read_text()) if one["sample_key"] == "kernelbench_9")
     for before, after in (("batch_size = 1024", "batch_size = 64"), ("features = 8192", "features = 64")):
         assert before in trace["pytorch_code"]
