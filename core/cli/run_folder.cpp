@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kResultsBytesMax = 256u << 20;
+constexpr std::size_t kDiagnosticsMax = 2000;
 constexpr std::int64_t kIdMax = 1'000'000'000;
 
 /// Takes `before` and then a number off the front of a text.
@@ -58,6 +59,13 @@ Value speedup_value(const Speedup& speedup) {
                      {"baseline_us", speedup.baseline_us}});
 }
 
+/// A verdict in a line: of what was not built, the first of the compiler's words.
+std::string in_a_line(const std::string& outcome, const std::string& reason,
+                      const std::string& diagnostics) {
+  if (outcome != outcome_name(Outcome::kBuildFailed) || diagnostics.empty()) return reason;
+  return diagnostics.substr(0, diagnostics.find('\n'));
+}
+
 /// What the verdict of hone adds to an entry.
 void read_own_words(const Value& own, SampleResult& result) {
   const auto text = [&own](std::string_view key) {
@@ -65,7 +73,7 @@ void read_own_words(const Value& own, SampleResult& result) {
     return found != nullptr && found->is_string() ? found->as_string() : std::string();
   };
   if (!text("outcome").empty()) result.outcome = text("outcome");
-  result.reason = text("reason");
+  result.reason = in_a_line(result.outcome, text("reason"), text("diagnostics"));
   result.source_hash = text("source_sha256");
   const Value* speedup = own.find("speedup");
   const Value* value = speedup == nullptr ? nullptr : speedup->find("value");
@@ -192,12 +200,14 @@ void EvalResults::put(const Generation& generation, const std::string& source_ha
   result.compiled = was_compiled(verdict);
   result.correct = verdict.correct();
   result.outcome = std::string(outcome_name(verdict.outcome));
-  result.reason = valid_utf8(verdict.reason);
+  const std::string diagnostics = cut_end(valid_utf8(verdict.diagnostics), kDiagnosticsMax);
+  result.reason = in_a_line(result.outcome, valid_utf8(verdict.reason), diagnostics);
   result.source_hash = source_hash;
   Value own = Value::map({{"outcome", result.outcome},
                           {"stage", verdict.stage},
-                          {"reason", result.reason},
+                          {"reason", valid_utf8(verdict.reason)},
                           {"source_sha256", source_hash}});
+  if (!diagnostics.empty()) own.set("diagnostics", diagnostics);
   Value stats = Value::map();
   if (verdict.speedup) {
     result.speedup = verdict.speedup->value;

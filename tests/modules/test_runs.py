@@ -59,6 +59,9 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
         assert samples[0].keys() == {"sample_id", "compiled", "correctness", "metadata", "runtime", "runtime_stats"}
         assert samples[0]["runtime"] == -1.0
     assert written["19"][0]["metadata"]["hone"]["outcome"] == "correct"
+    unparsed = next(one for one in told["samples"] if one["problem_id"] == 20)
+    assert unparsed["reason"].startswith("submission.py:1:")  # where the mistake is, in a line
+    assert unparsed["reason"] in written["20"][0]["metadata"]["hone"]["diagnostics"]
 
     # What is there is not judged again: a result that hone would not give stays.
     written["32"][0]["metadata"]["hone"]["outcome"] = "crashed"
