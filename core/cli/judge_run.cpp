@@ -10,7 +10,6 @@
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
 #include "cli/parts.hpp"
-#include "kernel_refine/words.hpp"
 
 namespace hone {
 namespace {
@@ -162,8 +161,10 @@ class RunJudge {
       print_table();
       print(terminal_, analysis);
       if (kept_ > 0) {
-        terminal_.line(kernel_refine::count(static_cast<std::int64_t>(kept_), "sample", "samples") +
-                       " had a result and were not judged again (--again does)");
+        terminal_.line(kept_ == 1 ? "1 sample had a result and was not judged again (--again does)"
+                                  : std::to_string(kept_) +
+                                        " samples had a result and were not "
+                                        "judged again (--again does)");
       }
     }
     return faults_.empty() ? kExitOk : kExitFault;

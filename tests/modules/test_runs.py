@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,26 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
     expected = {(19, 0): "wrong", (20, 0): "build_failed", (21, 0): "correct", (32, 0): "wrong"}
     assert outcomes(told) == expected
     assert list(told["fast_p"]) == ["0.0", "1.0"]
+
+
+def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp_path):
+    problems = [19, 32, 100]
+    run_goldens.write_run(tmp_path, problems)
+    command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(SECONDS_MAX * 50):
+        if (tmp_path / "eval_results.json").exists() or killed.poll() is not None:
+            break
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait(SECONDS_MAX)
+    kept = sum(map(len, results_of(tmp_path).values()))
+    assert 1 <= kept < 2 * len(problems)
+    words = "1 sample had a result and was" if kept == 1 else f"{kept} samples had a result and were"
+    finished = hone("eval", "kernelbench/level1", tmp_path, *configured)
+    assert finished.returncode == 0, finished.stderr
+    assert f"{words} not judged again" in finished.stdout
+    assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
 
 
 def test_results_of_kernelbench_are_analysed_over_a_baseline(hone, configured, tmp_path):
