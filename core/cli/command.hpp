@@ -58,6 +58,7 @@ std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_prompt_command();
 std::unique_ptr<Command> make_rollout_command();
 std::unique_ptr<Command> make_gateway_command();
+std::unique_ptr<Command> make_kernelbench_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_validate_command();
 std::unique_ptr<Command> make_new_command();

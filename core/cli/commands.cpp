@@ -12,6 +12,7 @@ Commands make_commands() {
   commands.push_back(make_prompt_command());
   commands.push_back(make_rollout_command());
   commands.push_back(make_gateway_command());
+  commands.push_back(make_kernelbench_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_validate_command());
   commands.push_back(make_new_command());

@@ -10,7 +10,9 @@
 #include "cli/evaluate_all.hpp"
 #include "cli/golden.hpp"
 #include "cli/host.hpp"
+#include "cli/judge_run.hpp"
 #include "cli/parts.hpp"
+#include "cli/run_words.hpp"
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/words.hpp"
 
@@ -62,6 +64,7 @@ class EvalCommand : public Command {
             "hone eval softmax attempts/*.cpp               # a table",
             "hone eval softmax a.cpp b.c --json             # verdicts in full",
             "hone eval softmax answer.md                    # the code is taken from the answer",
+            "hone eval kernelbench/level1 runs/first        # a level: its table and fast_p",
             "hone eval sum kernel.cpp --reward kevin",
             "generate | hone eval sum -                     # from standard input"};
   }
@@ -74,7 +77,8 @@ class EvalCommand : public Command {
     options.texts(
         {.name = "FILES",
          .doc = "sources (.c is C, anything else C++), or a model's answers: .md, or with "
-                "a ``` fence; - is standard input",
+                "a ``` fence; - is standard input; for dataset/level1 a folder with "
+                "level_1_problem_P_sample_S_kernel.py",
          .value = "FILE",
          .required = true},
         files_);
@@ -83,6 +87,9 @@ class EvalCommand : public Command {
     options.text(
         {.name = "--reward", .doc = "the reward: a name, or a .so or .py", .value = "FILE"},
         reward_);
+    options.text(
+        {.name = "--p", .doc = "of a level: thresholds of fast_p: 0.5,0.8,1", .value = "LIST"}, p_);
+    options.flag({.name = "--again", .doc = "of a level: judge what has a result, too"}, again_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print one JSON object per file, in a list"}, json_);
   }
@@ -90,6 +97,10 @@ class EvalCommand : public Command {
   int run(Terminal& terminal) override {
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
+    const auto level = parse_level(task_);
+    if (level && files_.size() == 1 && std::filesystem::is_directory(files_[0])) {
+      return judge_level(terminal, std::move(*loaded), level->first, level->second);
+    }
     choose_reward(loaded->config, reward_);
     loaded->config.journal.path.clear();  // a server's, for episodes
     for (const std::string& file : files_) {
@@ -132,6 +143,23 @@ class EvalCommand : public Command {
       return environment.read_options(fields, task, backend);
     }
   };
+
+  int judge_level(Terminal& terminal, LoadedConfig loaded, const std::string& dataset,
+                  std::int64_t level) const {
+    RunRequest request;
+    request.folder = files_[0];
+    request.dataset = dataset;
+    request.again = again_;
+    request.json = json_;
+    request.analysis.level = level;
+    request.analysis.run_name = files_[0];
+    if (!p_.empty()) {
+      auto thresholds = parse_thresholds(p_);
+      if (!thresholds) return terminal.fail(thresholds.error().in("--p"));
+      request.analysis.thresholds = std::move(*thresholds);
+    }
+    return judge_run(terminal, std::move(loaded), request);
+  }
 
   std::string language_of(const Entry& entry, const std::vector<std::string>& languages) const {
     if (!language_.empty()) return language_;
@@ -267,10 +295,10 @@ class EvalCommand : public Command {
   }
 
   ConfigOptions config_;
-  std::string task_, language_, reward_;
+  std::string task_, language_, reward_, p_;
   std::vector<std::string> files_;
   std::vector<Entry> entries_;
-  bool json_ = false;
+  bool again_ = false, json_ = false;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/mutex.hpp"
 
@@ -15,21 +16,21 @@ constexpr std::size_t kAhead = 64;  // submissions handed over and not yet done
 struct Shared {
   Mutex mutex;
   Condition changed;
-  std::size_t done HONE_GUARDED_BY(mutex) = 0;
+  std::vector<std::size_t> done HONE_GUARDED_BY(mutex);  // and not yet seen by this thread
   std::string stage HONE_GUARDED_BY(mutex);
 };
 
-void submit(Evaluator& evaluator, const Submission& submission, Result<Verdict>& result,
-            const std::shared_ptr<Shared>& shared) {
+void submit(Evaluator& evaluator, const Submission& submission, std::size_t i,
+            Result<Verdict>& result, const std::shared_ptr<Shared>& shared) {
   const auto hear = [shared](Stage stage) {
     MutexLock lock(shared->mutex);
     shared->stage = stage_name(stage);
     shared->changed.notify_all();
   };
-  const auto take = [shared, &result](Result<Verdict> verdict) {
+  const auto take = [shared, i, &result](Result<Verdict> verdict) {
     MutexLock lock(shared->mutex);
     result = std::move(verdict);
-    ++shared->done;
+    shared->done.push_back(i);
     shared->changed.notify_all();
   };
   if (const auto queued = evaluator.submit(submission, hear, take); !queued) take(queued.error());
@@ -39,21 +40,26 @@ void submit(Evaluator& evaluator, const Submission& submission, Result<Verdict>&
 
 std::vector<Result<Verdict>> evaluate_all(Terminal& terminal, Evaluator& evaluator,
                                           const std::vector<Submission>& submissions,
-                                          std::string_view what) {
+                                          std::string_view what, const TakeResult& take) {
   const auto shared = std::make_shared<Shared>();
   std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
   std::size_t submitted = 0;
   for (std::size_t done = 0; done < submissions.size();) {
     for (; submitted < submissions.size() && submitted - done < kAhead; ++submitted) {
-      submit(evaluator, submissions[submitted], results[submitted], shared);
+      submit(evaluator, submissions[submitted], submitted, results[submitted], shared);
     }
     std::string text(what);
+    std::vector<std::size_t> finished;
     {
       MutexLock lock(shared->mutex);
-      if (shared->done == done) shared->changed.wait(shared->mutex);
-      done = shared->done;
+      if (shared->done.empty()) shared->changed.wait(shared->mutex);
+      finished = std::exchange(shared->done, {});
+      done += finished.size();
       text += std::to_string(done) + " of " + std::to_string(submissions.size()) + " done; " +
               shared->stage + "…";
+    }
+    if (take) {
+      for (const std::size_t i : finished) take(i, results[i]);
     }
     terminal.status(text);
   }

@@ -43,6 +43,7 @@ class Plain(unittest.TestCase):
                 "prompt",
                 "rollout",
                 "gateway",
+                "kernelbench",
                 "plugins",
                 "validate",
                 "new",

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 from hone import trajectories
+from hone.rollout._attempt import Attempt, Turn
+from hone.rollout._summary import fast_p
 
 from chat_stub import Body, ChatStub, Reply
 from conftest import ROOT, RealServer
@@ -206,6 +208,24 @@ def test_a_refusal_and_a_very_long_answer_are_turns(serve: Serve, real: RealServ
     errors = [turn["result"]["error"].partition(":")[0] for turn in trace["turns"]]
     assert errors == ["no_code", "build_failed"]
     assert len(trace["turns"][1]["full_completion"]) > 200_000
+
+
+def test_once_asks_for_no_second_attempt(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
+    stub = serve(lambda _, request_id: Reply("wrong"))
+    told, _ = rollout(stub.url, scripted.endpoint, tmp_path / "out.json", *ADD, "--samples", "3", "--once")
+    assert (told["finished"], told["correct"], told["tried_again"], told["answers"]) == (3, 0, 0, 3)
+
+
+def test_what_was_not_measured_makes_fast_p_unknown_and_not_0() -> None:
+    def attempt(outcome: str, speedup: float | None) -> Attempt:
+        verdict = {"outcome": outcome, "speedup": None if speedup is None else {"value": speedup}}
+        result = {"reward_valid": True, "info": {"verdict": verdict}, "terminated": True, "truncated": False}
+        return Attempt("tasks/add_relu", 0, 1, 1, turns=[Turn({"text": ""}, 0.0, result)])
+
+    measured = [attempt("correct", 1.5), attempt("wrong", None)]
+    assert [fast_p(measured, p) for p in (0.0, 1.0, 2.0)] == [0.5, 0.5, 0.0]
+    unmeasured = [*measured, attempt("correct", None)]
+    assert [fast_p(unmeasured, p) for p in (0.0, 1.0)] == [2 / 3, None]
 
 
 def test_a_wholly_failed_sample_is_queued_once_more(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:

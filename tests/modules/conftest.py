@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plugins/datasets/kernelbench"))
+sys.path.insert(0, str(ROOT / "tests/modules"))
 sys.dont_write_bytecode = True
 
 BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
@@ -54,15 +55,21 @@ def describe(python):
 
 
 @pytest.fixture(scope="session")
-def hone():
-    """hone(…) runs the binary."""
+def hone_binary():
+    """Where hone is."""
     binary = BUILD / "hone"
     if not binary.exists():
         pytest.skip(f"no hone in {BUILD}: build the preset dev, or set HONE_BUILD_DIR")
+    return str(binary)
+
+
+@pytest.fixture(scope="session")
+def hone(hone_binary):
+    """hone(…) runs the binary."""
 
     def run(*arguments):
         return subprocess.run(
-            [binary, *map(str, arguments)],
+            [hone_binary, *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=SECONDS_MAX,

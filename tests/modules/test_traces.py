@@ -20,6 +20,22 @@ def test_every_real_turn_has_a_task_and_code(hone, python, traces_file):
     assert table[1].split()[:3] == ["kernelbook_632", "1", "CompilationError"]
 
 
+def test_the_turns_that_no_interpreter_ends_are_judged_in_a_small_size(hone, python, traces_file, tmp_path):
+    """The first starts 67 million programs and was recorded as correct: the answers of the module were all 0."""
+    trace = next(one for one in json.loads(traces_file.read_text()) if one["sample_key"] == "kernelbench_9")
+    for before, after in (("batch_size = 1024", "batch_size = 64"), ("features = 8192", "features = 64")):
+        assert before in trace["pytorch_code"]
+        trace["pytorch_code"] = trace["pytorch_code"].replace(before, after)
+    file = tmp_path / "small.json"
+    file.write_text(json.dumps([trace]))
+    judged = traces(hone, file, python, "--set", f"cpu.python={python}", "--json")
+    assert judged.returncode == 1, judged.stderr
+    turns = json.loads(judged.stdout)
+    assert [turn["recorded"]["correct"] for turn in turns] == [True, False, False, False]
+    assert [turn["verdict"]["outcome"] for turn in turns] == ["crashed"] * 4
+    assert {turn["verdict"]["signal"] for turn in turns} == {"SIGSEGV"}  # read or write beyond their tensors
+
+
 def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, python, tmp_path):
     module = "import torch\nclass A(torch.nn.Module):\n    def forward(self, x):\n        return 1\n"
     inputs = "def get_inputs():\n    return [torch.rand(2)]\n"

@@ -83,6 +83,7 @@ def _settings(given: argparse.Namespace) -> Settings:
         datasets=tuple(datasets),
         seed=given.seed,
         samples=given.samples,
+        once=given.once,
         multi_turn=given.multi_turn,
         max_turns=given.max_turns or DEFAULT_TURNS,
         batch_size=given.batch_size,
@@ -188,6 +189,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     add("--kernelbook-samples", type=int, default=0, metavar="N", help="N tasks of kernelbook")
     add("--seed", type=int, help="draws the N; without it they are the first")
     add("--samples", type=_count, default=1, metavar="N", help="of each task (1)")
+    add("--once", action="store_true", help="no second attempt at a sample that failed wholly")
     add("--multi-turn", action="store_true", help="have feedback answered")
     add("--max-turns", type=_count, metavar="N", help=f"with --multi-turn ({DEFAULT_TURNS})")
     add("--prompt", choices=("zero_shot", "few_shot"), help="the form of the prompt")

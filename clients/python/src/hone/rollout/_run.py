@@ -152,9 +152,10 @@ class _Rollout:
                 self.progress.counted(attempt, before=True)
         return left
 
-    @staticmethod
-    def _deserves_another(attempt: Attempt) -> bool:
+    def _deserves_another(self, attempt: Attempt) -> bool:
         """A wholly failed sample is queued once more."""
+        if self._settings.once:
+            return False
         return attempt.failed_wholly and attempt.number == 1 and not attempt.refusal
 
     def _record(self, attempt: Attempt, event: Event) -> None:

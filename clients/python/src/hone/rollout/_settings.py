@@ -34,6 +34,7 @@ class Settings:
         datasets: Name of a dataset and how many of its tasks; None for all.
         seed: Draws these tasks; None takes the first.
         samples: Of each task.
+        once: Whether a sample that failed wholly gets no second attempt.
         multi_turn: Whether feedback is answered.
         max_turns: At most, with ``multi_turn``.
         batch_size: Samples under way at once.
@@ -62,6 +63,7 @@ class Settings:
     datasets: tuple[tuple[str, int | None], ...] = ()
     seed: int | None = None
     samples: int = 1
+    once: bool = False
     multi_turn: bool = False
     max_turns: int = DEFAULT_TURNS
     batch_size: int = 8
@@ -95,6 +97,7 @@ class Settings:
             "datasets": [list(one) for one in self.datasets],
             "seed": self.seed,
             "samples": self.samples,
+            **({"once": True} if self.once else {}),
             "turns": self.turns,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,

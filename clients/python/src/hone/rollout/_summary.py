@@ -17,13 +17,19 @@ def fast_p(attempts: Sequence[Attempt], p: float) -> float | None:
     """The share of samples whose best answer is right and more than p times as fast.
 
     fast_0 is the share of right ones. Samples without a score, through a fault of the machine, do
-    not count; None where there are no others.
+    not count; None where there are no others, and for p > 0 where a right one was not measured.
     """
     scored = [one for one in attempts if one.reason is not None and one.reason != "fault"]
     if not scored:
         return None
+    if p > 0.0 and any(_unmeasured(one) for one in scored):
+        return None
     good = sum(one.best is not None and (p == 0.0 or one.best.speedup > p) for one in scored)
     return good / len(scored)
+
+
+def _unmeasured(attempt: Attempt) -> bool:
+    return attempt.best is not None and not attempt.best.speedup > 0.0
 
 
 def tokens_of(attempts: Iterable[Attempt]) -> tuple[int, int]:
@@ -59,6 +65,7 @@ def summary(
         "samples": len(counted),
         "finished": len(over),
         "correct": sum(one.best is not None for one in over),
+        "not_measured": sum(_unmeasured(one) for one in over),
         "unscored": sum(one.reason == "fault" for one in over),
         "tried_again": len(every) - len(counted),
         "answers": sum(len(one.turns) for one in every),
@@ -82,6 +89,7 @@ def words(told: dict[str, Any]) -> str:
     unfinished = told["samples"] - told["finished"]
     lines = [
         f"{told['finished']} of {told['samples']} samples finished, {told['correct']} correct"
+        + (f", {told['not_measured']} of them not measured" if told["not_measured"] else "")
         + (f", {told['unscored']} not scored" if told["unscored"] else "")
         + (f", {unfinished} to go: the same command goes on" if unfinished else "")
     ]

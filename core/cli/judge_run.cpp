@@ -1,0 +1,295 @@
+// A result is on the disk before the next one is waited for: what is interrupted goes on.
+#include "cli/judge_run.hpp"
+
+#include <algorithm>
+
+#include "base/crypto.hpp"
+#include "base/files.hpp"
+#include "base/nearest.hpp"
+#include "base/utf8.hpp"
+#include "cli/evaluate_all.hpp"
+#include "cli/host.hpp"
+#include "cli/parts.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 64u << 20;
+constexpr std::size_t kReasonMax = 100;  // of a table's cell; the results have all of it
+
+/// Of one generation: what is waited for.
+struct Waiting {
+  const Generation* generation;
+  std::string source_hash;
+};
+
+class RunJudge {
+ public:
+  RunJudge(Terminal& terminal, const RunRequest& request)
+      : terminal_(terminal), request_(request) {}
+
+  int run(LoadedConfig loaded) {
+    const Status done = request_.judge ? judge(std::move(loaded)) : read(loaded);
+    if (!done) return terminal_.fail(done.error(), next_step(done.error()));
+    return report();
+  }
+
+ private:
+  /// What there is: generations, results and the level's problems.
+  Status open(const Catalog& catalog, const std::string& dataset) {
+    HONE_ASSIGN(problems_, problems_of(catalog, dataset, request_.analysis.level));
+    HONE_ASSIGN(results_, EvalResults::read(request_.folder / "eval_results.json"));
+    return {};
+  }
+
+  Status read(const LoadedConfig& loaded) {
+    HONE_ASSIGN(const std::string dataset, kernelbench_dataset(loaded.config, request_.dataset));
+    const auto registry = open_registry(loaded.config);
+    HONE_ASSIGN(const auto catalog, open_catalog(loaded.config, *registry));
+    HONE_TRY(open(*catalog, dataset));
+    if (results_->all().empty()) {
+      return not_found((request_.folder / "eval_results.json").string() +
+                       ": found no results, expected those of: hone kernelbench eval");
+    }
+    return {};
+  }
+
+  Status judge(LoadedConfig loaded) {
+    loaded.config.journal.path.clear();  // a server's, for episodes
+    HONE_ASSIGN(const std::string dataset, kernelbench_dataset(loaded.config, request_.dataset));
+    HONE_ASSIGN(generations_, list_generations(request_.folder, request_.analysis.level));
+    std::erase_if(generations_, [this](const Generation& one) {
+      return !request_.wants(one.problem) ||
+             (request_.samples > 0 && one.sample >= request_.samples);
+    });
+    HONE_ASSIGN(const auto environment, open_kernel_refine(loaded.config));
+    const std::string backend = loaded.config.backend;
+    HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {
+                  terminal_.status(std::string(what) + "…");
+                }));
+    HONE_TRY(open(host->catalog(), dataset));
+    HONE_ASSIGN(const std::vector<Submission> submissions,
+                prepare(host->catalog(), backend, *environment));
+    Status written;
+    evaluate_all(terminal_, host->evaluator(), submissions, request_.folder.string() + ": ",
+                 [&](std::size_t i, const Result<Verdict>& result) {
+                   take(*waiting_[i].generation, waiting_[i].source_hash, result);
+                   if (const Status kept = results_->write(); !kept) written = kept;
+                 });
+    return written;
+  }
+
+  /// A verdict is a result; a fault is none, and the generation is judged the next time.
+  void take(const Generation& generation, const std::string& source_hash,
+            const Result<Verdict>& result) {
+    if (result) {
+      results_->put(generation, source_hash, *result);
+    } else {
+      faults_[{generation.problem, generation.sample}] = result.error().message;
+    }
+  }
+
+  Result<std::vector<Submission>> prepare(const Catalog& catalog, const std::string& backend,
+                                          const Environment& environment) {
+    std::vector<Submission> submissions;
+    const std::uint64_t seed = random_u64();  // one for all, so that all are asked the same
+    bool changed = false;
+    for (const Generation& generation : generations_) {
+      const auto problem =
+          std::find_if(problems_.begin(), problems_.end(),
+                       [&](const Problem& one) { return one.number == generation.problem; });
+      if (problem == problems_.end()) {
+        return invalid_argument(generation.file.string() + ": level " +
+                                std::to_string(request_.analysis.level) + " has no problem " +
+                                std::to_string(generation.problem));
+      }
+      HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
+      const std::string hash = sha256_hex(source);
+      if (!request_.again && results_->has(generation, hash)) {
+        ++kept_;
+        continue;
+      }
+      terminal_.status("reading " + problem->task_id + "…");
+      const auto task = catalog.find_for(backend, problem->task_id);
+      if (!task) {
+        take(generation, hash, task.error());
+        continue;
+      }
+      const Value options = Value::map({{"max_turns", 1}});
+      Fields fields(options, "options");
+      const auto settings = environment.read_options(fields, **task, backend);
+      auto prepared =
+          environment.prepare({**task, backend, *settings, {}, 0}, Value::map({{"code", source}}));
+      if (!prepared) {
+        take(generation, hash, prepared.error());
+      } else if (const Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
+        take(generation, hash, *verdict);
+        changed = true;
+      } else {
+        Candidate& candidate = std::get<Candidate>(*prepared);
+        submissions.push_back({.task = *task,
+                               .backend = backend,
+                               .language = std::move(candidate.language),
+                               .source = std::move(candidate.source),
+                               .client = "eval",
+                               .episode = generation.file.string(),
+                               .group = problem->task_id,
+                               .seed = seed});
+        waiting_.push_back({&generation, hash});
+      }
+    }
+    if (changed) HONE_TRY(results_->write());
+    return submissions;
+  }
+
+  int report() const {
+    std::set<std::int64_t> not_judged;
+    for (const auto& [key, message] : faults_) {
+      if (key.second == 0) not_judged.insert(key.first);
+    }
+    const Analysis analysis = analyse(request_.analysis, problems_, *results_, not_judged);
+    Value told = to_value(analysis);
+    told.set("samples", samples());
+    if (!request_.output.empty()) {
+      if (const Status kept = write_file(request_.output, to_json(told, 2) + "\n"); !kept) {
+        return terminal_.fail(kept.error());
+      }
+    }
+    if (request_.json) {
+      terminal_.json(told, 2);
+    } else {
+      print_table();
+      print(terminal_, analysis);
+      if (kept_ > 0) {
+        terminal_.line(kept_ == 1 ? "1 sample had a result and was not judged again (--again does)"
+                                  : std::to_string(kept_) +
+                                        " samples had a result and were not "
+                                        "judged again (--again does)");
+      }
+    }
+    return faults_.empty() ? kExitOk : kExitFault;
+  }
+
+  Value samples() const {
+    Value listed = Value::array();
+    for (const Problem& problem : problems_) {
+      for (const SampleResult* result : results_->all()) {
+        if (result->problem != problem.number) continue;
+        if (faults_.contains({result->problem, result->sample})) continue;
+        const auto speedup = speedup_of(request_.analysis, problem, *result);
+        listed.push(Value::map({{"problem_id", problem.number},
+                                {"sample_id", result->sample},
+                                {"name", problem.title},
+                                {"outcome", result->outcome},
+                                {"compiled", result->compiled},
+                                {"correctness", result->correct},
+                                {"speedup", speedup ? Value(*speedup) : Value()},
+                                {"reason", result->reason}}));
+      }
+      for (const auto& [key, message] : faults_) {
+        if (key.first != problem.number) continue;
+        listed.push(Value::map({{"problem_id", problem.number},
+                                {"sample_id", key.second},
+                                {"name", problem.title},
+                                {"outcome", Value()},
+                                {"error", message}}));
+      }
+    }
+    return listed;
+  }
+
+  void print_table() const {
+    const auto text = [](const Value& sample, std::string_view key) {
+      const Value* found = sample.find(key);
+      return found != nullptr && found->is_string() ? found->as_string() : std::string();
+    };
+    std::vector<Row> rows;
+    const Value listed = samples();
+    for (const Value& sample : listed.as_array()) {
+      const std::string outcome = text(sample, "outcome");
+      const bool correct = outcome == "correct";
+      const Value* speedup = sample.find("speedup");
+      const bool measured = speedup != nullptr && speedup->is_number();
+      rows.push_back(
+          {{std::to_string(sample.find("problem_id")->as_int()), Colour::kPlain, true},
+           {text(sample, "name"), Colour::kBold},
+           {std::to_string(sample.find("sample_id")->as_int()), Colour::kPlain, true},
+           {outcome.empty() ? "not judged" : outcome, outcome.empty() ? Colour::kYellow
+                                                      : correct       ? Colour::kGreen
+                                                                      : Colour::kRed},
+           {measured  ? short_number(speedup->as_double()) + "×"
+            : correct ? "not measured"
+                      : "",
+            Colour::kPlain, true},
+           {cut_end(correct ? "" : text(sample, "reason") + text(sample, "error"), kReasonMax)}});
+    }
+    terminal_.table({"problem", "name", "sample", "outcome", "speedup", "why"}, rows);
+    terminal_.line();
+  }
+
+  Terminal& terminal_;
+  const RunRequest& request_;
+  std::vector<Problem> problems_;
+  std::vector<Generation> generations_;  // fixed once read: waiting_ points into it
+  std::optional<EvalResults> results_;
+  std::vector<Waiting> waiting_;  // beside the submissions
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> faults_;
+  std::size_t kept_ = 0;
+};
+
+}  // namespace
+
+bool RunRequest::wants(std::int64_t problem) const {
+  if (!problems.empty()) {
+    return std::find(problems.begin(), problems.end(), problem) != problems.end();
+  }
+  return !subset || (subset->first <= problem && problem <= subset->second);
+}
+
+int judge_run(Terminal& terminal, LoadedConfig loaded, const RunRequest& request) {
+  return RunJudge(terminal, request).run(std::move(loaded));
+}
+
+Result<std::string> kernelbench_dataset(const Config& config, const std::string& wanted) {
+  std::vector<std::string> names, found;
+  for (const DatasetConfig& dataset : config.datasets) {
+    names.push_back(dataset.name);
+    if (wanted.empty() ? dataset.plugin == "kernelbench" : dataset.name == wanted) {
+      found.push_back(dataset.name);
+    }
+  }
+  if (found.size() == 1) return found[0];
+  if (!wanted.empty() && wanted != "kernelbench") {
+    return not_found(unknown_name("dataset", wanted, names));
+  }
+  return not_found("found " + std::to_string(found.size()) +
+                   " datasets of the plugin kernelbench, expected one; say where its data lies: "
+                   "--set 'datasets=[{name: kernelbench, plugin: kernelbench, config: {path: "
+                   "FOLDER}}]', or the same in a file for -c");
+}
+
+Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::string& dataset,
+                                         std::int64_t level) {
+  HONE_ASSIGN(const auto tasks, catalog.list(""));
+  const std::string before = "level" + std::to_string(level) + "/";
+  std::vector<Problem> problems;
+  for (const TaskSummary* task : tasks) {
+    const std::string& id = task->entry.id;
+    if (task->dataset != dataset || !id.starts_with(before)) continue;
+    const std::string number = id.substr(before.size());
+    if (number.empty() || number.size() > 9 ||
+        number.find_first_not_of("0123456789") != std::string::npos) {
+      continue;
+    }
+    problems.push_back({std::stoll(number), task->entry.title, task->full_id()});
+  }
+  if (problems.empty()) {
+    return not_found("the dataset '" + dataset + "' has no problem of level " +
+                     std::to_string(level));
+  }
+  std::sort(problems.begin(), problems.end(),
+            [](const Problem& a, const Problem& b) { return a.number < b.number; });
+  return problems;
+}
+
+}  // namespace hone

@@ -1,0 +1,71 @@
+// A run as KernelBench keeps it: a folder of generations, and eval_results.json beside them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// One sample of a problem: level_1_problem_19_sample_0_kernel.py.
+struct Generation {
+  std::int64_t problem = 0, sample = 0;
+  std::filesystem::path file;
+};
+
+std::string generation_name(std::int64_t level, std::int64_t problem, std::int64_t sample);
+
+/// Those of a level in a folder, by problem and sample. Other files are passed over; a folder
+/// without one says which levels it has.
+Result<std::vector<Generation>> list_generations(const std::filesystem::path& folder,
+                                                 std::int64_t level);
+
+/// What the results say of one sample.
+struct SampleResult {
+  std::int64_t problem = 0, sample = 0;
+  bool compiled = false, correct = false;
+  std::string outcome, reason;       ///< hone's words; of other results what follows from both
+  std::optional<double> runtime_ms;  ///< of the submission, where it was measured
+  std::optional<double> speedup;     ///< over the baseline that hone measured beside it
+  std::string source_hash;           ///< of the generation, where hone judged it
+};
+
+/// eval_results.json: by problem a list of samples, each with sample_id, compiled, correctness,
+/// metadata, runtime (ms, -1 where not measured) and runtime_stats. What is said of hone's verdict
+/// besides stands in metadata.hone; whatever else a file holds stays in it.
+class EvalResults {
+ public:
+  /// A file that is not there is empty.
+  static Result<EvalResults> read(const std::filesystem::path& file);
+
+  const SampleResult* find(std::int64_t problem, std::int64_t sample) const;
+  /// In the order of problems and samples.
+  std::vector<const SampleResult*> all() const;
+  /// Whether nothing is left to judge of a generation: one that was judged by others, or by hone
+  /// with this very source.
+  bool has(const Generation& generation, const std::string& source_hash) const;
+
+  /// Puts a verdict in the place of what is said of the sample.
+  void put(const Generation& generation, const std::string& source_hash, const Verdict& verdict);
+  Status write() const;
+
+ private:
+  struct Entry {
+    SampleResult result;
+    Value written;
+  };
+  explicit EvalResults(std::filesystem::path file) : file_(std::move(file)) {}
+  Status take(const std::string& problem, const Value& samples);
+
+  std::filesystem::path file_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Entry> entries_;  // by problem and sample
+};
+
+}  // namespace hone

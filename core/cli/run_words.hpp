@@ -1,0 +1,49 @@
+// KernelBench's command lines: level=1 problem_id=19, as its scripts take them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// "0.5,0.8,1": thresholds of fast_p.
+Result<std::vector<double>> parse_thresholds(std::string_view text);
+/// "kernelbench/level1" or "level1": a dataset, which may be empty, and a level.
+std::optional<std::pair<std::string, std::int64_t>> parse_level(std::string_view text);
+
+/// Words NAME=VALUE. A reader asks for those it knows, then finish() complains about the others;
+/// the first mistake is kept and a getter that fails returns its fallback.
+///
+///   Words words(given, "eval");
+///   const std::int64_t level = words.integer("level", 0);
+///   HONE_TRY(words.finish());
+class Words {
+ public:
+  Words(const std::vector<std::string>& given, std::string action);
+
+  bool has(const std::string& name) const { return given_.contains(name); }
+  std::string text(const std::string& name, std::string fallback);
+  std::int64_t integer(const std::string& name, std::int64_t fallback);
+  std::vector<std::int64_t> integers(const std::string& name);  ///< "[1, 5]", "(1,5)" or "1,5"
+  /// Complains where it is not there.
+  void require(const std::string& name, std::string_view what);
+  void mistake(std::string message);
+
+  /// Words of KernelBench's that have no effect here, of those that were given.
+  std::vector<std::string> without_effect();
+  Status finish();
+
+ private:
+  std::string action_;
+  std::map<std::string, std::string> given_;
+  std::vector<std::string> asked_;
+  std::optional<Error> error_;
+};
+
+}  // namespace hone

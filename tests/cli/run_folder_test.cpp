@@ -1,0 +1,133 @@
+// Runs as KernelBench keeps them: names of generations, eval_results.json of its own and of hone's.
+#include "cli/run_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "base/scratch_folder.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = ScratchFolder::make();
+    ASSERT_TRUE(made.ok());
+    scratch_ = std::make_unique<ScratchFolder>(std::move(*made));
+    folder_ = scratch_->path();
+  }
+  void put(const std::string& name, const std::string& text = "") {
+    ASSERT_TRUE(write_file(folder_ / name, text).ok());
+  }
+  std::string mistake(const std::string& text) {
+    put("eval_results.json", text);
+    const auto read = EvalResults::read(folder_ / "eval_results.json");
+    EXPECT_FALSE(read.ok()) << text;
+    return read ? "" : read.error().message.substr((folder_ / "eval_results.json").string().size());
+  }
+
+  std::unique_ptr<ScratchFolder> scratch_;
+  fs::path folder_;
+};
+
+Verdict verdict(Outcome outcome, const std::string& stage) {
+  Verdict made;
+  made.outcome = outcome;
+  made.stage = stage;
+  made.reason = "because";
+  made.fingerprint = "a machine";
+  return made;
+}
+
+TEST_F(RunFolder, ListsTheGenerationsOfALevel) {
+  for (const char* name :
+       {"level_1_problem_19_sample_1_kernel.py", "level_1_problem_19_sample_0_kernel.py",
+        "level_1_problem_2_sample_0_kernel.py", "level_2_problem_1_sample_0_kernel.py",
+        "level_1_problem_x_sample_0_kernel.py", "level_1_problem_3_sample_0_kernel.py.bak",
+        "level_1_problem_3_sample_-1_kernel.py", "level_1_problem_3_sample_0_prompt.txt",
+        "level_1_problem_99999999999_sample_0_kernel.py"}) {
+    put(name);
+  }
+  const auto found = list_generations(folder_, 1);
+  ASSERT_TRUE(found.ok());
+  std::vector<std::pair<std::int64_t, std::int64_t>> ids;
+  for (const Generation& one : *found) ids.emplace_back(one.problem, one.sample);
+  EXPECT_EQ(ids, (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 0}, {19, 0}, {19, 1}}));
+  EXPECT_EQ(found->at(0).file.filename(), generation_name(1, 2, 0));
+  EXPECT_EQ(list_generations(folder_, 3).error().message,
+            folder_.string() +
+                ": found no generation of level 3, only of 1, 2; expected files such as "
+                "level_3_problem_1_sample_0_kernel.py");
+  EXPECT_EQ(list_generations(folder_ / "no", 1).error().code, Code::kNotFound);
+}
+
+TEST_F(RunFolder, ReadsResultsOfOthersAndKeepsAllOfThem) {
+  put("eval_results.json",
+      R"({"19": [{"sample_id": 0, "compiled": true, "correctness": true,
+                  "metadata": {"hardware": "H", "odd": [1, null]}, "runtime": 0.5,
+                  "runtime_stats": {"mean": 0.5}}],
+          "2": [{"sample_id": 3, "compiled": true, "correctness": false, "metadata": {},
+                 "runtime": -1.0, "runtime_stats": {}}]})");
+  auto results = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(results.ok()) << results.error().message;
+  ASSERT_NE(results->find(19, 0), nullptr);
+  EXPECT_EQ(results->find(19, 0)->runtime_ms, 0.5);
+  EXPECT_EQ(results->find(19, 0)->outcome, "correct");
+  EXPECT_EQ(results->find(2, 3)->runtime_ms, std::nullopt);
+  EXPECT_EQ(results->find(2, 3)->outcome, "wrong");
+  EXPECT_EQ(results->find(2, 0), nullptr);
+  EXPECT_TRUE(results->has({19, 0, {}}, "any source")) << "judged by others: nobody knows of what";
+
+  results->put({2, 0, {}}, "abc", verdict(Outcome::kCrashed, "check"));
+  ASSERT_TRUE(results->write().ok());
+  const auto written = from_json(*read_file(folder_ / "eval_results.json"));
+  ASSERT_TRUE(written.ok());
+  EXPECT_EQ(written->as_map().front().first, "2") << "in the order of numbers";
+  EXPECT_EQ(written->find("2")->as_array().size(), 2u);
+  EXPECT_EQ(to_json(*written->find("19")->as_array()[0].find("metadata")->find("odd")), "[1,null]");
+}
+
+TEST_F(RunFolder, WritesVerdictsInKernelBenchsWords) {
+  auto results = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(results.ok());
+  Verdict fast = verdict(Outcome::kCorrect, "done");
+  fast.speedup.emplace();
+  fast.speedup->value = 2;
+  fast.speedup->time_us = 1500;
+  results->put({1, 0, {}}, "one", fast);
+  results->put({2, 0, {}}, "two", verdict(Outcome::kBuildFailed, "build"));
+  results->put({3, 0, {}}, "three", verdict(Outcome::kCrashed, "load"));
+  results->put({4, 0, {}}, "four", verdict(Outcome::kTimedOut, "check"));
+  ASSERT_TRUE(results->write().ok());
+  const auto again = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->find(1, 0)->runtime_ms, 1.5);
+  EXPECT_EQ(again->find(1, 0)->speedup, 2);
+  std::vector<bool> compiled;
+  for (const SampleResult* one : again->all()) compiled.push_back(one->compiled);
+  EXPECT_EQ(compiled, (std::vector<bool>{true, false, false, true}));
+  EXPECT_EQ(again->find(4, 0)->outcome, "timed_out");
+  EXPECT_EQ(again->find(4, 0)->reason, "because");
+  EXPECT_TRUE(again->has({4, 0, {}}, "four"));
+  EXPECT_FALSE(again->has({4, 0, {}}, "another source"));
+  EXPECT_FALSE(again->has({5, 0, {}}, "five"));
+}
+
+TEST_F(RunFolder, SaysWhatIsWrongInAFile) {
+  EXPECT_EQ(mistake("[]"), ": found array, expected a JSON object with problems' numbers for keys");
+  EXPECT_EQ(mistake(R"({"x": []})"), ": found the key 'x', expected a problem's number");
+  EXPECT_EQ(mistake(R"({"1": {}})"), ": 1: found map, expected a list of samples");
+  EXPECT_EQ(mistake(R"({"1": [7]})"),
+            ": 1: found int, expected a sample with sample_id, compiled and correctness");
+  EXPECT_NE(
+      mistake(R"({"1": [{"sample_id": 0, "compiled": 1, "correctness": true}]})").find("compiled"),
+      std::string::npos);
+  const std::string sample = R"({"sample_id": 0, "compiled": true, "correctness": true})";
+  EXPECT_EQ(mistake("{\"1\": [" + sample + "," + sample + "]}"), ": 1: found sample_id 0 twice");
+}
+
+}  // namespace
+}  // namespace hone

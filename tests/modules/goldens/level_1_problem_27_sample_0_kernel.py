@@ -1,0 +1,21 @@
+"""27_SELU: one pass over the elements."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def selu(x_at, y_at, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_at + at, mask=at < count)
+    y = 1.0507009873554805 * tl.where(x > 0, x, 1.6732632423543772 * (tl.exp(x) - 1))
+    tl.store(y_at + at, y, mask=at < count)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        block = 1024 if x.is_cuda else 65536  # an interpreter pays for each program
+        selu[(triton.cdiv(x.numel(), block),)](x, y, x.numel(), block)
+        return y

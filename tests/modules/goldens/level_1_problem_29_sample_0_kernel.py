@@ -1,0 +1,21 @@
+"""29_Softplus: one pass over the elements."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def softplus(x_at, y_at, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_at + at, mask=at < count)
+    y = tl.maximum(x, 0.0) + tl.log(1 + tl.exp(-tl.abs(x)))
+    tl.store(y_at + at, y, mask=at < count)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        block = 1024 if x.is_cuda else 65536  # an interpreter pays for each program
+        softplus[(triton.cdiv(x.numel(), block),)](x, y, x.numel(), block)
+        return y

@@ -1,0 +1,208 @@
+"""Runs of KernelBench's: judged, gone on with, analysed and generated, in its files and its words."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import run_goldens
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients"))
+from chat_stub import ChatStub, Reply
+
+SECONDS_MAX = 300
+
+
+@pytest.fixture
+def configured(python, kernelbench_data):
+    return run_goldens.dataset_options(kernelbench_data, python)
+
+
+def generation(folder, problem, sample=0):
+    return folder / f"level_1_problem_{problem}_sample_{sample}_kernel.py"
+
+
+def write_run(folder):
+    """Right, wrong, and one that is no Python; a generation of another level is passed over."""
+    folder.mkdir(parents=True)
+    shutil.copy(run_goldens.golden_file(19), generation(folder, 19))
+    generation(folder, 32).write_text(run_goldens.twin_of(32))
+    generation(folder, 20).write_text("class ModelNew(\n")
+    (folder / "level_2_problem_1_sample_0_kernel.py").write_text("")
+
+
+def outcomes(told):
+    return {(one["problem_id"], one["sample_id"]): one["outcome"] for one in told["samples"]}
+
+
+def results_of(folder):
+    return json.loads((folder / "eval_results.json").read_text())
+
+
+def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
+    run = tmp_path / "runs/first"
+    write_run(run)
+    words = ("level=1", "run_name=first", f"runs_dir={tmp_path / 'runs'}")
+    judged = hone("kernelbench", "eval", *words, "--json", *configured)
+    assert judged.returncode == 0, judged.stderr
+    told = json.loads(judged.stdout)
+    assert outcomes(told) == {(19, 0): "correct", (20, 0): "build_failed", (32, 0): "wrong"}
+    assert (told["total_count"], told["total_eval"], told["compiled_count"], told["correct_count"]) == (100, 3, 2, 1)
+    assert told["fast_p"] == {"0.0": 0.01, "0.5": None, "0.8": None, "1.0": None, "1.5": None, "2.0": None}
+    assert told["fast_p_bounds"]["1.0"] == [0.0, 0.01]
+    written = results_of(run)
+    assert list(written) == ["19", "20", "32"]
+    for samples in written.values():  # what KernelBench's own analysis reads of it
+        assert samples[0].keys() == {"sample_id", "compiled", "correctness", "metadata", "runtime", "runtime_stats"}
+        assert samples[0]["runtime"] == -1.0
+    assert written["19"][0]["metadata"]["hone"]["outcome"] == "correct"
+    unparsed = next(one for one in told["samples"] if one["problem_id"] == 20)
+    assert unparsed["reason"].startswith("submission.py:1:")  # where the mistake is, in a line
+    assert unparsed["reason"] in written["20"][0]["metadata"]["hone"]["diagnostics"]
+
+    # What is there is not judged again: a result that hone would not give stays.
+    written["32"][0]["metadata"]["hone"]["outcome"] = "crashed"
+    written["20"][0] = {
+        "sample_id": 0,
+        "compiled": True,
+        "correctness": True,
+        "metadata": {"theirs": 1},
+        "runtime": 2.0,
+    }
+    (run / "eval_results.json").write_text(json.dumps(written))
+    generation(run, 19).write_text(run_goldens.twin_of(19))  # another source: it is
+    generation(run, 21).write_text(run_goldens.golden_file(21).read_text())
+    table = hone("kernelbench", "eval", *words, *configured)
+    assert table.returncode == 0, table.stderr
+    assert "2 samples had a result and were not judged again" in table.stdout
+    lines = [line.split() for line in table.stdout.splitlines()]
+    assert ["19", "19_ReLU", "0", "wrong"] in [line[:4] for line in lines]
+    assert ["20", "20_LeakyReLU", "0", "correct", "not", "measured"] in lines
+    assert ["32", "32_HardTanh", "0", "crashed"] in [line[:4] for line in lines]
+    assert ["0.0", "0.020"] in lines
+    assert ["1.0", "unknown:", "0.000", "to", "0.020"] in lines
+    assert results_of(run)["20"][0]["metadata"] == {"theirs": 1}
+
+    again = hone("eval", "kernelbench/level1", run, "--again", "--p", "0,1", "--json", *configured)
+    told = json.loads(again.stdout)
+    expected = {(19, 0): "wrong", (20, 0): "build_failed", (21, 0): "correct", (32, 0): "wrong"}
+    assert outcomes(told) == expected
+    assert list(told["fast_p"]) == ["0.0", "1.0"]
+
+
+def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp_path):
+    problems = [19, 32, 100]
+    run_goldens.write_run(tmp_path, problems)
+    command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(SECONDS_MAX * 50):
+        if (tmp_path / "eval_results.json").exists() or killed.poll() is not None:
+            break
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait(SECONDS_MAX)
+    kept = sum(map(len, results_of(tmp_path).values()))
+    assert 1 <= kept < 2 * len(problems)
+    words = "1 sample had a result and was" if kept == 1 else f"{kept} samples had a result and were"
+    finished = hone("eval", "kernelbench/level1", tmp_path, *configured)
+    assert finished.returncode == 0, finished.stderr
+    assert f"{words} not judged again" in finished.stdout
+    assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
+
+
+def test_results_of_kernelbench_are_analysed_over_a_baseline(hone, configured, tmp_path):
+    run = tmp_path / "runs/theirs"
+    run.mkdir(parents=True)
+    entry = {"compiled": True, "metadata": {}, "runtime_stats": {}}
+    results = {
+        "19": [{**entry, "sample_id": 0, "correctness": True, "runtime": 1.0}],
+        "20": [{**entry, "sample_id": 0, "correctness": True, "runtime": 4.0}],
+        "21": [{**entry, "sample_id": 0, "correctness": False, "runtime": 0.1}],
+    }
+    (run / "eval_results.json").write_text(json.dumps(results))
+    baseline = {"level1": {name: {"mean": 2.0} for name in ("19_ReLU.py", "20_LeakyReLU.py", "21_Sigmoid.py")}}
+    (tmp_path / "baseline.json").write_text(json.dumps(baseline))
+    words = (
+        "run_name=theirs",
+        "level=1",
+        f"eval_results_dir={tmp_path / 'runs'}",
+        f"baseline_file={tmp_path / 'baseline.json'}",
+    )
+    output = tmp_path / "analysis.json"
+    analysed = hone("kernelbench", "analyse", *words, f"output_file={output}", *configured)
+    assert analysed.returncode == 0, analysed.stderr
+    told = json.loads(output.read_text())
+    assert told["fast_p"] == {"0.0": 0.02, "0.5": 0.01, "0.8": 0.01, "1.0": 0.01, "1.5": 0.01, "2.0": 0.0}
+    assert told["geo_mean_speedup"] == pytest.approx(1.0)
+    assert told["median_speedup"] == pytest.approx(1.25)
+    assert "speedup of correct samples: median 1.25" in analysed.stdout
+
+
+def test_mistakes_say_what_to_do(hone, configured, tmp_path):
+    def said(*words):
+        ran = hone("kernelbench", *words, *configured)
+        assert ran.returncode == 2, ran.stdout
+        return ran.stderr.splitlines()[0]
+
+    empty = (f"runs_dir={tmp_path}", "run_name=none")
+    assert said("eval", "level=1") == (
+        "hone: kernelbench eval: found no run_name, expected the name of a folder in runs_dir"
+    )
+    assert said("eval", "level=1", *empty) == f"hone: {tmp_path}/none: No such file or directory"
+    assert said("eval", "level=1", "precision=bf16", *empty).startswith(
+        "hone: kernelbench eval: precision: found 'bf16'"
+    )
+    assert said("analyse", "level=1", *empty).startswith(f"hone: {tmp_path}/none/eval_results.json: found no results")
+    assert said("generate", "level=1", *empty).startswith(
+        "hone: kernelbench generate: found no endpoint, expected url="
+    )
+    unknown = said("generate", "level=1", "problem_id=101", "url=http://127.0.0.1:1/v1", *empty)
+    assert unknown == "hone: level 1 has the problems 1 to 100; found others asked for"
+    (tmp_path / "none").mkdir()
+    generation(tmp_path / "none", 101).write_text("")
+    assert said("eval", "level=1", *empty).endswith("_kernel.py: level 1 has no problem 101")
+    bare = hone("kernelbench", "eval", "level=1", *empty)
+    assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where")
+
+
+def test_a_problem_is_generated_and_judged_and_nothing_asked_twice(hone_binary, configured, tmp_path):
+    pytest.importorskip("hone.rollout", reason="the client is not installed: tests/clients/run --prepare")
+    right = f"<think>Hm.</think>Here:\n```python\n{run_goldens.golden_file(19).read_text()}```\n"
+    answers = [right, "I cannot.", right.replace("tl.maximum(x, 0.0)", "tl.abs(x)")]
+    asked = []
+
+    def answer(body, request_id):
+        asked.append(request_id)
+        return Reply(answers[len(asked) - 1])
+
+    stub = ChatStub(answer)
+    words = ["level=1", "problem_id=19", "run_name=new", f"url={stub.url}", "num_samples=3", "num_workers=1"]
+    environment = {**os.environ, "HONE_PYTHON": sys.executable, "NO_PROXY": "127.0.0.1", "NO_COLOR": "1"}
+
+    def generate():
+        return subprocess.run(
+            [hone_binary, "kernelbench", "generate", *words, "--json", *configured],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+        )
+
+    try:
+        first, second = generate(), generate()
+    finally:
+        stub.stop()
+    assert first.returncode == 0, first.stderr
+    told = json.loads(first.stdout)
+    assert outcomes(told) == {(19, 0): "correct", (19, 1): "no_code", (19, 2): "wrong"}
+    assert told["pass_at_k"] == {"pass@1": pytest.approx(1 / 3), "pass@3": 1.0}
+    run = tmp_path / "runs/new"
+    assert generation(run, 19).read_text().strip() == run_goldens.golden_file(19).read_text().strip()
+    assert not generation(run, 19, 1).exists()
+    assert json.loads(second.stdout) == told, second.stderr
+    assert len(asked) == 3, "a sample that failed is not asked for once more, nor is any by the second run"
