@@ -104,6 +104,41 @@ def test_a_lost_server_is_a_fault(checkpoint: str, tmp_path: Path, scripted: Scr
         run(of)
 
 
+def test_an_engine_that_fails_leaves_no_episode(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint)
+
+    async def fail(**_: Any) -> TokenOutput:
+        raise RuntimeError("out of memory")
+
+    of.llm_client = SimpleNamespace(generate=fail)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        run(of)
+    assert (scripted.seen["reset"], scripted.open()) == (1, [])
+
+
+def test_a_trajectory_that_verl_drops_leaves_no_episode(
+    checkpoint: str, tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint)
+    dropped: list[asyncio.Task[Any]] = []
+
+    async def drop(**_: Any) -> TokenOutput:
+        dropped[0].cancel()
+        await asyncio.sleep(0)
+        raise AssertionError("the cancellation arrives first")
+
+    async def main() -> None:
+        columns = {"raw_prompt": [{"role": "user", "content": "unused"}], "task": "add_relu"}
+        trajectory = {"step": 1, "sample_index": 0, "rollout_n": 0, "validate": False}
+        of.llm_client = SimpleNamespace(generate=drop)
+        dropped.append(asyncio.create_task(of._run_agent_loop({}, trajectory, agent_name="hone", **columns)))
+        with pytest.raises(asyncio.CancelledError):
+            await dropped[0]
+
+    asyncio.run(main())
+    assert (scripted.seen["reset"], scripted.open()) == (1, [])
+
+
 def test_an_answer_that_is_too_long_is_cut(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
     of = worker(checkpoint, tmp_path, scripted.endpoint, "wrong " * 20, response_length=16)
     done = run(of)
