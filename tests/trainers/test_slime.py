@@ -264,9 +264,9 @@ def test_a_rollout_that_slime_drops_leaves_no_episode(
         rollout.cancel()
         with pytest.raises(asyncio.CancelledError):
             await rollout
+        engine.may_answer.set()
 
     asyncio.run(main())
-    engine.may_answer.set()
     scripted.wait_for("close")
     assert scripted.open() == []
 
