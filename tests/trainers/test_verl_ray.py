@@ -49,6 +49,7 @@ class Replica:
             return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), stop_reason="completed")
         said = self.model.generate(
             torch.tensor([prompt_ids]),
+            min_new_tokens=16,
             max_new_tokens=16,
             do_sample=True,
             return_dict_in_generate=True,
