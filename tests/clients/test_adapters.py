@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -14,6 +15,8 @@ from hone.adapters._chat import Chat
 from hone.adapters._record import Record
 from hone.adapters._versions import numbers, require
 from hone.types import Closed
+
+from servers import ROOT
 
 TRAINERS = {"datasets", "openenv", "ray", "skyrl_gym", "slime", "torch", "transformers", "trl", "verifiers", "verl"}
 
@@ -43,17 +46,44 @@ def test_a_missing_trainer_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("adapter", "versions"),
     [
-        ("openenv", (">= 0.10", "< 0.11")),
-        ("ray", (">= 2.40", "< 3")),
-        ("verifiers", (">= 0.4", "< 0.5")),
-        ("verl", (">= 0.9.1", "< 0.10")),
+        ("openenv", "openenv >= 0.10, < 0.11"),
+        ("ray", "ray >= 2.40, < 3"),
+        ("skyrl", "skyrl-gym >= 0.4, < 0.5"),
+        ("verifiers", "verifiers >= 0.4, < 0.5"),
+        ("verl", "verl >= 0.9.1, < 0.10"),
     ],
 )
-def test_importing_the_adapter_of_a_missing_trainer_is_one_line(adapter: str, versions: tuple[str, str]) -> None:
-    with pytest.raises(ModuleNotFoundError) as caught:
-        importlib.import_module(f"hone.adapters.{adapter}")
-    said = f"hone.adapters.{adapter} supports {adapter} {versions[0]}, {versions[1]}; found none: pip install "
-    assert str(caught.value).startswith(said)
+def test_importing_the_adapter_of_a_trainer_that_is_not_there_or_too_old_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, adapter: str, versions: str
+) -> None:
+    name, wanted = f"hone.adapters.{adapter}", versions.replace(" ", "")
+    said = f"{name} supports {versions}; found {{}}: pip install '{wanted}'"
+    with pytest.raises(ModuleNotFoundError) as missing:
+        importlib.import_module(name)
+    assert str(missing.value) == said.format("none")
+    monkeypatch.setattr(metadata, "version", lambda _: "0.3.9")
+    with pytest.raises(ImportError) as old:
+        importlib.import_module(name)
+    assert str(old.value) == said.format("0.3.9")
+
+
+def test_the_page_and_the_extras_say_the_versions_that_the_adapters_say() -> None:
+    page = (ROOT / "docs/trainers/README.md").read_text().partition("## Versions")[2]
+    told = dict(re.findall(r"^\| `(hone\.[\w.]+)` \| ([^|]+) \|", page, re.MULTILINE))
+    sources = ROOT / "clients/python/src/hone"
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for file in [sources / "_gym_forms.py", *(sources / "adapters").glob("[a-z]*.py")]:
+        for module, *wanted in re.findall(
+            r'require\("([\w.]+)", "([\w-]+)", "([\d.]+)", "([\d.]+)"\)', file.read_text()
+        ):
+            found.setdefault(module, []).append(tuple(wanted))
+    assert set(told) == {*found, "hone.adapters.slime"}
+    extras = (ROOT / "clients/python/pyproject.toml").read_text()
+    for module, all_wanted in found.items():
+        names, (_, low, high) = " and ".join(name for name, _, _ in all_wanted), all_wanted[0]
+        assert told[module] == f"{names} ≥ {low}, < {high}"
+        assert f'["{all_wanted[0][0]}>={low},<{high}"' in extras
+    assert told["hone.adapters.slime"].replace("≥", ">=") in hone.adapters.slime._SUPPORTED
 
 
 @pytest.mark.parametrize("found", ["1.9.0", "0.24.0", "2.0.0rc1"])

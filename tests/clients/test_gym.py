@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -83,6 +86,33 @@ def test_reset_closes_the_open_episode(scripted: ScriptedServer) -> None:
     assert len(scripted.episodes) == 1
     env.close()
     assert scripted.episodes == {}
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4])  # four end the episode
+def test_a_dropped_environment_leaves_no_episode(scripted: ScriptedServer, steps: int) -> None:
+    env = make(scripted.endpoint, action="code")
+    env.reset()
+    for _ in range(steps):
+        env.step("slow")
+    del env
+    gc.collect()
+    assert scripted.open() == []
+
+
+def test_a_vector_that_is_dropped_leaves_no_episode(scripted: ScriptedServer) -> None:
+    envs = gymnasium.make_vec(hone.gym.ENV_ID, num_envs=3, endpoint=scripted.endpoint, task="add_relu")
+    envs.reset(seed=1)
+    assert len(scripted.open()) == 3
+    del envs
+    gc.collect()
+    assert scripted.open() == []
+
+
+def test_an_old_gymnasium_is_one_line() -> None:
+    program = "from importlib import metadata; metadata.version = lambda _: '0.29.1'; import hone.gym"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    said = "hone.gym supports gymnasium >= 1.1, < 2; found 0.29.1: pip install 'gymnasium>=1.1,<2'"
+    assert done.stderr.splitlines()[-1] == f"ImportError: {said}"
 
 
 def test_autotune_is_a_choice_of_numbers(scripted: ScriptedServer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import hone
 import pytest
 from hone.pool import Pool
@@ -106,6 +108,16 @@ def test_closing_leaves_nothing_open(scripted: ScriptedServer) -> None:
         pool = Pool(client, 4, task="add_relu")
         pool.async_reset()
         pool.close()  # nothing was received
+        assert scripted.open() == []
+
+
+def test_a_pool_that_is_dropped_leaves_nothing_open(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        pool = Pool(client, 3, task="add_relu")
+        pool.reset()
+        assert len(scripted.open()) == 3
+        del pool
+        gc.collect()
         assert scripted.open() == []
 
 

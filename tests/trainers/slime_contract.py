@@ -5,6 +5,7 @@ With a checkout the same tests run on slime's own, and one compares these with t
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import json
 import os
@@ -86,8 +87,12 @@ class GenerateState:
 
 async def post(url: str, payload: dict[str, Any]) -> Any:
     request = urllib.request.Request(url, json.dumps(payload).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        return json.load(reply)
+
+    def ask() -> Any:
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return json.load(reply)
+
+    return await asyncio.to_thread(ask)
 
 
 def install() -> bool:

@@ -121,6 +121,27 @@ def test_a_client_that_is_gone_ends_its_episode(serve: Serve, scripted: Scripted
     assert not scripted.episodes
 
 
+def test_a_client_that_broke_off_ends_its_episode(serve: Serve, scripted: ScriptedServer) -> None:
+    url = serve(scripted.endpoint)
+
+    async def main() -> None:
+        env = HoneEnv(base_url=url)
+        await env.reset(task="add_relu")
+        assert len(scripted.open()) == 1
+        env._ws.transport.abort()  # as when its process is killed
+        await asyncio.to_thread(scripted.wait_for, "close")
+
+    asyncio.run(main())
+    assert scripted.open() == []
+
+
+def test_a_plain_reset_leaves_no_episode(serve: Serve, scripted: ScriptedServer) -> None:
+    said = requests.post(f"{serve(scripted.endpoint)}/reset", json={"task": "add_relu"}, timeout=20).json()
+    assert said["observation"]["task"] == "tasks/add_relu"
+    scripted.wait_for("close")
+    assert scripted.open() == []
+
+
 def test_its_tools_find_the_tasks(serve: Serve, scripted: ScriptedServer) -> None:
     environment = adapter.HoneEnvironment(adapter.Settings(scripted.endpoint))
     assert environment.list_splits() == ["train"]

@@ -39,11 +39,14 @@ class Engine:
     def __init__(self, words: Any) -> None:
         self.script: list[tuple[str, str]] = []  # (text, reason of its end)
         self.asked: list[dict[str, Any]] = []
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         engine = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 engine.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                engine.may_answer.wait(60)
                 text, reason = engine.script.pop(0)
                 ids = words.encode(text)
                 meta = {
@@ -245,6 +248,29 @@ def test_what_slime_aborts_starts_anew(engine: Engine, checkpoint: str, scripted
     assert engine.asked[0]["input_ids"] == engine.asked[1]["input_ids"]
 
 
+def test_a_rollout_that_slime_drops_leaves_no_episode(
+    engine: Engine, checkpoint: str, scripted: ScriptedServer
+) -> None:
+    engine.script = [("slow<|im_end|>", "stop")]
+    engine.may_answer.clear()
+    args = arguments(engine, checkpoint, scripted.endpoint)
+
+    async def main() -> None:
+        if IS_REAL:
+            importlib.import_module("slime.utils.misc").SingletonMeta._instances.clear()
+            importlib.import_module("slime.utils.http_utils").init_http_client(args)
+        rollout = asyncio.create_task(adapter.generate(args, sample(), {"max_new_tokens": 100}))
+        await asyncio.to_thread(scripted.wait_for, "reset")
+        rollout.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await rollout
+        engine.may_answer.set()
+
+    asyncio.run(main())
+    scripted.wait_for("close")
+    assert scripted.open() == []
+
+
 def test_the_reward_function(engine: Engine, checkpoint: str, real: RealServer, scripted: ScriptedServer) -> None:
     args = arguments(engine, checkpoint, real.endpoint)
     mine = [sample(response=f"```cpp\n{FUSED}\n```"), sample(response="no code")]
@@ -274,6 +300,13 @@ def test_no_slime_is_one_line(monkeypatch: pytest.MonkeyPatch, engine: Engine, c
     monkeypatch.setitem(sys.modules, "slime.utils.http_utils", None)
     with pytest.raises(ModuleNotFoundError, match=r"^hone.adapters.slime supports slime >= 0.3.1, < 0.4; .*http_utils"):
         asyncio.run(adapter.generate(arguments(engine, checkpoint, "tcp://127.0.0.1:1"), sample(), {}))
+
+
+def test_an_old_slime_is_one_line(monkeypatch: pytest.MonkeyPatch, engine: Engine, checkpoint: str) -> None:
+    monkeypatch.setattr(Sample, "append_response_tokens", lambda self, tokens: None)
+    with pytest.raises(ImportError) as caught:
+        asyncio.run(adapter.generate(arguments(engine, checkpoint, "tcp://127.0.0.1:1"), sample(), {}))
+    assert str(caught.value) == "hone.adapters.slime supports slime >= 0.3.1, < 0.4; found an older one"
 
 
 def test_the_example(

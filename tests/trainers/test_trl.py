@@ -255,6 +255,18 @@ def test_rollouts_with_no_server_left_are_masked(tmp_path: Path, scripted: Scrip
     assert torch.equal(before, weights(trainer.model))
 
 
+def test_generation_that_fails_leaves_no_episode(tmp_path: Path, scripted: ScriptedServer) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("out of memory")
+
+    trainer = rollouts(tmp_path, adapter.Rollouts(scripted.endpoint, generate=fail))
+    with pytest.raises(RuntimeError, match="out of memory"):
+        trainer.train()
+    gc.collect()
+    scripted.wait_for("close", 4)
+    assert scripted.open() == []
+
+
 def test_the_trainer_still_has_what_the_adapter_calls() -> None:
     assert callable(GRPOTrainer._generate_single_turn)
     assert callable(GRPOTrainer._tokenize_prompts)

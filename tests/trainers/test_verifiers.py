@@ -149,6 +149,34 @@ def test_a_models_failure_is_not_scored(model: Model, scripted: ScriptedServer) 
     scripted.wait_for("close")
 
 
+def test_an_episode_that_is_dropped_is_ended(model: Model, scripted: ScriptedServer) -> None:
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def wait(_: list[dict[str, Any]]) -> str:
+        asked.set()
+        may_answer.wait(60)
+        return "slow"
+
+    model.answer = wait
+    env = environment(scripted.endpoint)
+
+    async def main() -> None:
+        config = vf.EvalClientConfig(base_url=model.url, api_key_var="TEST_API_KEY")
+        context = vf.ModelContext(model="scripted", client=config)
+        async with env.serving():
+            (slot,) = env.slots(next(iter(env.taskset)), 1)
+            episode = asyncio.create_task(env.run_slot(slot, context))
+            await asyncio.to_thread(asked.wait, 60)
+            episode.cancel()
+            await asyncio.wait([episode], timeout=60)
+            assert episode.done()
+            scripted.wait_for("close")
+            may_answer.set()
+
+    asyncio.run(main())
+    assert scripted.open() == []
+
+
 def test_episodes_at_the_same_time(model: Model, scripted: ScriptedServer) -> None:
     model.answer = lambda _: "slow"
     episodes = play(environment(scripted.endpoint, taskset={"options": {"max_turns": 3}}), model, count=8)

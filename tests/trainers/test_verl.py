@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,9 +11,7 @@ from typing import Any
 import hone
 import pyarrow.parquet as pq
 import pytest
-import verl
 from hone.adapters import verl as adapter
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from trl.chat_template_utils import qwen3_training_chat_template
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker, _agent_loop_registry
@@ -22,7 +19,8 @@ from verl.workers.rollout.replica import TokenOutput
 
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
-from tiny import model, tokenizer
+from tiny import tokenizer
+from verl_configuration import composed, configuration, save_checkpoint
 
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
 
@@ -41,32 +39,12 @@ class Engine:
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("checkpoint")
-    words = tokenizer(qwen3_training_chat_template)
-    words.save_pretrained(folder)
-    model(words).save_pretrained(folder)
-    return str(folder)
+    return save_checkpoint(tmp_path_factory.mktemp("checkpoint"))
 
 
 def worker(checkpoint: str, folder: Path, endpoint: str, *script: str, **given: Any) -> AgentLoopWorker:
     """verl's worker with its own configuration, and the loop from a file."""
-    response = given.pop("response_length", 4000)
-    use_v1 = str(given.pop("use_v1", True)).lower()
-    entry = {"name": "hone", "_target_": "hone.adapters.verl.HoneAgentLoop", "endpoint": endpoint, **given}
-    loops = folder / "loops.yaml"
-    loops.write_text(json.dumps([entry]))  # JSON is YAML
-    with initialize_config_dir(str(Path(verl.__file__).parent / "trainer/config"), version_base=None):
-        config = compose(
-            "ppo_trainer",
-            overrides=[
-                f"actor_rollout_ref.model.path={checkpoint}",
-                "actor_rollout_ref.rollout.name=vllm",
-                "actor_rollout_ref.rollout.prompt_length=4000",
-                f"actor_rollout_ref.rollout.response_length={response}",
-                f"actor_rollout_ref.rollout.agent.agent_loop_config_path={loops}",
-                f"trainer.use_v1={use_v1}",
-            ],
-        )
+    config = configuration(checkpoint, folder, endpoint, **given)
     return AgentLoopWorker(config, Engine(tokenizer(qwen3_training_chat_template), *script))
 
 
@@ -126,6 +104,41 @@ def test_a_lost_server_is_a_fault(checkpoint: str, tmp_path: Path, scripted: Scr
         run(of)
 
 
+def test_an_engine_that_fails_leaves_no_episode(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint)
+
+    async def fail(**_: Any) -> TokenOutput:
+        raise RuntimeError("out of memory")
+
+    of.llm_client = SimpleNamespace(generate=fail)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        run(of)
+    assert (scripted.seen["reset"], scripted.open()) == (1, [])
+
+
+def test_a_trajectory_that_verl_drops_leaves_no_episode(
+    checkpoint: str, tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint)
+    dropped: list[asyncio.Task[Any]] = []
+
+    async def drop(**_: Any) -> TokenOutput:
+        dropped[0].cancel()
+        await asyncio.sleep(0)
+        raise AssertionError("the cancellation arrives first")
+
+    async def main() -> None:
+        columns = {"raw_prompt": [{"role": "user", "content": "unused"}], "task": "add_relu"}
+        trajectory = {"step": 1, "sample_index": 0, "rollout_n": 0, "validate": False}
+        of.llm_client = SimpleNamespace(generate=drop)
+        dropped.append(asyncio.create_task(of._run_agent_loop({}, trajectory, agent_name="hone", **columns)))
+        with pytest.raises(asyncio.CancelledError):
+            await dropped[0]
+
+    asyncio.run(main())
+    assert (scripted.seen["reset"], scripted.open()) == (1, [])
+
+
 def test_an_answer_that_is_too_long_is_cut(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
     of = worker(checkpoint, tmp_path, scripted.endpoint, "wrong " * 20, response_length=16)
     done = run(of)
@@ -156,8 +169,7 @@ def test_the_example(
     monkeypatch.setattr("sys.argv", [str(path), str(tmp_path), real.endpoint])
     runpy.run_path(str(path), run_name="__main__")
     said = capsys.readouterr().out.splitlines()
-    with initialize_config_dir(str(Path(verl.__file__).parent / "trainer/config"), version_base=None):
-        config = compose("ppo_trainer", overrides=said[1:])
+    config = composed(said[1:])
     rollout = config.actor_rollout_ref.rollout
     (loop,) = OmegaConf.load(rollout.agent.agent_loop_config_path)
     assert (loop.name, loop.endpoint) == (rollout.agent.default_agent_loop, real.endpoint)

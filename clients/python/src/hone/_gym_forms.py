@@ -17,9 +17,12 @@ except ModuleNotFoundError as missing:
         name=missing.name,
     ) from missing
 
+from .adapters._versions import require
 from .client import Client
 from .types import StepResult
 from .vector import Action
+
+require("hone.gym", "gymnasium", "1.1", "2")
 
 Observation = dict[str, Any]
 

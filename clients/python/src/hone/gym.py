@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -35,6 +36,7 @@ from gymnasium.envs.registration import register, registry  # isort: skip
 
 from ._requests import DEFAULT_ENDPOINT, PathLike
 from .client import Client, Episode, connect
+from .pool import leave
 from .vector import step_request
 
 ENV_ID = "hone/KernelRefine-v0"
@@ -116,6 +118,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
         self.observation_space = self._form.observation_space
         self.action_space = self._form.action_space
         self._episode: Episode | None = None
+        self._dropped: weakref.finalize[Any, HoneEnv] | None = None
         self._transcript = ""
 
     def reset(
@@ -145,6 +148,8 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
             options=episode_options,
         )
         self._episode = start.episode
+        self._dropped = weakref.finalize(self, leave, self._connected(), [start.episode])
+        self._dropped.atexit = False
         self._transcript = text_of(start.observation)
         observation = self._form.observe(start.observation)
         return observation, {**start.info, "observation": start.observation}
@@ -193,6 +198,8 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
 
     def _end_episode(self) -> None:
         episode, self._episode = self._episode, None
+        if self._dropped is not None:
+            self._dropped.detach()
         if episode is not None and self._client is not None:
             with contextlib.suppress(ConnectionError):  # lost with its server: nothing to close
                 self._client.close_episode(episode)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -55,6 +56,14 @@ class Batch(NamedTuple):
     info: dict[str, list[Any]]
 
 
+def leave(client: Client, episodes: Sequence[Episode | None]) -> None:
+    """Closes the episodes of what was dropped; a server that does not answer is not waited for."""
+    open_ones = [one for one in episodes if one is not None and not one.ended]
+    with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
+        tickets = [client.submit("close", {"episode": one.id}) for one in open_ones]
+        all(ticket.wait(1.0) for ticket in tickets)
+
+
 class Places:
     """Episodes in numbered places, each with at most one request under way.
 
@@ -69,6 +78,7 @@ class Places:
         self._completions = _core.Completions()
         self._waiting: dict[int, tuple[_core.Ticket, Request[Any]]] = {}
         self._arrived: deque[int] = deque()
+        weakref.finalize(self, leave, client, self.episodes).atexit = False
 
     @property
     def under_way(self) -> int:

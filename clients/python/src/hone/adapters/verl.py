@@ -27,6 +27,7 @@ from verl.experimental.agent_loop.agent_loop import (  # noqa: E402
     AgentLoopBase,
     AgentLoopMetrics,
     AgentLoopOutput,
+    _agent_loop_registry,
     register,
 )
 
@@ -37,7 +38,6 @@ class FaultError(RuntimeError):
     """The machine was at fault: the trajectory must not be trained on."""
 
 
-@register("hone")
 class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
     """Plays one episode; verl makes one of it for each trajectory.
 
@@ -125,6 +125,12 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
             metrics=AgentLoopMetrics(),
             extra_fields=dict(said.extra_fields or {}),
         )
+
+
+# A worker reads its file of loops first and imports this later, for the first trajectory: what the
+# file says, with its settings, must stay.
+if "hone" not in _agent_loop_registry:
+    register("hone")(HoneAgentLoop)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -1,0 +1,337 @@
+"""For SkyRL (0.4): an environment of skyrl-gym, and what keeps faults out of its training.
+
+    from hone.adapters import skyrl as hone_skyrl
+
+    hone_skyrl.register("tcp://127.0.0.1:5917", {"max_turns": 4})  # in SkyRL's entrypoint
+    generator = hone_skyrl.Masked(generator)  # in BasePPOExp.get_generator
+
+and rows with ``env_class: hone``, which ``write_prompts`` writes. SkyRL has no word for *do not
+train on this* that an environment could say: a reward is a number. So ``Masked`` stands around its
+generator, and an environment without it raises after a fault. See docs/trainers/skyrl.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hone._requests import DEFAULT_ENDPOINT
+
+from ._play import Play, Settings, client_of
+from ._record import Message, Record
+from ._versions import require
+
+require("hone.adapters.skyrl", "skyrl-gym", "0.4", "0.5")
+
+import skyrl_gym  # noqa: E402 - whose version comes first
+from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput  # noqa: E402
+from skyrl_gym.envs.registration import deregister, registry  # noqa: E402
+
+#: What SkyRL reads in ``stop_reasons`` of an episode in which the machine was at fault.
+STOP_REASON = "hone_fault"
+_NO_PROMPT: list[Message] = [{"role": "user", "content": "Answer with one word."}]
+_EXTRA = "hone_told"  # the key under which Masked and an environment know each other
+
+
+class FaultError(RuntimeError):
+    """The machine was at fault, and nobody would keep that out of training."""
+
+
+@dataclass
+class _Told:
+    """Between ``Masked`` and one environment: its group, and what its episode came to."""
+
+    group: str | None
+    record: Record | None = None
+
+
+class HoneEnv(BaseTextEnv):  # type: ignore[misc]
+    """One episode; SkyRL makes one of it for each trajectory. No connection before ``init``.
+
+    The rewards of the turns add up to the episode's return, wherever the episode ends.
+
+    Args:
+        env_config: SkyRL's; a mapping is more settings.
+        extras: The row's other columns: ``task``, ``seed``; and ``max_turns``, SkyRL's
+            ``generator.max_turns``, which holds where the options have no ``max_turns``.
+        settings: As in ``Settings``; ``register`` gives them.
+
+    Raises:
+        TypeError: A setting is unknown.
+    """
+
+    def __init__(
+        self,
+        env_config: Any = None,  # noqa: ANN401 - SkyRL's configuration
+        extras: Mapping[str, Any] | None = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        more = dict(env_config) if isinstance(env_config, Mapping) else {}
+        given = {**(settings or {}), **more}
+        self._row = dict(extras or {})
+        options = dict(given.get("options") or {})
+        if "max_turns" not in options and self._row.get("max_turns") is not None:
+            options["max_turns"] = int(self._row["max_turns"])
+        self.max_turns: int = options.get("max_turns", 1)
+        self._settings = Settings.of({**given, "options": options})
+        self._told: _Told | None = self._row.get(_EXTRA)
+        self._play: Play | None = None
+
+    @property
+    def record(self) -> Record:
+        """What the episode has come to so far: turns, rewards, returns, fault."""
+        return Record() if self._play is None else self._play.record
+
+    def init(self, prompt: list[Message]) -> tuple[list[Message], dict[str, Any]]:
+        """Starts the episode.
+
+        Args:
+            prompt: The row's, of which nothing is taken: the prompt is the server's.
+
+        Returns:
+            The prompt and what is known of the episode.
+
+        Raises:
+            FaultError: The machine was at fault and ``Masked`` is not there.
+            hone.HoneError: The request is wrong, or nobody answers at the first one.
+        """
+        row = {**(self._row.get("extra_info") or {}), **self._row}
+        self._play = self._play or Play(self._settings)
+        group = row.get("group") if self._told is None else self._told.group
+        messages = self._play.start(row.get("task"), seed=row.get("seed"), group=group)
+        self._tell()
+        return messages or list(prompt or _NO_PROMPT), self.record.details()
+
+    def step(self, action: str) -> BaseTextEnvStepOutput:
+        """Submits a model's answer.
+
+        Returns:
+            hone's words, what the turn added to the return, whether the episode is over, and in
+            ``metadata`` what it came to so far.
+
+        Raises:
+            FaultError: The machine was at fault and ``Masked`` is not there.
+            hone.HoneError: The request is wrong.
+            ValueError: ``init`` was not called.
+        """
+        if self._play is None:
+            raise ValueError("init comes before step")
+        before = self.record.return_to_date or 0.0
+        messages = self._play.step(response=action)
+        self._tell()
+        self.turns = self.record.turns
+        after = before if self.record.score is None else self.record.score
+        return BaseTextEnvStepOutput(
+            observations=messages,
+            reward=after - before,
+            done=self.record.ended,
+            metadata=self.record.details(),
+        )
+
+    def close(self) -> None:
+        """Ends the episode. One that is dropped instead ends as well."""
+        if self._play is not None:
+            self._play.finish()
+
+    def get_metrics(self) -> dict[str, Any]:
+        """For SkyRL's log, averaged over episodes; without a return where there is none."""
+        record = self.record
+        known = {"return": record.score, "best_speedup": record.best_speedup}
+        return {
+            "turns": record.turns,
+            "correct": "correct" in record.outcomes,
+            "fault": record.fault is not None,
+            **{name: value for name, value in known.items() if value is not None},
+        }
+
+    def _tell(self) -> None:
+        """Hands the record to ``Masked``; without it nobody knows of a fault."""
+        if self._told is not None:
+            self._told.record = self.record
+        elif self.record.fault is not None:
+            raise FaultError(f"{self.record.fault} (hone.adapters.skyrl.Masked would mask it)")
+
+
+class Masked:
+    """Stands around a generator of SkyRL and keeps faults out of what is trained on.
+
+    An episode with a fault has loss masks of 0 and the stop reason ``"hone_fault"``; its reward is
+    the mean of what was judged in its group, so that the group's mean is as if it were not there.
+
+    Args:
+        generator: A ``SkyRLGymGenerator``, or what has its ``generate``.
+
+    Raises:
+        ImportError: SkyRL is missing or not supported.
+    """
+
+    def __init__(self, generator: Any) -> None:  # noqa: ANN401 - SkyRL's
+        require("hone.adapters.skyrl", "skyrl", "0.4", "0.5")
+        self._generator = generator
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self.__dict__["_generator"], name)
+
+    async def generate(self, input_batch: Any, disable_tqdm: bool = False) -> Any:  # noqa: ANN401
+        """SkyRL's ``generate``, GeneratorInput to GeneratorOutput."""
+        ids = input_batch.get("trajectory_ids") or [None] * len(input_batch["prompts"])
+        groups = [at if one is None else one.instance_id for at, one in enumerate(ids)]
+        told = [
+            _Told(None if one is None else f"skyrl-{os.getpid()}-{one.instance_id}") for one in ids
+        ]
+        extras = input_batch.get("env_extras") or [{} for _ in ids]
+        batch = {
+            **input_batch,
+            "env_extras": [{**row, _EXTRA: one} for row, one in zip(extras, told, strict=True)],
+        }
+        inner = self._generator.generate
+        named = {"disable_tqdm": disable_tqdm}
+        named = {name: named[name] for name in named if name in inspect.signature(inner).parameters}
+        output = await inner(batch, **named)
+        config = getattr(self._generator, "generator_cfg", None)
+        zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
+        return _masked(output, groups, [one.record for one in told], zeroes)
+
+
+def register(
+    endpoint: str = DEFAULT_ENDPOINT,
+    options: Mapping[str, Any] | None = None,
+    *,
+    name: str = "hone",
+    **settings: Any,  # noqa: ANN401 - Settings checks them
+) -> None:
+    """Registers ``HoneEnv`` with skyrl-gym, in this process, again where it was registered.
+
+    Args:
+        endpoint: Of ``hone serve``.
+        options: Of every episode.
+        name: The ``env_class`` of its rows.
+        settings: More of ``Settings``.
+
+    Raises:
+        TypeError: A setting is unknown.
+    """
+    given = {"endpoint": endpoint, "options": dict(options or {}), **settings}
+    Settings.of(given)
+    if name in registry:
+        deregister(name)
+    skyrl_gym.register(
+        id=name, entry_point="hone.adapters.skyrl:HoneEnv", kwargs={"settings": given}
+    )
+
+
+def write_prompts(
+    path: str | os.PathLike[str],
+    *,
+    name: str = "hone",
+    **settings: Any,  # noqa: ANN401
+) -> int:
+    """Writes SkyRL's data (``data.train_data``): a line of JSON for each task of a server.
+
+    Args:
+        path: A file whose name ends in ``.jsonl``.
+        name: The ``env_class`` that was registered.
+        settings: ``endpoint``, ``split``, …, as in ``Settings``.
+
+    Returns:
+        How many tasks there were.
+    """
+    given = Settings.of(settings)
+    lines, play = [], Play(given)
+    for task in client_of(given).tasks(split=given.split):
+        # The environment has a prompt of its own; this one is for SkyRL's filter of length.
+        messages = play.start(task.id)
+        if play.record.fault is not None:
+            raise ConnectionError(f"{task.id}: {play.record.fault}")
+        lines.append(json.dumps({"prompt": messages, "env_class": name, "task": task.id}))
+    play.finish()
+    Path(path).write_text("".join(line + "\n" for line in lines))
+    return len(lines)
+
+
+def _masked(
+    output: dict[str, Any], groups: list[Any], records: list[Record | None], zeroes: bool
+) -> dict[str, Any]:
+    """Masks the faults' rows of a GeneratorOutput, and gives every judged episode its return.
+
+    Args:
+        output: SkyRL's; it is changed.
+        groups: Of each trajectory.
+        records: Of each trajectory; None where its environment is not hone's.
+        zeroes: Whether SkyRL takes the reward of what was cut off.
+    """
+    rewards, masks = output["rewards"], output["loss_masks"]
+    is_last = output.get("is_last_step")
+    rows = _rows_of(len(rewards), is_last)
+    totals: dict[int, float] = {}
+    for at, record in enumerate(records):
+        if record is None or record.fault is not None:
+            continue
+        total = sum(_sum(rewards[row]) for row in rows[at])
+        if not isinstance(rewards[rows[at][0]], list):  # SkyRL keeps the last turn's alone
+            cut = zeroes and (output.get("stop_reasons") or ["stop"])[rows[at][0]] != "stop"
+            total = 0.0 if cut else record.score or 0.0
+        totals[at] = total
+        if is_last is not None or not isinstance(rewards[rows[at][0]], list):
+            _put(rewards, masks, rows[at], total)  # SkyRL reads the last step's alone
+    judged: dict[Any, list[float]] = defaultdict(list)
+    for at, total in totals.items():
+        judged[groups[at]].append(total)
+    faults = [at for at, record in enumerate(records) if record and record.fault is not None]
+    for at in faults:
+        _put(rewards, masks, rows[at], _mean(judged.get(groups[at]) or list(totals.values())))
+        for row in rows[at]:
+            masks[row] = [0] * len(masks[row])
+            if output.get("stop_reasons") is not None:
+                output["stop_reasons"][row] = STOP_REASON
+    if isinstance(output.get("rollout_metrics"), dict):
+        output["rollout_metrics"]["hone/faults"] = len(faults) / len(records)
+    return output
+
+
+def _rows_of(count: int, is_last: list[bool] | None) -> list[list[int]]:
+    """The rows of each trajectory: one, or with ``step_wise_trajectories`` one for each turn."""
+    if is_last is None:
+        return [[row] for row in range(count)]
+    rows: list[list[int]] = [[]]
+    for row in range(count):
+        rows[-1].append(row)
+        if is_last[row]:
+            rows.append([])
+    return rows[:-1]
+
+
+def _put(rewards: list[Any], masks: list[list[int]], rows: list[int], total: float) -> None:
+    """Gives a trajectory its reward: at the last word of the model, in its last row."""
+    for row in rows:
+        if isinstance(rewards[row], list):
+            rewards[row] = [0.0] * len(rewards[row])
+    last = rows[-1]
+    if isinstance(rewards[last], list):
+        spoken = [at for at, kept in enumerate(masks[last]) if kept]
+        rewards[last][spoken[-1] if spoken else -1] = total
+    else:
+        rewards[last] = total
+
+
+def _sum(reward: Any) -> float:  # noqa: ANN401 - a number, or one for each token
+    return float(sum(reward)) if isinstance(reward, list) else float(reward)
+
+
+def _mean(values: list[float]) -> float:
+    """The mean, and not a bit beside it where all are the same: SkyRL asks whether they differ."""
+    if not values:
+        return 0.0  # nothing was judged, and every mask is 0
+    return min(max(statistics.fmean(values), min(values)), max(values))
+
+
+__all__ = ["STOP_REASON", "FaultError", "HoneEnv", "Masked", "register", "write_prompts"]
