@@ -116,7 +116,7 @@ Result<Device::Runner> Device::start_candidate(bool python) {
     spawn.readable.insert(spawn.readable.end(), options_.python_readable.begin(),
                           options_.python_readable.end());
     spawn.arguments = {"-I", (root / "share/module/run_module.py").string(),
-                       options_.device_code ? "device" : "processor",
+                       options_.device_code ? options_.module_place : "processor",
                        (options_.libexec / "hone-candidate.so").string(),
                        options_.backend_library.string(), std::to_string(spec_.index),
                        std::to_string(spec_.cores.front())};

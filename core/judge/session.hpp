@@ -99,6 +99,7 @@ class Session {
   Judgement measure(const std::function<Status()>& end);
   void choose_calls();
   Judgement run_pairs();
+  Judgement expect_settled();
   Judgement check_timed(Posed posed);
   bool alone() const;
   Judgement one_round(bool of_baseline, std::size_t calls, double* seconds);

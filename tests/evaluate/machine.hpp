@@ -74,8 +74,10 @@ class Machine {
   }
 
   Result<Verdict> judge(std::shared_ptr<const Task> task, std::string source,
-                        std::uint64_t seed = 1, std::string language = "c++") {
+                        std::uint64_t seed = 1, std::string language = "c++",
+                        std::string backend = "cpu") {
     Submission submission;
+    submission.backend = std::move(backend);
     submission.task = std::move(task);
     submission.source = std::move(source);
     submission.language = std::move(language);

@@ -7,39 +7,14 @@
 #include <ostream>
 #include <set>
 
-#include "adversarial/expected.hpp"
 #include "evaluate/interpreter.hpp"
-#include "evaluate/machine.hpp"
 #include "model/caught.hpp"
+#include "modules/module_case.hpp"
 
 namespace hone::test {
 namespace {
 
-namespace fs = std::filesystem;
-using enum Outcome;
-
-const fs::path kHere = fs::path(HONE_SOURCE_DIR) / "tests/modules";
 const fs::path kAttacks = fs::path(HONE_SOURCE_DIR) / "tests/adversarial/modules";
-
-/// One submission, what must come of it, and what comes of it without some defences.
-struct Case {
-  std::string name;
-  Expected expected;
-  std::vector<std::string> off = {};
-  Expected without = {};
-  std::string task = "linear";
-};
-std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
-
-Expected is(Outcome outcome, std::string words = "") {
-  Expected expected{{outcome}, std::move(words)};
-  expected.timed = false;
-  return expected;
-}
-Expected caught_as(const char* what, Expected expected) {
-  expected.caught = what;
-  return expected;
-}
 
 const std::vector<Case> kSubmissions = {
     {"model", is(kCorrect)},
@@ -125,49 +100,6 @@ std::vector<Case> those_that_succeed() {
   return chosen;
 }
 
-std::string text_of_file(const fs::path& path) {
-  const auto text = read_file(path.string());
-  EXPECT_TRUE(text.ok()) << path;
-  return text.ok() ? *text : "";
-}
-
-Value source(const char* name, std::string text) {
-  return Value::map({{"name", name}, {"text", std::move(text)}});
-}
-
-Result<Task> module_task(const std::string& name) {
-  const std::string reference = text_of_file(kHere / name / "reference.py");
-  const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
-    return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
-  };
-  const Value fill =
-      Value::map({{"name", "reference"}, {"fill", Value::map({{"kind", "reference"}})}});
-  const Value seed = Value::map({{"name", "seed"}, {"range", Value::array({0, 1 << 30})}});
-  const Value cpu = Value::map(
-      {{"languages", Value::array({"python"})},
-       {"reference", source("reference.py", reference)},
-       {"baseline", source("baseline.py", reference + "\nModelNew = Model\n")},
-       {"support", Value::array({source("module.json", text_of_file(kHere / name / "module.json")),
-                                 source("reference.py", reference)})}});
-  return task_from_value(Value::map(
-      {{"id", name},
-       {"title", "A layer"},
-       {"description", "A layer"},
-       {"entry", "ModelNew"},
-       {"tensors", Value::array({tensor("x", "in", {8, 16}),
-                                 tensor("parameters", "in", {name == "linear" ? 288 : 272}),
-                                 tensor("out", "out", {8, 16})})},
-       {"scalars", Value::array({seed})},
-       {"families", Value::array({fill})},
-       {"shapes", Value::map({{"shown", Value::array({Value::map(), Value::map()})},
-                              {"hidden", Value::array()},
-                              {"timed", Value::map()}})},
-       {"tolerance", Value::map({{"rtol", 2e-3}, {"rms", 2e-3}, {"reason", "sums of sixteen"}})},
-       {"memory_mb", 1024},
-       {"run_seconds", 5.0},
-       {"backends", Value::map({{"cpu", cpu}})}}));
-}
-
 /// The machine on which these defences are off: one at a time, kept between tests.
 Machine* machine_without(const std::vector<std::string>& off) {
   static std::unique_ptr<Machine> sitting;
@@ -180,7 +112,7 @@ Machine* machine_without(const std::vector<std::string>& off) {
   const auto defences = Defences::without(off);
   EXPECT_TRUE(defences.ok());
   options.measure.defences = *defences;
-  const Status python = use_interpreter(std::getenv("HONE_MODULES_PYTHON"), options);
+  const Status python = use_interpreter("cpu.python", std::getenv("HONE_MODULES_PYTHON"), options);
   EXPECT_TRUE(python.ok()) << python.error().message;
   auto machine = Machine::start(std::move(options));
   EXPECT_TRUE(machine.ok()) << machine.error().message;

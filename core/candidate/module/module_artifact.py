@@ -55,6 +55,8 @@ def use_device(index):
     """From now on modules compute on this device, whose context is there already."""
     global HERE
     HERE = torch.device("cuda", index)
+    if not torch.cuda.is_available():
+        raise Refused(f"torch {torch.__version__} of {sys.executable} finds no device: it needs one built for the driver")
     torch.cuda.set_device(HERE)
     torch.cuda.init()
     GENERATORS.append(torch.cuda.default_generators[index])

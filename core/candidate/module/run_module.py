@@ -1,6 +1,8 @@
 """Runs PyTorch modules in a candidate's process: hone-candidate's loop, with Python in the place of a loaded library.
 
-    python -I run_module.py processor|device hone-candidate.so BACKEND.so DEVICE CORE FOLDER…   (which it may read)
+    python -I run_module.py PLACE hone-candidate.so BACKEND.so DEVICE CORE FOLDER…   (which it may read)
+
+PLACE: "processor", "device", or, in tests, "emulated": a device whose memory this process can read itself.
 
 Theory of operation. The interpreter imports torch and Triton while nothing foreign is near, and hands the backend three
 functions: load, get_kernel and launch. The rest is hone_candidate_main, as for native code: it maps the arena, seals
@@ -15,13 +17,14 @@ import sys
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
-ON_DEVICE = sys.argv[1:2] == ["device"]
+PLACE = sys.argv[1] if len(sys.argv) > 1 else ""
+ON_DEVICE = PLACE != "processor"
 if ON_DEVICE:
     # What Triton and torch compile lies in the working folder, which is this process' own.
     for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
         os.environ[name] = os.getcwd()
     os.environ["USER"] = "hone"
-else:
+if PLACE != "device":
     os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
 import traceback  # noqa: E402
@@ -88,6 +91,7 @@ def load(address, size):
     if ON_DEVICE:
         # The driver's threads, which are there by now, and what is compiled stay off the core.
         os.sched_setaffinity(0, {int(sys.argv[5])})
+    if PLACE == "device":
         use_device(int(sys.argv[4]))
     LOADED["artifact"] = Artifact(json.loads(ctypes.string_at(address, size)))
     gc.freeze()  # collections look at what modules make, not at all of torch, under the clock

@@ -1,0 +1,148 @@
+// Python modules beside a device: HONE_MODULES_DEVICE=emulated has them compute on the processor, over the
+// emulated driver's memory; =cuda on the first device of this machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "evaluate/interpreter.hpp"
+#include "gpu/emulated_gpu.hpp"
+#include "model/caught.hpp"
+#include "modules/module_case.hpp"
+
+namespace hone::test {
+namespace {
+
+const fs::path kDeviceAttacks = fs::path(HONE_SOURCE_DIR) / "tests/adversarial/modules_device";
+constexpr double kFaster = 2.5;  // than a baseline that does the same
+
+Expected timed(Expected expected) {
+  expected.timed = true;
+  return expected;
+}
+Expected faster_than(double speedup) {
+  Expected expected{{kCorrect}};
+  expected.speedup_min = speedup;
+  return expected;
+}
+Expected slower_than(double speedup) {
+  Expected expected{{kCorrect}};
+  expected.speedup_max = speedup;
+  return expected;
+}
+
+const std::vector<Case> kSubmissions = {
+    {"model", timed(is(kCorrect))},
+    {"other_names", timed(is(kCorrect))},
+    {"wrapper", timed(is(kCorrect))},
+    {"triton_model", timed(is(kCorrect))},
+    {"wrong_slope", is(kWrong, "output out is wrong")},
+    {"other_shape", is(kWrong, "output out has shape [16, 8], expected [8, 16]")},
+    {"no_parameters", is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]")},
+    {"syntax", is(kBuildFailed, "submission.py:4:")},
+    {"raises", is(kCrashed, "(submission.py:16)")},
+};
+
+const std::vector<Case> kCheats = {
+    {"done_said_early",
+     caught_as(caught::kLateOutputs, {{kCheated}, "written after the clock had stopped"}),
+     {"witness"},
+     {{kCorrect}}},
+    {"hog_the_core", slower_than(kFaster), {"alone"}, faster_than(kFaster)},
+    {"a_fault_of_hones", is(kCrashed)},
+    {"leave_a_process", timed(is(kCorrect))},
+    {"reach_out", is(kCrashed, "nothing was found")},
+};
+
+bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }
+
+/// The machine on which these defences are off.
+Machine* machine_without(const std::vector<std::string>& off) {
+  static std::unique_ptr<Machine> sitting;
+  static std::vector<std::string> sitting_off;
+  if (sitting != nullptr && sitting_off == off) return sitting.get();
+  sitting.reset();
+  EvaluatorOptions options = emulated_options("cuda");
+  if (on_cuda())
+    options.backend_library = build_dir() / "plugins/backends/cuda.so";
+  else
+    options.module_place = "emulated";
+  options.interpreters = 1;
+  options.evaluation_seconds = 60;
+  const auto defences = Defences::without(off);
+  EXPECT_TRUE(defences.ok());
+  options.measure.defences = *defences;
+  const Status python =
+      use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options);
+  EXPECT_TRUE(python.ok()) << python.error().message;
+  auto machine = Machine::start(std::move(options));
+  EXPECT_TRUE(machine.ok()) << machine.error().message;
+  if (!machine) return nullptr;
+  sitting = std::move(*machine);
+  sitting_off = off;
+  return sitting.get();
+}
+
+std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
+                   const Expected& expected) {
+  auto task = module_task(one.task);
+  if (!task) return task.error().message;
+  Machine* machine = machine_without(off);
+  if (machine == nullptr) return "no machine";
+  const auto verdict =
+      machine->judge(std::make_shared<const Task>(std::move(*task)),
+                     text_of_file(folder / (one.name + ".py")), 7, "python", "cuda");
+  return difference(verdict, expected);
+}
+
+class DeviceModules : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (std::getenv("HONE_MODULES_PYTHON") == nullptr ||
+        std::getenv("HONE_MODULES_DEVICE") == nullptr)
+      GTEST_SKIP() << "HONE_MODULES_PYTHON or HONE_MODULES_DEVICE is not set";
+  }
+};
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class DeviceModuleSubmissions : public DeviceModules {};
+TEST_P(DeviceModuleSubmissions, AreJudged) {
+  EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleSubmissions, testing::ValuesIn(kSubmissions),
+                         name_of);
+
+class DeviceModuleCheats : public DeviceModules {};
+TEST_P(DeviceModuleCheats, AreStopped) {
+  EXPECT_EQ(judged(kDeviceAttacks, GetParam(), {}, GetParam().expected), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheats, testing::ValuesIn(kCheats), name_of);
+
+#if defined(HONE_TEST_BUILD)
+std::vector<Case> those_that_succeed() {
+  std::vector<Case> chosen;
+  std::copy_if(kCheats.begin(), kCheats.end(), std::back_inserter(chosen),
+               [](const Case& one) { return !one.off.empty(); });
+  return chosen;
+}
+class DeviceModuleCheatsThat : public DeviceModules {};
+TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
+  if (GetParam().without.speedup_min > 0 && !on_cuda())
+    GTEST_SKIP() << "the emulator's copies take longer than what is timed";
+  EXPECT_EQ(judged(kDeviceAttacks, GetParam(), GetParam().off, GetParam().without), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
+                         name_of);
+#endif
+
+TEST(DeviceModuleTables, NameEachFile) {
+  std::set<std::string> files, named;
+  for (const auto& entry : fs::directory_iterator(kDeviceAttacks))
+    files.insert(entry.path().stem().string());
+  for (const Case& one : kCheats) named.insert(one.name);
+  EXPECT_EQ(files, named);
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,85 @@
+// A Python module to be judged, its task, and what must come of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adversarial/expected.hpp"
+#include "evaluate/machine.hpp"
+
+namespace hone::test {
+
+namespace fs = std::filesystem;
+using enum Outcome;
+
+inline const fs::path kHere = fs::path(HONE_SOURCE_DIR) / "tests/modules";
+
+/// One submission, what must come of it, and what comes of it without some defences.
+struct Case {
+  std::string name;
+  Expected expected;
+  std::vector<std::string> off = {};
+  Expected without = {};
+  std::string task = "linear";
+};
+inline std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
+
+inline Expected is(Outcome outcome, std::string words = "") {
+  Expected expected{{outcome}, std::move(words)};
+  expected.timed = false;
+  return expected;
+}
+inline Expected caught_as(const char* what, Expected expected) {
+  expected.caught = what;
+  return expected;
+}
+
+inline std::string text_of_file(const fs::path& path) {
+  const auto text = read_file(path.string());
+  EXPECT_TRUE(text.ok()) << path;
+  return text.ok() ? *text : "";
+}
+
+inline Value source(const char* name, std::string text) {
+  return Value::map({{"name", name}, {"text", std::move(text)}});
+}
+
+inline Result<Task> module_task(const std::string& name) {
+  const std::string reference = text_of_file(kHere / name / "reference.py");
+  const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
+    return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
+  };
+  const Value fill =
+      Value::map({{"name", "reference"}, {"fill", Value::map({{"kind", "reference"}})}});
+  const Value seed = Value::map({{"name", "seed"}, {"range", Value::array({0, 1 << 30})}});
+  const Value sources = Value::map(
+      {{"languages", Value::array({"python"})},
+       {"reference", source("reference.py", reference)},
+       {"baseline", source("baseline.py", reference + "\nModelNew = Model\n")},
+       {"support", Value::array({source("module.json", text_of_file(kHere / name / "module.json")),
+                                 source("reference.py", reference)})}});
+  return task_from_value(Value::map(
+      {{"id", name},
+       {"title", "A layer"},
+       {"description", "A layer"},
+       {"entry", "ModelNew"},
+       {"tensors", Value::array({tensor("x", "in", {8, 16}),
+                                 tensor("parameters", "in", {name == "linear" ? 288 : 272}),
+                                 tensor("out", "out", {8, 16})})},
+       {"scalars", Value::array({seed})},
+       {"families", Value::array({fill})},
+       {"shapes", Value::map({{"shown", Value::array({Value::map(), Value::map()})},
+                              {"hidden", Value::array()},
+                              {"timed", Value::map()}})},
+       {"tolerance", Value::map({{"rtol", 2e-3}, {"rms", 2e-3}, {"reason", "sums of sixteen"}})},
+       {"memory_mb", 1024},
+       {"run_seconds", 5.0},
+       {"backends", Value::map({{"cpu", sources}, {"cuda", sources}})}}));
+}
+
+}  // namespace hone::test
