@@ -46,7 +46,8 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
   HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
   HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
   options.readable = config.cpu.readable;
-  if (!config.cpu.python.empty()) HONE_TRY(use_interpreter("cpu.python", config.cpu.python, options));
+  if (!config.cpu.python.empty())
+    HONE_TRY(use_interpreter("cpu.python", config.cpu.python, options));
   for (const DeviceConfig& device : config.cpu.devices) {
     DeviceSpec spec{
         static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};
@@ -81,6 +82,12 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
   }
   options.interpreters = static_cast<std::size_t>(config.interpreters);
   if (config.python.empty()) return {};
+  if (options.devices.size() > 1) {
+    return failed_precondition(
+        options.backend + ".python: found " + std::to_string(options.devices.size()) +
+        " devices, expected one: a module's process sees all of them; start a "
+        "server for each, on a machine or in a container of its own");
+  }
   return use_interpreter(options.backend + ".python", config.python, options);
 }
 

@@ -94,12 +94,15 @@ Status check_endpoints(const LoadedConfig& loaded) {
 
 Status fit_slots(LoadedConfig& loaded) {
   Config& c = loaded.config;
-  const std::size_t devices =
-      c.cpu.devices.empty() ? default_devices(cpu_count()).size() : c.cpu.devices.size();
+  const GpuConfig* gpu = device_config(c, c.backend);
+  const std::size_t chosen = gpu != nullptr ? gpu->devices.size() : c.cpu.devices.size();
+  const std::size_t devices = chosen == 0 ? default_devices(cpu_count()).size() : chosen;
+  const std::int64_t interpreters = gpu != nullptr && !gpu->python.empty() ? gpu->interpreters : 0;
   // Each builder has another one ready; a device has its judge, a candidate and the next one, and
   // the reference and the baseline of each task that it keeps.
-  const std::int64_t needed = 2 * c.evaluate.builders + static_cast<std::int64_t>(devices) *
-                                                            (3 + 2 * c.evaluate.installed_max);
+  const std::int64_t of_device = 3 + 2 * c.evaluate.installed_max + interpreters;
+  const std::int64_t needed =
+      2 * c.evaluate.builders + static_cast<std::int64_t>(devices) * of_device;
   if (needed <= c.isolation.slots) return {};
   const std::string asked = place_of(loaded, {"/isolation/slots"});
   if (asked.empty() && needed <= kSlotsMax) {

@@ -351,8 +351,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
   config.journal.path = absolute_from(folder, config.journal.path);
   config.environment.templates = absolute_from(folder, config.environment.templates);
   if (config.plugin_host.python.find('/') != std::string::npos) locate(config.plugin_host.python);
-  for (std::string* python : {&config.cpu.python, &config.cuda.python, &config.hip.python})
-    *python = absolute_from(folder, *python);
+  for (std::string* python : interpreters_of(config)) *python = absolute_from(folder, *python);
   for (DatasetConfig& dataset : config.datasets) {
     locate(dataset.plugin);
     const Value* path = dataset.config.find("path");

@@ -2,6 +2,7 @@
 // from YAML.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -173,6 +174,11 @@ struct Config {
   PluginHostConfig plugin_host;
   LogConfig log;
 };
+
+/// The interpreters of modules, one for each backend.
+inline std::array<std::string*, 3> interpreters_of(Config& config) {
+  return {&config.cpu.python, &config.cuda.python, &config.hip.python};
+}
 
 /// A configuration and where each of its values came from.
 struct LoadedConfig {

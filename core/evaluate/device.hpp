@@ -68,9 +68,9 @@ class Device {
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
 
  private:
-  static constexpr double kExitSeconds = 5;  ///< for a process that was ended
+  static constexpr double kExitSeconds = 5;   ///< for a process that was ended
   static constexpr double kGoneSeconds = 20;  ///< for it to give its device back
-  struct Runner {                            // a process that waits to be set up
+  struct Runner {                             // a process that waits to be set up
     std::unique_ptr<Process> process;
     UniqueFd socket;
   };

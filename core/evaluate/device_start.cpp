@@ -104,6 +104,11 @@ Result<Device::Runner> Device::start_candidate(bool python) {
   spawn.device = options_.device_code;
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
   if (python && options_.device_code) {
+    if (launcher_.level() < IsolationLevel::kPrivate) {
+      return failed_precondition("modules beside a device need isolation 'private', found '" +
+                                 std::string(isolation_name(launcher_.level())) +
+                                 "'; hone doctor says what is missing");
+    }
     // Triton runs compilers: the jail is the one that has them, with the device in it.
     spawn.jail = Jail::kBuilder;
     spawn.label = "module";
@@ -115,10 +120,12 @@ Result<Device::Runner> Device::start_candidate(bool python) {
     spawn.program = options_.toolchains.at("python").compiler;  // what is run has been built by it
     spawn.readable.insert(spawn.readable.end(), options_.python_readable.begin(),
                           options_.python_readable.end());
-    spawn.arguments = {"-I", (root / "share/module/run_module.py").string(),
+    spawn.arguments = {"-I",
+                       (root / "share/module/run_module.py").string(),
                        options_.device_code ? options_.module_place : "processor",
                        (options_.libexec / "hone-candidate.so").string(),
-                       options_.backend_library.string(), std::to_string(spec_.index),
+                       options_.backend_library.string(),
+                       std::to_string(spec_.index),
                        std::to_string(spec_.cores.front())};
     const std::string libraries = (root / "lib").string();  // of a bundle
     if (options_.device_code) spawn.readable.push_back(libraries);
@@ -155,8 +162,7 @@ void Device::refill(bool python) {
     ready.push_back(std::move(fresh).value());
     // Rationale: making a context disturbs what is measured on the device, so it has ended before the
     // next measurement begins. An interpreter makes none until it is used.
-    if (options_.device_code && !python)
-      wait_readable(ready.back().socket.get(), kOpenSeconds);
+    if (options_.device_code && !python) wait_readable(ready.back().socket.get(), kOpenSeconds);
   }
 }
 

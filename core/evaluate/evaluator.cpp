@@ -25,6 +25,7 @@
 #include "evaluate/fair_queue.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "evaluate/second_look.hpp"
+#include "evaluate/sources.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
 
@@ -327,12 +328,20 @@ class LocalEvaluator : public Evaluator {
       log_warning("evaluate",
                   "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
       const bool provoked =
-          result && result->judgement.culprit == "submission" && !killed_from_outside(*result);
+          is_module_on_device(job) ||
+          (result && result->judgement.culprit == "submission" && !killed_from_outside(*result));
       if (attempt + 1 < kAttempts || !provoked) continue;
       if (Status known = device.known_answer(job.submission.task); known)
-        return verdict_of_provocation(*result);
+        return result ? verdict_of_provocation(*result)
+                      : verdict_of_provocation(result.error().message);
     }
     return verdict;
+  }
+
+  /// Rationale: a module's host code beside a device can have the reference run out of memory, or itself
+  /// ended by its own children, and whoever fails that often while a known answer is judged right did it.
+  bool is_module_on_device(const Job& job) const {
+    return options_.device_code && is_module(*job.submission.task, options_);
   }
 
   /// Ends jobs whose deadline has passed.

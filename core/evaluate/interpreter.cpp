@@ -40,8 +40,7 @@ std::vector<std::string> interpreter_folders(fs::path program) {
 
 }  // namespace
 
-Status use_interpreter(const std::string& key, const std::string& path,
-                       EvaluatorOptions& options) {
+Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options) {
   if (path.empty() || path[0] != '/' || access(path.c_str(), X_OK) != 0) {
     return failed_precondition(key + ": found '" + path +
                                "', expected the absolute path of an interpreter with torch; "

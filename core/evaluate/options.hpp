@@ -34,8 +34,9 @@ struct EvaluatorOptions {
   std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
   std::size_t runner_uses = 200;     ///< device code: submissions before a process is replaced
   std::size_t runners_max = 16;      ///< device code: processes kept, of as many clients
-  std::string module_place = "device";  ///< device code: "emulated" in tests, where memory is the host's
-  std::size_t interpreters = 4;      ///< device code: interpreters of modules that wait for work
+  std::string module_place =
+      "device";                  ///< device code: "emulated" in tests, where memory is the host's
+  std::size_t interpreters = 4;  ///< device code: interpreters of modules that wait for work
   std::filesystem::path backend_library;  ///< absolute
   std::filesystem::path libexec;  ///< the folder of hone-judge, hone-builder, hone-candidate
   std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"

@@ -130,4 +130,10 @@ Verdict verdict_of_provocation(const DeviceResult& result) {
   return verdict;
 }
 
+Verdict verdict_of_provocation(const std::string& message) {
+  DeviceResult result;
+  result.judgement.message = message;
+  return verdict_of_provocation(result);
+}
+
 }  // namespace hone

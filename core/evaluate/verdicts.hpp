@@ -23,5 +23,7 @@ bool killed_from_outside(const DeviceResult& result);
 
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`.
 Verdict verdict_of_provocation(const DeviceResult& result);
+/// The same where there was no judgement, with what was said instead.
+Verdict verdict_of_provocation(const std::string& message);
 
 }  // namespace hone

@@ -181,6 +181,17 @@ class DeviceWorkbench : public Workbench {
     return reasons != nullptr && reasons->is_array() && !reasons->as_array().empty();
   }
 
+  Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) override {
+    if (into == nullptr || into->bytes() < bytes) {
+      into.reset();
+      HONE_ASSIGN(into, make_arena_(bytes));
+    }
+    hone_error error = fresh();
+    HONE_TRY(
+        check(backend_.copy_buffer(into->buffer(), 0, from.buffer(), 0, bytes, &error), error));
+    return check(backend_.wait(device_, &error), error);
+  }
+
   Status scrub(const Arena& arena) override { return overwrite(arena, arena.bytes(), 0); }
 
   double bytes_per_second_max(const Task&) const override {

@@ -77,6 +77,10 @@ class HostWorkbench : public Workbench {
 
   Result<bool> throttled() const override { return false; }  // nobody tells of it
 
+  Status snapshot(const Arena&, std::uint64_t, std::unique_ptr<Arena>&) override {
+    return internal_error("what stands still needs no copy");
+  }
+
   Status scrub(const Arena& arena) override {
     std::memset(arena.base(), 0, arena.bytes());
     return {};

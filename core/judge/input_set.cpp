@@ -167,8 +167,7 @@ Round InputSet::run_exact(double timeout_s) const { return run_reference(Form::k
 
 Round InputSet::run_plain(double timeout_s) const { return run_reference(Form::kEntry, timeout_s); }
 
-Result<std::optional<Mismatch>> InputSet::compare(const Runner& runner,
-                                                  const Layout& layout) const {
+Result<std::optional<Mismatch>> InputSet::compare(const Arena& arena, const Layout& layout) const {
   std::vector<CompareOrder> orders;
   std::vector<std::size_t> tensors;
   for (std::size_t call = 0; call < calls(); ++call) {
@@ -183,7 +182,7 @@ Result<std::optional<Mismatch>> InputSet::compare(const Runner& runner,
     }
   }
   HONE_ASSIGN(auto found,
-              workbench_->compare(runner.arena(), reference_->arena(), orders, task_->tolerance));
+              workbench_->compare(arena, reference_->arena(), orders, task_->tolerance));
   if (!found) return std::optional<Mismatch>();
   Mismatch mismatch = std::move(found->mismatch);
   const Tensor& tensor = task_->tensors[tensors[found->order]];
@@ -193,7 +192,7 @@ Result<std::optional<Mismatch>> InputSet::compare(const Runner& runner,
   return std::optional<Mismatch>(std::move(mismatch));
 }
 
-Result<Damage> InputSet::damage(const Runner& runner, const Layout& layout,
+Result<Damage> InputSet::damage(const Arena& arena, const Layout& layout,
                                 std::uint64_t secret) const {
   std::vector<InspectOrder> orders;
   for (std::size_t call = 0; call < calls(); ++call) {
@@ -203,9 +202,8 @@ Result<Damage> InputSet::damage(const Runner& runner, const Layout& layout,
       orders.push_back({layout.calls[call][t], exact_.calls[call][t].payload, kept});
     }
   }
-  HONE_ASSIGN(
-      const std::vector<Inspected> found,
-      workbench_->inspect(runner.arena(), reference_->arena(), orders, canary_seed(secret)));
+  HONE_ASSIGN(const std::vector<Inspected> found,
+              workbench_->inspect(arena, reference_->arena(), orders, canary_seed(secret)));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string& name = task_->tensors[i % task_->tensors.size()].name;
     if (!found[i].canaries_stand && defences_.holds(Defence::kCanaries))

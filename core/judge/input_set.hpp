@@ -53,9 +53,9 @@ class InputSet {
   /// Runs the reference's plain form (the entry's own types), over the exact form's outputs.
   Round run_plain(double timeout_s) const;
   /// The first output of `runner` outside the tolerance, after run_exact().
-  Result<std::optional<Mismatch>> compare(const Runner& runner, const Layout& layout) const;
+  Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout) const;
   /// What else must hold after a round: canaries stand and inputs are as they were.
-  Result<Damage> damage(const Runner& runner, const Layout& layout, std::uint64_t secret) const;
+  Result<Damage> damage(const Arena& arena, const Layout& layout, std::uint64_t secret) const;
 
   std::size_t calls() const { return exact_.calls.size(); }
   const Layout& exact_layout() const { return exact_; }

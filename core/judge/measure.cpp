@@ -165,6 +165,13 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
     const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
     if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
     if (is_baseline) measured_.floors.push_back(nothing.seconds);
+    // Its device belongs to the baseline now, as it does not before a submission's round.
+    if (side.runner.withholds()) {
+      if (Judgement again =
+              load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
+          !passed(again))
+        return again;
+    }
   }
   const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
   const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
@@ -206,28 +213,35 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   return check_timed({timed, submission.secret, std::move(*layout), std::move(*set), end});
 }
 
-Judgement Session::expect_settled() {
-  const auto settled = submission_.outputs_settled();
-  if (!settled) return fault(settled.error());
-  if (*settled || !settings_.defences.holds(Defence::kWitness)) return correct_so_far();
-  Judgement late = cheated("outputs were written after the clock had stopped");
-  late.verdict.caught = caught::kLateOutputs;
-  return late;
+/// What the clock stopped at, for inspection; null where outputs were written after it. Rationale: the host
+/// code of a module runs on, and could change outputs between a look and the comparison, and back.
+Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
+  const bool witness = settings_.defences.holds(Defence::kWitness);
+  if (!submission_.withholds() || !witness) {
+    HONE_ASSIGN(const bool settled, submission_.outputs_settled());
+    return settled || !witness ? &submission_.arena() : nullptr;
+  }
+  HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
+  HONE_ASSIGN(const bool settled, submission_.outputs_as_in(*copy_));
+  return settled ? copy_.get() : nullptr;
 }
 
 /// Whether the submission's round that was just timed is what it was timed for.
 Judgement Session::check_timed(Posed timed) {
-  if (Judgement settled = expect_settled(); !passed(settled)) return settled;
+  const auto outputs = outputs_of_round(timed.layout);
+  if (!outputs) return fault(outputs.error());
+  if (*outputs == nullptr) {
+    Judgement late = cheated("outputs were written after the clock had stopped");
+    late.verdict.caught = caught::kLateOutputs;
+    return late;
+  }
   if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
   std::vector<Posed> posed;
   posed.push_back(std::move(timed));
-  Judgement answers = check_answers(posed);
+  Judgement answers = check_answers(posed, **outputs);
   if (!passed(answers)) answers.verdict.stage = "measure";
   if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
-  if (!passed(answers)) return answers;
-  // Once more: what was compared must have been there when the clock stopped, and a module's host code
-  // may have written it while the right answers were computed.
-  return expect_settled();
+  return answers;
 }
 
 void Session::choose_calls() {
@@ -332,9 +346,10 @@ Judgement Session::judge_times() {
   if (!m.singles_b.empty()) {
     // Rationale: what a change of contexts takes differs by more than one call of a module often does. The
     // least of a few rounds is free of that, and nobody can make it less than the call takes.
+    const Floor single_floor = alone() ? floor_of(m.single_floors) : floor;
     const auto typical = [&](const std::vector<double>& rounds) {
       return alone() ? per_call(*std::min_element(rounds.begin(), rounds.end()),
-                                {floor.least, floor.least, 0}, 1)
+                                {single_floor.least, single_floor.least, 0}, 1)
                      : median(per_call(rounds, floor, 1));
     };
     const double single = typical(m.singles_a) / typical(m.singles_b);

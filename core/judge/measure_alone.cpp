@@ -80,8 +80,11 @@ Judgement Session::block(bool of_baseline, int rounds, std::vector<double>& whol
     }
     whole.push_back(seconds);
     if (!with_singles || i >= settings_.singles) continue;
-    marked = m.marked.size();
+    floors = m.floors.size(), marked = m.marked.size();
     if (Judgement judged = one_round(of_baseline, 1, &seconds); !passed(judged)) return judged;
+    m.single_floors.insert(m.single_floors.end(),
+                           m.floors.begin() + static_cast<std::ptrdiff_t>(floors), m.floors.end());
+    m.floors.resize(floors);
     m.marked.resize(marked);
     singles.push_back(seconds);
   }

@@ -367,6 +367,10 @@ Result<bool> ProcessRunner::outputs_settled() {
   return witness_ != nullptr ? witness_->settled() : true;
 }
 
+Result<bool> ProcessRunner::outputs_as_in(const Arena& copy) {
+  return witness_ != nullptr ? witness_->agrees(copy) : true;
+}
+
 Result<std::string> ProcessRunner::see(const Layout& layout, std::uint64_t secret) {
   if (witness_ == nullptr) return std::string();
   witness_->aim(*arena_, layout, secret);

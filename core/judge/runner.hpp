@@ -75,6 +75,8 @@ class Runner {
   virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}
   /// Whether what the clock stopped at is still there: false when outputs were written after it.
   virtual Result<bool> outputs_settled() { return true; }
+  /// Whether a copy of the arena holds what the clock stopped at.
+  virtual Result<bool> outputs_as_in([[maybe_unused]] const Arena& copy) { return true; }
   /// Secret bytes of these outputs, of all of them where they are few; none where nobody looks. The
   /// process must not be running anything. Changes what aim() chose.
   virtual Result<std::string> see([[maybe_unused]] const Layout& layout,

@@ -137,7 +137,7 @@ Judgement Session::check(std::vector<Posed>& posed) {
     if (!together) break;
     if (Judgement untouched = expect_as_seen(p); !passed(untouched)) return untouched;
   }
-  return check_answers(posed);
+  return check_answers(posed, submission_.arena());
 }
 
 Judgement Session::run_check(const Posed& p, const std::string& where) {
@@ -152,9 +152,9 @@ Judgement Session::run_check(const Posed& p, const std::string& where) {
   return round.ending == Ending::kDone ? correct_so_far() : blame(round, "submission", where);
 }
 
-Judgement Session::check_answers(const std::vector<Posed>& posed) {
+Judgement Session::check_answers(const std::vector<Posed>& posed, const Arena& outputs) {
   for (const Posed& p : posed) {
-    const auto damage = p.set.damage(submission_, p.layout, p.secret);
+    const auto damage = p.set.damage(outputs, p.layout, p.secret);
     if (!damage) return fault(damage.error());
     if (damage->words.empty()) continue;
     Judgement judged = wrong(damage->words + " (" + shape_text(p.trial) + ")");
@@ -166,7 +166,7 @@ Judgement Session::check_answers(const std::vector<Posed>& posed) {
     if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(p.trial));
   }
   for (const Posed& p : posed) {
-    auto mismatch = p.set.compare(submission_, p.layout);
+    auto mismatch = p.set.compare(outputs, p.layout);
     if (!mismatch) return fault(mismatch.error());
     if (!*mismatch) continue;
     (*mismatch)->shape = p.trial.hidden ? "hidden" : shape_text(p.trial);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -95,11 +96,12 @@ class Session {
   Judgement check(std::vector<Posed>& posed);
   Judgement run_check(const Posed& posed, const std::string& where);
   Judgement expect_as_seen(const Posed& posed);
-  Judgement check_answers(const std::vector<Posed>& posed);
+  /// `outputs`: the submission's arena, or a copy of it.
+  Judgement check_answers(const std::vector<Posed>& posed, const Arena& outputs);
   Judgement measure(const std::function<Status()>& end);
   void choose_calls();
   Judgement run_pairs();
-  Judgement expect_settled();
+  Result<const Arena*> outputs_of_round(const Layout& layout);
   Judgement check_timed(Posed posed);
   bool alone() const;
   Judgement one_round(bool of_baseline, std::size_t calls, double* seconds);
@@ -124,11 +126,13 @@ class Session {
   Trusted reference_, baseline_;
   Runner& submission_;
   Workbench& workbench_;
+  std::unique_ptr<Arena> copy_;  ///< of a module's outputs
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1
     std::vector<double> a, b, singles_a, singles_b;
-    std::vector<double> floors;  ///< of a device: the baseline's rounds that did nothing
+    std::vector<double> floors;         ///< of a device: the baseline's rounds that did nothing
+    std::vector<double> single_floors;  ///< of a module's: those before rounds of one call
     std::vector<double> marked;
     int dropped = 0;         ///< pairs, because the device was held back
     bool throttled = false;  ///< so often that such pairs were taken

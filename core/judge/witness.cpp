@@ -38,11 +38,10 @@ void Witness::aim(const Arena& arena, const Layout& layout, std::uint64_t secret
   at_ = layout.outputs_begin + secret % free * kRow;
 }
 
-Status Witness::look() {
-  if (rows_ == 0) return {};
+Status Witness::read(const Arena& arena) {
   hone_error error{};
   error.struct_size = sizeof error;
-  if (backend_.factory()->read_rows(arena_->buffer(), at_, pitch_, kRow, rows_, area_.memory(),
+  if (backend_.factory()->read_rows(arena.buffer(), at_, pitch_, kRow, rows_, area_.memory(),
                                     &error) != HONE_OK) {
     return Error{static_cast<Code>(error.code), std::string("read outputs: ") + error.message};
   }
@@ -58,6 +57,12 @@ void Witness::keep() { seen_.assign(area_.memory(), area_.memory() + rows_ * kRo
 
 Result<bool> Witness::settled() {
   HONE_TRY(look());
+  return std::memcmp(seen_.data(), area_.memory(), seen_.size()) == 0;
+}
+
+Result<bool> Witness::agrees(const Arena& copy) {
+  if (rows_ == 0) return true;
+  HONE_TRY(read(copy));
   return std::memcmp(seen_.data(), area_.memory(), seen_.size()) == 0;
 }
 

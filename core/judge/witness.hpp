@@ -39,15 +39,19 @@ class Witness {
     seen_.clear();
   }
   /// Reads them: what the clock waits for.
-  Status look();
+  Status look() { return rows_ == 0 ? Status() : read(*arena_); }
   /// Reads them, and says what was there.
   Result<std::string> see();
   /// Keeps what the last look saw, for settled(): others look into the same area.
   void keep();
   /// Reads them once more, when everything has ended: whether they are the same.
   Result<bool> settled();
+  /// Whether a copy of the arena has them too.
+  Result<bool> agrees(const Arena& copy);
 
  private:
+  Status read(const Arena& arena);
+
   const Backend& backend_;
   const WitnessArea& area_;
   const Arena* arena_ = nullptr;

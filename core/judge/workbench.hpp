@@ -80,6 +80,8 @@ class Workbench {
   virtual double bytes_per_second_max(const Task& task) const = 0;
   /// Whether heat or power holds the device back now: what is timed then is not what it can do.
   virtual Result<bool> throttled() const = 0;
+  /// A copy of the first `bytes` of an arena, in `into`, which is made where it is null or too small.
+  virtual Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) = 0;
   /// Leaves nothing of what is in an arena.
   virtual Status scrub(const Arena& arena) = 0;
   /// How tensors lie where no guard pages are wanted, or there can be none.

@@ -318,7 +318,10 @@ Status filter_compilers(bool driver) {
     // A driver listens on a socket of its own, by which other processes could ask it for memory.
     constexpr long long kType = 0xf;  // without flags
     filter.add(kRefuse, SCMP_SYS(socket), {differs(0, AF_UNIX)});
-    filter.add(kRefuse, SCMP_SYS(socket), {masked(1, kType, SOCK_DGRAM)});
+    for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
+      for (const int type : {SOCK_DGRAM, SOCK_RAW, SOCK_RDM})
+        filter.add(kRefuse, call, {masked(1, kType, type)});
+    }
     filter.add(kRefuse, SCMP_SYS(connect));
   } else {
     filter.deny(kRefuse, {SCMP_SYS(memfd_create), SCMP_SYS(socket)});

@@ -45,12 +45,10 @@ const std::vector<Case> kSubmissions = {
 };
 
 const std::vector<Case> kCheats = {
-    {"done_said_early",
-     caught_as(caught::kLateOutputs, {{kCheated}, "written after the clock had stopped"}),
-     {"witness"},
-     {{kCorrect}}},
+    {"done_said_early", {{kWrong, kCheated}}, {"witness"}, {{kCorrect}}},
     {"hog_the_core", slower_than(kFaster), {"alone"}, faster_than(kFaster)},
     {"a_fault_of_hones", is(kCrashed)},
+    {"end_itself", is(kCrashed)},
     {"leave_a_process", timed(is(kCorrect))},
     {"reach_out", is(kCrashed, "nothing was found")},
 };
@@ -73,8 +71,7 @@ Machine* machine_without(const std::vector<std::string>& off) {
   const auto defences = Defences::without(off);
   EXPECT_TRUE(defences.ok());
   options.measure.defences = *defences;
-  const Status python =
-      use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options);
+  const Status python = use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options);
   EXPECT_TRUE(python.ok()) << python.error().message;
   auto machine = Machine::start(std::move(options));
   EXPECT_TRUE(machine.ok()) << machine.error().message;
@@ -128,8 +125,9 @@ std::vector<Case> those_that_succeed() {
 }
 class DeviceModuleCheatsThat : public DeviceModules {};
 TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
-  if (GetParam().without.speedup_min > 0 && !on_cuda())
-    GTEST_SKIP() << "the emulator's copies take longer than what is timed";
+  // The emulator's copies take longer than what is timed; how late an output may come on a device
+  // depends on how long its reference takes.
+  if ((GetParam().without.speedup_min > 0) != on_cuda()) GTEST_SKIP() << "shown elsewhere";
   EXPECT_EQ(judged(kDeviceAttacks, GetParam(), GetParam().off, GetParam().without), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsThat, testing::ValuesIn(those_that_succeed()),

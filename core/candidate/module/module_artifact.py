@@ -5,7 +5,6 @@ bytes in the arena, and holds the clock. An artifact is the JSON of build_module
 module's values lie in a task's tensors (docs/modules.md).
 """
 
-import ctypes
 import inspect
 import json
 import linecache
@@ -13,6 +12,9 @@ import sys
 import types
 
 import torch
+
+from module_place import PLACE
+from module_values import arguments_of, count, flat, vary
 
 DTYPES = {
     "f64": torch.float64,
@@ -38,43 +40,6 @@ class Mismatch(Exception):
     """An output of another form than the task's."""
 
 
-def count(shape):
-    total = 1
-    for extent in shape:
-        total *= extent
-    return total
-
-
-HERE = torch.device("cpu")  # where modules compute
-
-
-GENERATORS = [torch.default_generator]
-
-
-def use_device(index):
-    """From now on modules compute on this device, whose context is there already."""
-    global HERE
-    HERE = torch.device("cuda", index)
-    if not torch.cuda.is_available():
-        raise Refused(f"torch {torch.__version__} of {sys.executable} finds no device: it needs one built for the driver")
-    torch.cuda.set_device(HERE)
-    torch.cuda.init()
-    GENERATORS.append(torch.cuda.default_generators[index])
-
-
-def seed_all(seed):
-    """torch.manual_seed, of what there is, in a few microseconds."""
-    for generator in GENERATORS:
-        generator.manual_seed(seed)
-
-
-class DeviceMemory:
-    """Memory of the device, in the words of __cuda_array_interface__."""
-
-    def __init__(self, base, size):
-        self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (base, False), "version": 3}
-
-
 class Arena:
     """The shared memory that tensors lie in."""
 
@@ -87,10 +52,7 @@ class Arena:
         if base != self.base:
             self.base = base
             self.views = {}
-            if HERE.type == "cpu":
-                self.bytes = torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
-            else:
-                self.bytes = torch.as_tensor(DeviceMemory(base, size), device=HERE)
+            self.bytes = PLACE.memory(base, size)
 
     def view(self, at, dtype, shape):
         key = (at, dtype, *shape)
@@ -110,14 +72,6 @@ def run_source(name, source, module_name):
     sys.modules[module_name] = module
     exec(compile(source, name, "exec"), module.__dict__)
     return module
-
-
-def arguments_of(given):
-    """get_init_inputs() in both of its forms: [a, b] and [[a], {b: c}]."""
-    given = list(given)
-    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
-        return list(given[0]), dict(given[1])
-    return given, {}
 
 
 class Binding:
@@ -146,33 +100,6 @@ class Binding:
             self.pairs.append((left.pop(match), parameter))
 
 
-def flat(result):
-    """The tensors of what forward gave."""
-    if isinstance(result, torch.Tensor):
-        return [result]
-    if isinstance(result, dict):
-        result = list(result.values())
-    if isinstance(result, (list, tuple)):
-        return [tensor for one in result for tensor in flat(one)]
-    return [] if result is None else [torch.as_tensor(result)]
-
-
-def vary(inputs):
-    """Makes inputs of one and the same distribution less so: what depends on nothing but that is no constant any more.
-
-    Floats are scaled down, and those of one shape are mixed, each by a secret amount that is often none: values keep
-    their sign, and stay within the bounds that they had. What holds whole numbers, a mask or a class, stays as it is.
-    """
-    floats = [t for t in inputs if t.is_floating_point() and t.numel() and not torch.equal(t, t.round())]
-    for at, tensor in enumerate(floats):
-        for other in floats[:at]:
-            if other.shape == tensor.shape and torch.rand(()) < 0.75:
-                share = 0.5 * torch.rand(()).item()
-                tensor.mul_(1 - share).add_(other.to(tensor.dtype), alpha=share)
-        if torch.rand(()) < 0.75:
-            tensor.mul_(0.25 + 0.75 * torch.rand(()).item())
-
-
 class Artifact:
     """One loaded module: a submission, a baseline or a reference."""
 
@@ -184,7 +111,7 @@ class Artifact:
         self.given = None  # (args, kwargs) of the constructor
         self.model = self.double = self.base = self.wrapper = None
         self.trusted_double = False
-        seed_all(0)
+        PLACE.seed(0)
         if self.name == "reference.py":
             self.module = run_source(self.name, self.source, "reference")
             self.given = arguments_of(self.module.get_init_inputs())
@@ -219,10 +146,10 @@ class Artifact:
 
     def construct(self, factory):
         args, kwargs = self.given
-        seed_all(0)
-        with HERE:
+        PLACE.seed(0)
+        with PLACE.device:
             made = factory(*args, **kwargs)
-        return made.to(HERE) if isinstance(made, torch.nn.Module) else made
+        return made.to(PLACE.device) if isinstance(made, torch.nn.Module) else made
 
     def bind_model(self, factory, words):
         model = self.construct(factory)
@@ -284,7 +211,7 @@ class Artifact:
     def run_model(self, values, model, binding):
         places, seed = self.at(values)
         self.set_parameters(places, binding)
-        seed_all(seed)
+        PLACE.seed(seed)
         self.store(places, model(*self.inputs(places)))
 
     def run_exact(self, values):
@@ -297,15 +224,18 @@ class Artifact:
             try:
                 torch.set_default_dtype(torch.float64)
                 self.set_parameters(places, self.double[1], widen)
-                seed_all(seed)
+                PLACE.seed(seed)
                 wide = flat(self.double[0](*self.inputs(places, widen)))
                 if self.trusted_double or self.agrees(places, seed, wide):
                     self.store(places, wide, exact=True)
                     return
+            except torch.OutOfMemoryError:
+                raise  # others may have left too little: no reason to answer less precisely from now on
             except RuntimeError:
                 pass
             finally:
                 torch.set_default_dtype(torch.float32)
+                PLACE.give_back()
             # It mixes dtypes of its own, or draws numbers, and others in double: its own precision has to do.
             self.double = None
         self.store(places, self.in_own_precision(places, seed), exact=True)
@@ -313,7 +243,7 @@ class Artifact:
     def in_own_precision(self, places, seed):
         """The reference's answers, from copies of the inputs: it may write to them."""
         self.set_parameters(places, self.model[1])
-        seed_all(seed)
+        PLACE.seed(seed)
         return flat(self.model[0](*self.inputs(places, torch.Tensor.clone)))
 
     def agrees(self, places, seed, wide):
@@ -333,33 +263,36 @@ class Artifact:
     def make_inputs(self, values):
         """The reference's own inputs, and parameters about as its constructor made them, but others each time."""
         places, seed = self.at(values)
-        seed_all(seed)
+        PLACE.seed(seed)
 
         made = []
 
         def fill(spec, value):
             if "tensor" in spec:
-                made.append((self.tensor(places, spec), torch.as_tensor(value).to(HERE, copy=True)))
+                made.append((self.tensor(places, spec), torch.as_tensor(value).to(PLACE.device, copy=True)))
             elif "list" in spec:
                 for one, inner in zip(spec["list"], value, strict=True):
                     fill(one, inner)
 
-        with HERE:
+        with PLACE.device:
             given = self.module.get_inputs()
         for spec, value in zip(self.meta["inputs"], given, strict=True):
             fill(spec, value)
         vary([value for _, value in made])
         for place, value in made:
             place.copy_(value)
+        made.clear()
+        del given
+        PLACE.give_back()
         for parameter, base in self.base:
             to = self.tensor(places, parameter)
             if not base.is_floating_point():
                 to.copy_(base)
                 continue
-            given = base.float() * (0.9 + 0.2 * torch.rand(base.shape, device=HERE))
+            given = base.float() * (0.9 + 0.2 * torch.rand(base.shape, device=PLACE.device))
             if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
                 size = float(base.float().square().mean().sqrt()) if base.numel() else 0.0
-                given += 0.1 * (size or 0.5) * torch.randn(base.shape, device=HERE)
+                given += 0.1 * (size or 0.5) * torch.randn(base.shape, device=PLACE.device)
             to.copy_(given)
 
     def bind_wrapper(self):
@@ -414,7 +347,7 @@ class Artifact:
             name: self.tensor(places, value) if isinstance(value, dict) and "tensor" in value else value
             for name, value in self.by_name.items()
         }
-        seed_all(seed)
+        PLACE.seed(seed)
         self.store(places, self.wrapper(*self.inputs(places), **extra))
 
     def store(self, places, result, exact=False):

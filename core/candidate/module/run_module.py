@@ -33,7 +33,8 @@ import warnings  # noqa: E402
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 import torch  # noqa: E402
 
-from module_artifact import ARENA, Artifact, Mismatch, Refused, use_device  # noqa: E402
+from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
+from module_place import PLACE as HERE  # noqa: E402
 
 sys.path.pop(0)
 try:
@@ -88,12 +89,12 @@ def guarded(body):
 
 
 def load(address, size):
-    if ON_DEVICE:
-        # The driver's threads, which are there by now, and what is compiled stay off the core.
-        os.sched_setaffinity(0, {int(sys.argv[5])})
     if PLACE == "device":
-        use_device(int(sys.argv[4]))
+        HERE.use_device(int(sys.argv[4]))
     LOADED["artifact"] = Artifact(json.loads(ctypes.string_at(address, size)))
+    if ON_DEVICE:
+        # Only now: the driver's threads and what loading compiles stay off the core.
+        os.sched_setaffinity(0, {int(sys.argv[5])})
     gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
     return OK
 

@@ -50,7 +50,8 @@ typedef struct hone_launch {
  * writes words of at most `words_size` bytes, a zero among them, where it fails. */
 typedef struct hone_python {
   uint32_t struct_size;
-  uint32_t on_device; /* 1: what modules compute with lies on the backend's device, 0: in this process' memory */
+  uint32_t
+      on_device; /* 1: what modules compute with lies on the backend's device, 0: in this process' memory */
   int32_t (*load)(const void* artifact, uint64_t size, char* words, uint64_t words_size);
   /* An entry of what was loaded, by a number of its own. */
   int32_t (*get_kernel)(const char* entry, int32_t* number, char* words, uint64_t words_size);

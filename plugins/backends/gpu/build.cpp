@@ -36,7 +36,8 @@ BuildRequest read(const Value& request) {
     fail(HONE_INVALID_ARGUMENT, std::to_string(sources.size()) + " sources, expected one");
   }
   if (const std::string& language = request.at("language").as_string(); language != kName) {
-    fail(HONE_INVALID_ARGUMENT, "language '" + language + "', expected '" + kName + "' or 'python'");
+    fail(HONE_INVALID_ARGUMENT,
+         "language '" + language + "', expected '" + kName + "' or 'python'");
   }
   const Value* given = request.find("options");
   const Value options = given != nullptr ? *given : Value::map();

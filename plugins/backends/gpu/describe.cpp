@@ -16,9 +16,8 @@ Value description() {
   for (const Value& device : devices.as_array()) {
     fingerprint += ", " + device.at("name").as_string();
   }
-  const std::string summary =
-      kHip ? "HIP device code and Python modules on AMD's devices"
-           : "CUDA device code and Python modules on NVIDIA's devices";
+  const std::string summary = kHip ? "HIP device code and Python modules on AMD's devices"
+                                   : "CUDA device code and Python modules on NVIDIA's devices";
   return Value::map(
       {{"summary", summary},
        {"devices", std::move(devices)},

@@ -23,7 +23,7 @@ struct hone_device {
   std::uint32_t shared_max = 0;  ///< bytes of shared memory that a block may have
   hone_gpu::gpuEvent marks[2] = {};
   std::vector<void*> pinned;
-  hone::plugin::Value facts;  ///< all but "throttled"
+  hone::plugin::Value facts;            ///< all but "throttled"
   const hone_python* python = nullptr;  ///< loads and runs artifacts, which are modules then
 };
 
@@ -55,7 +55,7 @@ struct hone_kernel {
   hone_device& device;
   hone_gpu::gpuFunction function = nullptr;
   int32_t number = 0;  ///< of the device's `python`, in the place of a function
-  std::string label;  ///< for messages
+  std::string label;   ///< for messages
   std::vector<std::uint32_t> kinds;
   std::uint32_t shared_allowed =
       0;  ///< dynamic shared memory in bytes that it may be launched with

@@ -16,6 +16,7 @@ for family, kind, address in (
     (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 5917)),
     (socket.AF_UNIX, socket.SOCK_STREAM, "\0hone"),
     (socket.AF_UNIX, socket.SOCK_DGRAM, "\0hone"),
+    (socket.AF_UNIX, socket.SOCK_RAW, "\0hone"),
 ):
     try:
         socket.socket(family, kind).connect(address)

@@ -89,6 +89,12 @@ def make_task(problem: Problem, description: Description, split: str) -> dict[st
     """The whole task. A module has one concrete shape, so there are no dims, and what is secret is the seed."""
     reference = {"name": "reference.py", "text": problem.source}
     baseline = {"name": "baseline.py", "text": f"{problem.source}\n\nModelNew = {description.module}\n"}
+    sources = {
+        "languages": ["python"],
+        "reference": reference,
+        "baseline": baseline,
+        "support": [{"name": "module.json", "text": module_text(description)}, reference],
+    }
     return {
         "id": problem.id,
         "title": problem.title,
@@ -107,13 +113,5 @@ def make_task(problem: Problem, description: Description, split: str) -> dict[st
         "memory_mb": 2048,
         "run_seconds": 60,
         "cache": "warm",
-        "backends": dict.fromkeys(
-            BACKENDS,
-            {
-                "languages": ["python"],
-                "reference": reference,
-                "baseline": baseline,
-                "support": [{"name": "module.json", "text": module_text(description)}, reference],
-            },
-        ),
+        "backends": dict.fromkeys(BACKENDS, sources),
     }

@@ -1,0 +1,45 @@
+"""Values of modules: what constructors are given, what forward gives, and inputs made less foreseeable."""
+
+import torch
+
+
+def count(shape):
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
+
+
+def arguments_of(given):
+    """get_init_inputs() in both of its forms: [a, b] and [[a], {b: c}]."""
+    given = list(given)
+    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
+        return list(given[0]), dict(given[1])
+    return given, {}
+
+
+def flat(result):
+    """The tensors of what forward gave."""
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if isinstance(result, dict):
+        result = list(result.values())
+    if isinstance(result, (list, tuple)):
+        return [tensor for one in result for tensor in flat(one)]
+    return [] if result is None else [torch.as_tensor(result)]
+
+
+def vary(inputs):
+    """Makes inputs of one and the same distribution less so: what depends on nothing but that is no constant any more.
+
+    Floats are scaled down, and those of one shape are mixed, each by a secret amount that is often none: values keep
+    their sign, and stay within the bounds that they had. What holds whole numbers, a mask or a class, stays as it is.
+    """
+    floats = [t for t in inputs if t.is_floating_point() and t.numel() and not torch.equal(t, t.round())]
+    for at, tensor in enumerate(floats):
+        for other in floats[:at]:
+            if other.shape == tensor.shape and torch.rand(()) < 0.75:
+                share = 0.5 * torch.rand(()).item()
+                tensor.mul_(1 - share).add_(other.to(tensor.dtype), alpha=share)
+        if torch.rand(()) < 0.75:
+            tensor.mul_(0.25 + 0.75 * torch.rand(()).item())
