@@ -11,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <future>
 #include <map>
 #include <thread>
 #include <vector>
@@ -387,23 +386,6 @@ Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorO
   auto evaluator = std::make_unique<LocalEvaluator>(launcher, std::move(options));
   HONE_TRY(evaluator->start(std::move(hardware)));
   return std::unique_ptr<Evaluator>(std::move(evaluator));
-}
-
-Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
-                    const std::shared_ptr<const Task>& task, std::uint64_t seed) {
-  BuildPool builds(launcher, options);
-  Device device(launcher, builds, options, options.devices.front());
-  return device.admit(task, seed);
-}
-
-Result<Verdict> judge_and_wait(Evaluator& evaluator, Submission submission) {
-  std::promise<Result<Verdict>> promise;
-  auto future = promise.get_future();
-  auto id = evaluator.submit(
-      std::move(submission), [](Stage) {},
-      [&promise](Result<Verdict> verdict) { promise.set_value(std::move(verdict)); });
-  if (!id) return id.error();
-  return future.get();
 }
 
 }  // namespace hone
