@@ -14,6 +14,7 @@ namespace {
 constexpr double kOpenSeconds = 20;  // for a device's context
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
+constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
 constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
 constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
 
@@ -103,6 +104,7 @@ Result<Device::Runner> Device::start_candidate(bool python) {
   spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
   spawn.device = options_.device_code;
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
+  std::int64_t memory_max = kCandidateMemoryMax;
   if (python && options_.device_code) {
     if (launcher_.level() < IsolationLevel::kPrivate) {
       return failed_precondition("modules beside a device need isolation 'private', found '" +
@@ -114,6 +116,7 @@ Result<Device::Runner> Device::start_candidate(bool python) {
     spawn.label = "module";
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
+    memory_max = kModuleMemoryMax;
   }
   if (python) {
     const auto root = options_.libexec.parent_path();
@@ -137,7 +140,7 @@ Result<Device::Runner> Device::start_candidate(bool python) {
   // A module's host code beside a device has compilers and threads of the driver's, and others wait for
   // their turn beside it: not all on the core that is measured on.
   if (!python || !options_.device_code) spawn.cpus = {spec_.cores.front()};
-  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  spawn.limits.memory_bytes = memory_max;
   HONE_ASSIGN(auto process, launcher_.spawn(spawn));
   return Runner{std::move(process), std::move(ends.first)};
 }
