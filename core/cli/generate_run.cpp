@@ -9,6 +9,7 @@
 #include "cli/client_package.hpp"
 #include "cli/host.hpp"
 #include "cli/local_server.hpp"
+#include "cli/run_lock.hpp"
 
 namespace hone {
 namespace {
@@ -142,6 +143,7 @@ Result<bool> generate_run(Terminal& terminal, const LoadedConfig& loaded, const 
   std::error_code error;
   fs::create_directories(run.folder, error);
   if (error) return failed_precondition(run.folder.string() + ": " + error.message());
+  HONE_ASSIGN(const RunLock lock, RunLock::take(run.folder));
   HONE_ASSIGN(EvalResults results, EvalResults::read(run.folder / "eval_results.json"));
 
   const std::string name = name_of(run, chosen, chosen.size() == problems.size());

@@ -10,6 +10,7 @@
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
 #include "cli/parts.hpp"
+#include "cli/run_lock.hpp"
 
 namespace hone {
 namespace {
@@ -62,6 +63,7 @@ class RunJudge {
       return !request_.wants(one.problem) ||
              (request_.samples > 0 && one.sample >= request_.samples);
     });
+    HONE_ASSIGN(const RunLock lock, RunLock::take(request_.folder));
     HONE_ASSIGN(const auto environment, open_kernel_refine(loaded.config));
     const std::string backend = loaded.config.backend;
     HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {

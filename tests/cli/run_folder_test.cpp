@@ -2,9 +2,11 @@
 #include "cli/run_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "cli/run_lock.hpp"
 
 namespace hone {
 namespace {
@@ -114,6 +116,22 @@ TEST_F(RunFolder, WritesVerdictsInKernelBenchsWords) {
   EXPECT_TRUE(again->has({4, 0, {}}, "four"));
   EXPECT_FALSE(again->has({4, 0, {}}, "another source"));
   EXPECT_FALSE(again->has({5, 0, {}}, "five"));
+}
+
+TEST_F(RunFolder, IsHeldByOneRunWhichIsNamed) {
+  {
+    const auto first = RunLock::take(folder_);
+    ASSERT_TRUE(first.ok()) << first.error().message;
+    const auto second = RunLock::take(folder_);
+    ASSERT_FALSE(second.ok());
+    const std::string& said = second.error().message;
+    EXPECT_TRUE(said.starts_with(folder_.string() + ": found it in use by process " +
+                                 std::to_string(getpid()) + " on "))
+        << said;
+    EXPECT_NE(said.find("wait for that one, or end it"), std::string::npos) << said;
+  }
+  put("eval_results.json.lock", "process 1 on a machine that was ended\n");
+  EXPECT_TRUE(RunLock::take(folder_).ok()) << "what an ended process left holds nobody up";
 }
 
 TEST_F(RunFolder, SaysWhatIsWrongInAFile) {

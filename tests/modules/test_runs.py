@@ -114,6 +114,23 @@ def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp
     assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
 
 
+def test_a_second_run_on_a_folder_says_who_has_it_and_nothing_is_lost(hone_binary, hone, configured, tmp_path):
+    problems = [19, 32, 100]
+    run_goldens.write_run(tmp_path, problems)
+    command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(SECONDS_MAX * 50):
+        if (tmp_path / "eval_results.json").exists() or first.poll() is not None:
+            break
+        time.sleep(0.02)
+    second = hone(*command[1:])
+    assert first.wait(SECONDS_MAX) == 0
+    assert second.returncode == 3
+    assert second.stderr.startswith(f"hone: {tmp_path}: found it in use by process {first.pid} on ")
+    assert "wait for that one, or end it" in second.stderr
+    assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
+
+
 def test_results_of_kernelbench_are_analysed_over_a_baseline(hone, configured, tmp_path):
     run = tmp_path / "runs/theirs"
     run.mkdir(parents=True)
