@@ -48,7 +48,7 @@ class RunJudge {
     const auto registry = open_registry(loaded.config);
     HONE_ASSIGN(const auto catalog, open_catalog(loaded.config, *registry));
     HONE_TRY(open(*catalog, dataset));
-    if (results_->all().empty()) {
+    if (results_->all().empty() && results_->refused().empty()) {
       return not_found((request_.folder / "eval_results.json").string() +
                        ": found no results, expected those of: hone kernelbench eval");
     }
@@ -144,7 +144,25 @@ class RunJudge {
     return submissions;
   }
 
-  int report() const {
+  /// A refused entry whose sample was not judged since is one that was not judged.
+  void take_refused() {
+    for (const RefusedEntry& one : results_->refused()) {
+      if (one.judged || !one.sample) continue;
+      faults_.try_emplace({one.problem, *one.sample}, one.why);
+    }
+  }
+
+  /// Those of results that the level lacks.
+  std::set<std::int64_t> unknown_problems() const {
+    std::set<std::int64_t> unknown;
+    for (const SampleResult* result : results_->all()) unknown.insert(result->problem);
+    for (const RefusedEntry& one : results_->refused()) unknown.insert(one.problem);
+    for (const Problem& problem : problems_) unknown.erase(problem.number);
+    return unknown;
+  }
+
+  int report() {
+    take_refused();
     std::set<std::int64_t> not_judged;
     for (const auto& [key, message] : faults_) {
       if (key.second == 0) not_judged.insert(key.first);
@@ -152,6 +170,10 @@ class RunJudge {
     const Analysis analysis = analyse(request_.analysis, problems_, *results_, not_judged);
     Value told = to_value(analysis);
     told.set("samples", samples());
+    told.set("refused", refused());
+    Value unknown = Value::array();
+    for (const std::int64_t problem : unknown_problems()) unknown.push(problem);
+    told.set("unknown_problems", std::move(unknown));
     if (!request_.output.empty()) {
       if (const Status kept = write_file(request_.output, to_json(told, 2) + "\n"); !kept) {
         return terminal_.fail(kept.error());
@@ -162,6 +184,7 @@ class RunJudge {
     } else {
       print_table();
       print(terminal_, analysis);
+      print_refused();
       if (kept_ > 0) {
         terminal_.line(kept_ == 1 ? "1 sample had a result and was not judged again (--again does)"
                                   : std::to_string(kept_) +
@@ -169,7 +192,32 @@ class RunJudge {
                                         "judged again (--again does)");
       }
     }
-    return faults_.empty() ? kExitOk : kExitFault;
+    return faults_.empty() && results_->refused().empty() ? kExitOk : kExitFault;
+  }
+
+  Value refused() const {
+    Value listed = Value::array();
+    for (const RefusedEntry& one : results_->refused()) {
+      listed.push(Value::map({{"problem_id", one.problem},
+                              {"sample_id", one.sample ? Value(*one.sample) : Value()},
+                              {"error", one.why},
+                              {"judged_again", one.judged}}));
+    }
+    return listed;
+  }
+
+  void print_refused() const {
+    for (const RefusedEntry& one : results_->refused()) {
+      terminal_.line(one.why + (one.judged ? "; it was judged anew" : "; it counts for nothing"));
+    }
+    std::string unknown;
+    for (const std::int64_t problem : unknown_problems()) {
+      unknown += (unknown.empty() ? "" : ", ") + std::to_string(problem);
+    }
+    if (unknown.empty()) return;
+    terminal_.line("eval_results.json has results of problems that level " +
+                   std::to_string(request_.analysis.level) +
+                   " lacks, which count for nothing: " + unknown);
   }
 
   Value samples() const {

@@ -138,13 +138,66 @@ TEST_F(RunFolder, SaysWhatIsWrongInAFile) {
   EXPECT_EQ(mistake("[]"), ": found array, expected a JSON object with problems' numbers for keys");
   EXPECT_EQ(mistake(R"({"x": []})"), ": found the key 'x', expected a problem's number");
   EXPECT_EQ(mistake(R"({"1": {}})"), ": 1: found map, expected a list of samples");
-  EXPECT_EQ(mistake(R"({"1": [7]})"),
-            ": 1: found int, expected a sample with sample_id, compiled and correctness");
-  EXPECT_NE(
-      mistake(R"({"1": [{"sample_id": 0, "compiled": 1, "correctness": true}]})").find("compiled"),
-      std::string::npos);
-  const std::string sample = R"({"sample_id": 0, "compiled": true, "correctness": true})";
-  EXPECT_EQ(mistake("{\"1\": [" + sample + "," + sample + "]}"), ": 1: found sample_id 0 twice");
+}
+
+TEST_F(RunFolder, RefusesEntriesThatContradictThemselvesAndKeepsThem) {
+  const auto entry = [](const std::string& rest) { return R"({"sample_id": 0, )" + rest + "}"; };
+  const std::string right = R"("compiled": true, "correctness": true, )";
+  const auto own = [&](const std::string& words) {
+    return entry(right + R"("metadata": {"hone": {)" + words + "}}");
+  };
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"7", "found no sample_id, expected a sample with one"},
+      {entry(R"("compiled": 1, "correctness": true)"), "compiled"},
+      {entry(R"("compiled": false, "correctness": true)"),
+       "found compiled false and correctness true, expected what is correct to have compiled"},
+      {own(R"("outcome": "wrong")"),
+       "found correctness true and hone.outcome \"wrong\", expected both to say the same"},
+      {entry(
+           R"("compiled": true, "correctness": false, "metadata": {"hone": {"outcome": "no_code"}})"),
+       "found compiled true and hone.outcome \"no_code\""},
+      {own("\"outcome\": \"\\u001b[2Jfine\\n\""), "expected one of hone's"},
+      {own(R"("speedup": {"value": 1e308})"),
+       "found hone.speedup 1e+308, expected a number above 0 and at most 1e9"},
+      {own(R"("speedup": {"value": -1})"), "found hone.speedup -1, expected"},
+      {own(R"("speedup": {"value": NaN})"), "found hone.speedup \"NaN\", expected"},
+      {own(R"("speedup": {"value": Infinity})"), "found hone.speedup \"Infinity\", expected"},
+      {entry(right + R"("runtime": NaN)"), "found runtime \"NaN\", expected milliseconds"},
+      {entry(right + R"("runtime": -Infinity)"), "found runtime \"-Infinity\", expected"},
+      {entry(right + R"("runtime": -2)"), "found runtime -2, expected"},
+      {entry(right + R"("runtime": 1e-300)"), "found runtime 1e-300, expected"}};
+  const std::string good = R"({"sample_id": 1, "compiled": true, "correctness": true})";
+  for (const auto& [text, why] : cases) {
+    put("eval_results.json", "{\"19\": [" + text + ", " + good + "]}");
+    auto read = EvalResults::read(folder_ / "eval_results.json");
+    ASSERT_TRUE(read.ok()) << text << read.error().message;
+    ASSERT_EQ(read->refused().size(), 1u) << text;
+    const RefusedEntry& refused = read->refused()[0];
+    EXPECT_NE(refused.why.find(why), std::string::npos) << refused.why;
+    EXPECT_TRUE(refused.why.starts_with((folder_ / "eval_results.json: problem 19").string()));
+    EXPECT_EQ(refused.why.find_first_of("\033\n"), std::string::npos);
+    EXPECT_EQ(read->all().size(), 1u) << "the other one counts";
+    ASSERT_TRUE(read->write().ok());
+    EXPECT_EQ(EvalResults::read(folder_ / "eval_results.json")->refused().size(), 1u) << "kept";
+    if (!refused.sample) continue;
+    read->put({19, 0, {}}, "abc", verdict(Outcome::kWrong, "check"));
+    EXPECT_TRUE(read->refused()[0].judged);
+    ASSERT_TRUE(read->write().ok());
+    const auto anew = EvalResults::read(folder_ / "eval_results.json");
+    EXPECT_TRUE(anew->refused().empty());
+    EXPECT_EQ(anew->all().size(), 2u);
+  }
+}
+
+TEST_F(RunFolder, RefusesASampleThatIsThereTwice) {
+  const std::string one = R"({"sample_id": 0, "compiled": true, "correctness": true})";
+  put("eval_results.json", "{\"1\": [" + one + "," + one + "], \"01\": [" + one + "]}");
+  const auto read = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(read->all().empty());
+  ASSERT_EQ(read->refused().size(), 3u);
+  EXPECT_NE(read->refused()[0].why.find("found this sample_id twice, expected it once"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -159,6 +159,39 @@ def test_results_of_kernelbench_are_analysed_over_a_baseline(hone, configured, t
     assert "speedup of correct samples: median 1.25" in analysed.stdout
 
 
+def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone, configured, tmp_path):
+    run = tmp_path / "theirs"
+    run.mkdir()
+    right = {"sample_id": 0, "compiled": True, "correctness": True, "runtime": 1.0}
+    results = {
+        "19": [{**right, "compiled": False}],
+        "20": [{**right, "runtime": float("nan")}],
+        "21": [{**right, "metadata": {"hone": {"outcome": "correct", "speedup": {"value": 1e308}}}}],
+        "22": [{**right, "metadata": {"hone": {"outcome": "correct", "speedup": {"value": 2.0}}}}],
+        "999": [right],
+    }
+    (run / "eval_results.json").write_text(json.dumps(results))
+    words = ("kernelbench", "analyse", "level=1", f"eval_results_dir={tmp_path}", "run_name=theirs")
+    shown = hone(*words, *configured)
+    assert shown.returncode == 3, shown.stderr
+    file = run / "eval_results.json"
+    assert (
+        f"{file}: problem 19, sample 0: found compiled false and correctness true, "
+        "expected what is correct to have compiled; it counts for nothing" in shown.stdout
+    )
+    assert f'{file}: problem 20, sample 0: found runtime "NaN", expected milliseconds' in shown.stdout
+    assert f"{file}: problem 21, sample 0: found hone.speedup 1e+308, expected" in shown.stdout
+    assert "problems that level 1 lacks, which count for nothing: 999" in shown.stdout
+    assert "median 2.00\u00d7, geometric mean 2.00\u00d7" in shown.stdout
+    assert " inf" not in shown.stdout
+    assert "nan" not in shown.stdout
+    told = json.loads(hone(*words, "--json", *configured).stdout)
+    assert [one["problem_id"] for one in told["refused"]] == [19, 20, 21]
+    assert told["unknown_problems"] == [999]
+    assert (told["correct_count"], told["not_judged"]) == (1, 3)
+    assert told["fast_p_bounds"]["1.0"] == [0.01, 0.04]
+
+
 def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     def said(*words):
         ran = hone("kernelbench", *words, *configured)
