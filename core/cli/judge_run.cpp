@@ -86,62 +86,88 @@ class RunJudge {
             const Result<Verdict>& result) {
     if (result) {
       results_->put(generation, source_hash, *result);
+      changed_ = true;
     } else {
       faults_[{generation.problem, generation.sample}] = result.error().message;
     }
   }
 
+  /// What is to be judged of a generation; none where nothing is left to. What is wrong with its
+  /// file is an error, and no other generation's business.
+  Result<std::optional<Submission>> prepare(const Generation& generation, const Catalog& catalog,
+                                            const std::string& backend,
+                                            const Environment& environment) {
+    if (const Generation* other = twin_of(generation)) {
+      return invalid_argument("found two files of this sample, " +
+                              generation.file.filename().string() + " and " +
+                              other->file.filename().string() + "; expected one");
+    }
+    const Problem* problem = problem_of(generation.problem);
+    if (problem == nullptr) {
+      return invalid_argument(generation.file.filename().string() + ": level " +
+                              std::to_string(request_.analysis.level) + " has no problem " +
+                              std::to_string(generation.problem));
+    }
+    HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
+    const std::string hash = sha256_hex(source);
+    if (!request_.again && results_->has(generation, hash)) {
+      ++kept_;
+      return std::optional<Submission>();
+    }
+    terminal_.status("reading " + problem->task_id + "…");
+    HONE_ASSIGN(const auto task, catalog.find_for(backend, problem->task_id));
+    const Value options = Value::map({{"max_turns", 1}});
+    Fields fields(options, "options");
+    const auto settings = environment.read_options(fields, *task, backend);
+    HONE_ASSIGN(auto prepared, environment.prepare({*task, backend, *settings, {}, 0},
+                                                   Value::map({{"code", source}})));
+    if (const Verdict* verdict = std::get_if<Verdict>(&prepared)) {
+      take(generation, hash, *verdict);
+      return std::optional<Submission>();
+    }
+    Candidate& candidate = std::get<Candidate>(prepared);
+    waiting_.push_back({&generation, hash});
+    return std::optional<Submission>({.task = task,
+                                      .backend = backend,
+                                      .language = std::move(candidate.language),
+                                      .source = std::move(candidate.source),
+                                      .client = "eval",
+                                      .episode = generation.file.string(),
+                                      .group = problem->task_id,
+                                      .seed = seed_});
+  }
+
   Result<std::vector<Submission>> prepare(const Catalog& catalog, const std::string& backend,
                                           const Environment& environment) {
     std::vector<Submission> submissions;
-    const std::uint64_t seed = random_u64();  // one for all, so that all are asked the same
-    bool changed = false;
     for (const Generation& generation : generations_) {
-      const auto problem =
-          std::find_if(problems_.begin(), problems_.end(),
-                       [&](const Problem& one) { return one.number == generation.problem; });
-      if (problem == problems_.end()) {
-        return invalid_argument(generation.file.string() + ": level " +
-                                std::to_string(request_.analysis.level) + " has no problem " +
-                                std::to_string(generation.problem));
-      }
-      HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
-      const std::string hash = sha256_hex(source);
-      if (!request_.again && results_->has(generation, hash)) {
-        ++kept_;
-        continue;
-      }
-      terminal_.status("reading " + problem->task_id + "…");
-      const auto task = catalog.find_for(backend, problem->task_id);
-      if (!task) {
-        take(generation, hash, task.error());
-        continue;
-      }
-      const Value options = Value::map({{"max_turns", 1}});
-      Fields fields(options, "options");
-      const auto settings = environment.read_options(fields, **task, backend);
-      auto prepared =
-          environment.prepare({**task, backend, *settings, {}, 0}, Value::map({{"code", source}}));
+      auto prepared = prepare(generation, catalog, backend, environment);
       if (!prepared) {
-        take(generation, hash, prepared.error());
-      } else if (const Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
-        take(generation, hash, *verdict);
-        changed = true;
-      } else {
-        Candidate& candidate = std::get<Candidate>(*prepared);
-        submissions.push_back({.task = *task,
-                               .backend = backend,
-                               .language = std::move(candidate.language),
-                               .source = std::move(candidate.source),
-                               .client = "eval",
-                               .episode = generation.file.string(),
-                               .group = problem->task_id,
-                               .seed = seed});
-        waiting_.push_back({&generation, hash});
+        take(generation, "", prepared.error());
+      } else if (*prepared) {
+        submissions.push_back(std::move(**prepared));
       }
     }
-    if (changed) HONE_TRY(results_->write());
+    if (changed_) HONE_TRY(results_->write());
     return submissions;
+  }
+
+  /// Another file of the same sample, such as problem_019 beside problem_19: a neighbour, for they
+  /// are in order.
+  const Generation* twin_of(const Generation& one) const {
+    const auto same = [&one](const Generation& other) {
+      return other.problem == one.problem && other.sample == one.sample;
+    };
+    if (&one != &generations_.front() && same(*(&one - 1))) return &one - 1;
+    if (&one != &generations_.back() && same(*(&one + 1))) return &one + 1;
+    return nullptr;
+  }
+
+  /// nullptr: the level has no such problem.
+  const Problem* problem_of(std::int64_t number) const {
+    const auto found = std::find_if(problems_.begin(), problems_.end(),
+                                    [number](const Problem& one) { return one.number == number; });
+    return found == problems_.end() ? nullptr : &*found;
   }
 
   /// A refused entry whose sample was not judged since is one that was not judged.
@@ -237,15 +263,22 @@ class RunJudge {
                                 {"reason", result->reason}}));
       }
       for (const auto& [key, message] : faults_) {
-        if (key.first != problem.number) continue;
-        listed.push(Value::map({{"problem_id", problem.number},
-                                {"sample_id", key.second},
-                                {"name", problem.title},
-                                {"outcome", Value()},
-                                {"error", message}}));
+        if (key.first == problem.number) listed.push(fault(key.first, key.second, message));
       }
     }
+    for (const auto& [key, message] : faults_) {
+      if (problem_of(key.first) == nullptr) listed.push(fault(key.first, key.second, message));
+    }
     return listed;
+  }
+
+  Value fault(std::int64_t number, std::int64_t sample, const std::string& message) const {
+    const Problem* problem = problem_of(number);
+    return Value::map({{"problem_id", number},
+                       {"sample_id", sample},
+                       {"name", problem == nullptr ? "" : problem->title},
+                       {"outcome", Value()},
+                       {"error", message}});
   }
 
   void print_table() const {
@@ -285,6 +318,8 @@ class RunJudge {
   std::vector<Waiting> waiting_;  // beside the submissions
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> faults_;
   std::size_t kept_ = 0;
+  bool changed_ = false;                     // the results, by what needed no judge
+  const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
 };
 
 }  // namespace

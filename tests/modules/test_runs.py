@@ -192,6 +192,35 @@ def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone
     assert told["fast_p_bounds"]["1.0"] == [0.01, 0.04]
 
 
+def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured, tmp_path):
+    shutil.copy(run_goldens.golden_file(19), generation(tmp_path, 19))
+    os.mkfifo(generation(tmp_path, 20))
+    generation(tmp_path, 21).symlink_to(tmp_path / "nowhere")
+    generation(tmp_path, 22).mkdir()
+    for number in ("025", "25"):
+        generation(tmp_path, number).write_text("class ModelNew(\n")
+    generation(tmp_path, 999).write_text("")
+    judged = hone("eval", "kernelbench/level1", tmp_path, "--json", *configured)
+    assert judged.returncode == 3, judged.stderr
+    told = json.loads(judged.stdout)
+    unjudged = {(number, 0): None for number in (20, 21, 22, 25, 999)}
+    assert outcomes(told) == {(19, 0): "correct", **unjudged}
+    why = {one["problem_id"]: one.get("error", "") for one in told["samples"]}
+    assert why[20].endswith("_problem_20_sample_0_kernel.py: not a regular file")
+    assert why[21].endswith(": no such file or directory")
+    assert why[22].endswith("_problem_22_sample_0_kernel.py: not a regular file")
+    assert "found two files of this sample, " in why[25]
+    assert "_problem_025_sample_0_kernel.py" in why[25]
+    assert "_problem_25_sample_0_kernel.py" in why[25]
+    assert why[999] == f"{generation(tmp_path, 999).name}: level 1 has no problem 999"
+    assert told["not_judged"] == 4
+    assert list(results_of(tmp_path)) == ["19"]
+    table = hone("eval", "kernelbench/level1", tmp_path, *configured)
+    assert table.returncode == 3
+    lines = [line.split() for line in table.stdout.splitlines()]
+    assert ["999", "0", "not", "judged"] in [line[:4] for line in lines]
+
+
 def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     def said(*words):
         ran = hone("kernelbench", *words, *configured)
@@ -212,9 +241,6 @@ def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     )
     unknown = said("generate", "level=1", "problem_id=101", "url=http://127.0.0.1:1/v1", *empty)
     assert unknown == "hone: level 1 has the problems 1 to 100; found others asked for"
-    (tmp_path / "none").mkdir()
-    generation(tmp_path / "none", 101).write_text("")
-    assert said("eval", "level=1", *empty).endswith("_kernel.py: level 1 has no problem 101")
     bare = hone("kernelbench", "eval", "level=1", *empty)
     assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where")
 
