@@ -88,7 +88,7 @@ class RunJudge {
       results_->put(generation, source_hash, *result);
       changed_ = true;
     } else {
-      faults_[{generation.problem, generation.sample}] = result.error().message;
+      faults_[{generation.problem, generation.sample}] = printable(result.error().message);
     }
   }
 

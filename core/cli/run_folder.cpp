@@ -298,7 +298,7 @@ void EvalResults::put(const Generation& generation, const std::string& source_ha
   result.correct = verdict.correct();
   result.outcome = std::string(outcome_name(verdict.outcome));
   const std::string diagnostics = cut_end(valid_utf8(verdict.diagnostics), kDiagnosticsMax);
-  result.reason = in_a_line(result.outcome, valid_utf8(verdict.reason), diagnostics);
+  result.reason = printable(in_a_line(result.outcome, verdict.reason, diagnostics));
   result.source_hash = source_hash;
   Value own = Value::map({{"outcome", result.outcome},
                           {"stage", verdict.stage},

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "base/utf8.hpp"
 #include "cli/run_lock.hpp"
 
 namespace hone {
@@ -187,6 +188,23 @@ TEST_F(RunFolder, RefusesEntriesThatContradictThemselvesAndKeepsThem) {
     EXPECT_TRUE(anew->refused().empty());
     EXPECT_EQ(anew->all().size(), 2u);
   }
+}
+
+TEST_F(RunFolder, GivesNothingOfAFileThatSteersATerminal) {
+  put("eval_results.json",
+      R"({"1": [{"sample_id": 0, "compiled": true, "correctness": false, "metadata": {"hone": {
+         "outcome": "wrong", "reason": "a\u001b[31m\nb\u009bc\u202ed\u2028",
+         "source_sha256": "\u0007"}}}],
+       "2": [{"sample_id": 0, "compiled": false, "correctness": false, "metadata": {"hone": {
+         "outcome": "build_failed", "diagnostics": "\u001b]0;x\u0007\nmore"}}}]})");
+  const auto read = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->find(1, 0)->reason, "a\ufffd[31m b\ufffdc\ufffdd\ufffd");
+  EXPECT_EQ(read->find(1, 0)->source_hash, "\ufffd");
+  EXPECT_EQ(read->find(2, 0)->reason, "\ufffd]0;x\ufffd");
+  EXPECT_EQ(mistake("{\"\\u001b[2J\": []}"),
+            ": found the key '\ufffd[2J', expected a problem's number");
+  EXPECT_EQ(printable("grün \xff× 漢字\t\x7f"), "grün \ufffd× 漢字 \ufffd");
 }
 
 TEST_F(RunFolder, RefusesASampleThatIsThereTwice) {
