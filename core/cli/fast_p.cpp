@@ -202,7 +202,7 @@ Result<std::map<std::string, double>> read_baseline(const std::filesystem::path&
                                                     std::int64_t level) {
   HONE_ASSIGN(const std::string text, read_file(file, kBaselineBytesMax));
   const auto parsed = from_json(text);
-  if (!parsed) return parsed.error().in(file.string());
+  if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   const std::string name = "level" + std::to_string(level);
   const Value* problems = parsed->find(name);
   if (problems == nullptr || !problems->is_map()) {

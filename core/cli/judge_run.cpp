@@ -211,6 +211,7 @@ class RunJudge {
       print_table();
       print(terminal_, analysis);
       print_refused();
+      print_long_faults();
       if (kept_ > 0) {
         terminal_.line(kept_ == 1 ? "1 sample had a result and was not judged again (--again does)"
                                   : std::to_string(kept_) +
@@ -230,6 +231,24 @@ class RunJudge {
                               {"judged_again", one.judged}}));
     }
     return listed;
+  }
+
+  /// What the table had no room for, once where several have it: what to do stands at its end.
+  void print_long_faults() const {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& [key, message] : faults_) {
+      const Problem* problem = problem_of(key.first);
+      const std::size_t at =
+          problem == nullptr ? std::string::npos : message.find(problem->task_id);
+      std::string text = message;
+      if (at == 0) text.erase(0, text.find_first_not_of(": ", problem->task_id.size()));
+      if (message.size() > kReasonMax) ++counts[text];
+    }
+    for (const RefusedEntry& one : results_->refused()) counts.erase(one.why);
+    for (const auto& [text, count] : counts) {
+      terminal_.line("not judged" + (count > 1 ? " (" + std::to_string(count) + " samples)" : "") +
+                     ": " + text);
+    }
   }
 
   void print_refused() const {

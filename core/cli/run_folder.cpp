@@ -205,7 +205,7 @@ Result<EvalResults> EvalResults::read(const fs::path& file) {
   if (!fs::exists(file, ignored)) return results;
   HONE_ASSIGN(const std::string text, read_file(file, kResultsBytesMax));
   auto parsed = from_json(with_quoted_nan(text));
-  if (!parsed) return parsed.error().in(file.string());
+  if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   if (!parsed->is_map()) {
     return invalid_argument(file.string() + ": found " + std::string(parsed->type_name()) +
                             ", expected a JSON object with problems' numbers for keys");

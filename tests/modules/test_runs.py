@@ -221,6 +221,32 @@ def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured,
     assert ["999", "0", "not", "judged"] in [line[:4] for line in lines]
 
 
+def test_a_problem_that_is_not_configured_or_a_folder_for_it_says_what_to_do(hone, configured, tmp_path):
+    file = generation(tmp_path, 19)
+    file.write_text("")
+    for task in ("kernelbench/level1/19", "level1/19"):
+        bare = hone("eval", task, file)
+        assert bare.returncode == 2
+        assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where"), task
+    folder = hone("eval", "kernelbench/level1/19", tmp_path, *configured)
+    assert folder.returncode == 2
+    assert folder.stderr == (
+        f"hone: {tmp_path}: found a folder, expected a file; give kernelbench/level1 for a folder\n"
+    )
+
+
+def test_where_no_torch_is_found_what_to_do_is_printed_whole(hone, python, kernelbench_data, tmp_path):
+    for problem in (19, 20):
+        shutil.copy(run_goldens.golden_file(problem), generation(tmp_path, problem))
+    bare = tmp_path / "python"  # this machine's, without site packages
+    bare.write_text('#!/bin/sh\nexec /usr/bin/python3 -I -S "$@"\n')
+    bare.chmod(0o755)
+    options = run_goldens.dataset_options(kernelbench_data, python)
+    ran = hone("eval", "kernelbench/level1", tmp_path, *options, "--set", f"plugins.python={bare}")
+    assert ran.returncode == 3, ran.stderr
+    assert "scripts/setup --python" in ran.stdout
+
+
 def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     def said(*words):
         ran = hone("kernelbench", *words, *configured)
