@@ -10,6 +10,7 @@
 #include "cli/host.hpp"
 #include "cli/local_server.hpp"
 #include "cli/run_lock.hpp"
+#include "hone/version.h"
 
 namespace hone {
 namespace {
@@ -122,7 +123,10 @@ Status play(Terminal& terminal, const LoadedConfig& loaded, const std::string& p
   if (*status == kExitOk) return {};
   const std::string said = "hone.rollout ended with status " + std::to_string(*status) +
                            ", and says above why; the same command goes on";
-  return *status == kExitUsage ? invalid_argument(said) : unavailable(said);
+  if (*status != kExitUsage) return unavailable(said);
+  return invalid_argument(said +
+                          "; where it does not know an option, it is an older one: expected "
+                          "hone.rollout of version " HONE_VERSION_STRING ", as this hone is");
 }
 
 }  // namespace

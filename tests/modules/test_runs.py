@@ -271,6 +271,24 @@ def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where")
 
 
+def test_a_package_that_lacks_an_option_is_told_from_a_mistake(hone_binary, configured, tmp_path):
+    older = tmp_path / "python"  # imports hone.rollout, and does not know --once
+    older.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\necho "unrecognized arguments: --once" >&2\nexit 2\n')
+    older.chmod(0o755)
+    words = ("level=1", "problem_id=19", "run_name=new", "url=http://127.0.0.1:1/v1")
+    ran = subprocess.run(
+        [hone_binary, "kernelbench", "generate", *words, *configured],
+        cwd=tmp_path,
+        env={**os.environ, "HONE_PYTHON": str(older)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+    )
+    assert ran.returncode == 2, ran.stderr
+    version = subprocess.run([hone_binary, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    assert f"it is an older one: expected hone.rollout of version {version}, as this hone is" in ran.stderr
+
+
 def test_a_problem_is_generated_and_judged_and_nothing_asked_twice(hone_binary, configured, tmp_path):
     pytest.importorskip("hone.rollout", reason="the client is not installed: tests/clients/run --prepare")
     right = f"<think>Hm.</think>Here:\n```python\n{run_goldens.golden_file(19).read_text()}```\n"
