@@ -24,6 +24,17 @@ std::size_t character(std::string_view text, std::size_t at) {
   return overlong || beyond ? 0 : size;
 }
 
+/// Whether a character steers a terminal: C1 controls, line and paragraph ends, what turns the
+/// direction of text around, and the mark at the start of a file.
+bool steers(std::string_view one) {
+  if (one.size() == 1) return static_cast<unsigned char>(one[0]) < 0x20 || one[0] == 0x7f;
+  if (one.size() == 2) {
+    return (one[0] == '\xc2' && static_cast<unsigned char>(one[1]) < 0xa0) || one == "\u061c";
+  }
+  return (one >= "\u200e" && one <= "\u200f") || (one >= "\u2028" && one <= "\u202e") ||
+         (one >= "\u2066" && one <= "\u2069") || one == "\ufeff";
+}
+
 std::size_t boundary_before(std::string_view text, std::size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
   return std::min(at, text.size());
@@ -56,6 +67,22 @@ std::size_t find_invalid_utf8(std::string_view text) {
     at += size;
   }
   return std::string_view::npos;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character(text, at);
+    const std::string_view one = text.substr(at, std::max<std::size_t>(size, 1));
+    if (one == "\n" || one == "\r" || one == "\t") {
+      shown += ' ';
+    } else {
+      shown += size == 0 || steers(one) ? std::string_view("\xef\xbf\xbd") : one;
+    }
+    at += one.size();
+  }
+  return shown;
 }
 
 std::string valid_utf8(std::string_view text) {

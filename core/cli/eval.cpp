@@ -101,6 +101,7 @@ class EvalCommand : public Command {
     if (level && files_.size() == 1 && std::filesystem::is_directory(files_[0])) {
       return judge_level(terminal, std::move(*loaded), level->first, level->second);
     }
+    if (const Status fit = fits_task(); !fit) return terminal.fail(fit.error());
     choose_reward(loaded->config, reward_);
     loaded->config.journal.path.clear();  // a server's, for episodes
     for (const std::string& file : files_) {
@@ -114,7 +115,11 @@ class EvalCommand : public Command {
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     const auto task = (*host)->catalog().find_for(loaded->config.backend, task_);
-    if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
+    if (!task) {
+      const Status configured = level_is_configured(loaded->config);
+      if (!configured) return terminal.fail(configured.error());
+      return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
+    }
     const auto reward = open_reward(loaded->config, (*host)->registry());
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
     const Judge judge{**task, loaded->config.backend, **environment, **reward};
@@ -126,6 +131,25 @@ class EvalCommand : public Command {
   }
 
  private:
+  /// A folder is a level's.
+  Status fits_task() const {
+    const auto level = level_of_problem(task_);
+    for (const std::string& file : files_) {
+      if (!level || !std::filesystem::is_directory(file)) continue;
+      return invalid_argument(file + ": found a folder, expected a file; give " + *level +
+                              " for a folder");
+    }
+    return {};
+  }
+
+  /// Of a level's problem that is not found: whether there is a dataset that could have it.
+  Status level_is_configured(const Config& config) const {
+    const auto level = parse_level(level_of_problem(task_).value_or(""));
+    if (!level) return {};
+    HONE_TRY(kernelbench_dataset(config, level->first));
+    return {};
+  }
+
   /// What a file is judged with.
   struct Judge {
     const Task& task;

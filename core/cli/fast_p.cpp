@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/utf8.hpp"
 
 namespace hone {
 namespace {
@@ -96,10 +97,13 @@ Value or_nil(const std::optional<double>& number) { return number ? Value(*numbe
 std::optional<double> speedup_of(const AnalysisRequest& request, const Problem& problem,
                                  const SampleResult& result) {
   if (!result.correct) return {};
-  if (!request.baseline_ms) return result.speedup;
-  const auto baseline = request.baseline_ms->find(problem.title);
-  if (baseline == request.baseline_ms->end() || !result.runtime_ms) return {};
-  return baseline->second / *result.runtime_ms;
+  std::optional<double> speedup = result.speedup;
+  if (request.baseline_ms) {
+    const auto baseline = request.baseline_ms->find(problem.title);
+    if (baseline == request.baseline_ms->end() || !result.runtime_ms) return {};
+    speedup = baseline->second / *result.runtime_ms;
+  }
+  return speedup && std::isfinite(*speedup) && *speedup > 0 ? speedup : std::nullopt;
 }
 
 Analysis analyse(AnalysisRequest request, const std::vector<Problem>& problems,
@@ -198,7 +202,7 @@ Result<std::map<std::string, double>> read_baseline(const std::filesystem::path&
                                                     std::int64_t level) {
   HONE_ASSIGN(const std::string text, read_file(file, kBaselineBytesMax));
   const auto parsed = from_json(text);
-  if (!parsed) return parsed.error().in(file.string());
+  if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   const std::string name = "level" + std::to_string(level);
   const Value* problems = parsed->find(name);
   if (problems == nullptr || !problems->is_map()) {
@@ -208,12 +212,12 @@ Result<std::map<std::string, double>> read_baseline(const std::filesystem::path&
   std::map<std::string, double> times;
   for (const auto& [problem, said] : problems->as_map()) {
     const Value* mean = said.find("mean");
-    if (mean == nullptr || !mean->is_number() || mean->as_double() <= 0) {
-      return invalid_argument(file.string() + ": " + name + "/" + problem +
+    const double time = mean != nullptr && mean->is_number() ? mean->as_double() : 0;
+    if (!(kTimeMsMin <= time && time <= kTimeMsMax)) {
+      return invalid_argument(file.string() + ": " + name + "/" + printable(problem) +
                               ": found no time, expected a 'mean' in ms");
     }
-    times[problem.ends_with(".py") ? problem.substr(0, problem.size() - 3) : problem] =
-        mean->as_double();
+    times[problem.ends_with(".py") ? problem.substr(0, problem.size() - 3) : problem] = time;
   }
   return times;
 }

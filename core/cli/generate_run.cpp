@@ -9,6 +9,8 @@
 #include "cli/client_package.hpp"
 #include "cli/host.hpp"
 #include "cli/local_server.hpp"
+#include "cli/run_lock.hpp"
+#include "hone/version.h"
 
 namespace hone {
 namespace {
@@ -121,7 +123,10 @@ Status play(Terminal& terminal, const LoadedConfig& loaded, const std::string& p
   if (*status == kExitOk) return {};
   const std::string said = "hone.rollout ended with status " + std::to_string(*status) +
                            ", and says above why; the same command goes on";
-  return *status == kExitUsage ? invalid_argument(said) : unavailable(said);
+  if (*status != kExitUsage) return unavailable(said);
+  return invalid_argument(said +
+                          "; where it does not know an option, it is an older one: expected "
+                          "hone.rollout of version " HONE_VERSION_STRING ", as this hone is");
 }
 
 }  // namespace
@@ -142,6 +147,7 @@ Result<bool> generate_run(Terminal& terminal, const LoadedConfig& loaded, const 
   std::error_code error;
   fs::create_directories(run.folder, error);
   if (error) return failed_precondition(run.folder.string() + ": " + error.message());
+  HONE_ASSIGN(const RunLock lock, RunLock::take(run.folder));
   HONE_ASSIGN(EvalResults results, EvalResults::read(run.folder / "eval_results.json"));
 
   const std::string name = name_of(run, chosen, chosen.size() == problems.size());

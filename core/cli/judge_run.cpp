@@ -10,6 +10,7 @@
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
 #include "cli/parts.hpp"
+#include "cli/run_lock.hpp"
 
 namespace hone {
 namespace {
@@ -47,7 +48,7 @@ class RunJudge {
     const auto registry = open_registry(loaded.config);
     HONE_ASSIGN(const auto catalog, open_catalog(loaded.config, *registry));
     HONE_TRY(open(*catalog, dataset));
-    if (results_->all().empty()) {
+    if (results_->all().empty() && results_->refused().empty()) {
       return not_found((request_.folder / "eval_results.json").string() +
                        ": found no results, expected those of: hone kernelbench eval");
     }
@@ -62,6 +63,7 @@ class RunJudge {
       return !request_.wants(one.problem) ||
              (request_.samples > 0 && one.sample >= request_.samples);
     });
+    HONE_ASSIGN(const RunLock lock, RunLock::take(request_.folder));
     HONE_ASSIGN(const auto environment, open_kernel_refine(loaded.config));
     const std::string backend = loaded.config.backend;
     HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {
@@ -84,65 +86,109 @@ class RunJudge {
             const Result<Verdict>& result) {
     if (result) {
       results_->put(generation, source_hash, *result);
+      changed_ = true;
     } else {
-      faults_[{generation.problem, generation.sample}] = result.error().message;
+      faults_[{generation.problem, generation.sample}] = printable(result.error().message);
     }
+  }
+
+  /// What is to be judged of a generation; none where nothing is left to. What is wrong with its
+  /// file is an error, and no other generation's business.
+  Result<std::optional<Submission>> prepare(const Generation& generation, const Catalog& catalog,
+                                            const std::string& backend,
+                                            const Environment& environment) {
+    if (const Generation* other = twin_of(generation)) {
+      return invalid_argument("found two files of this sample, " +
+                              generation.file.filename().string() + " and " +
+                              other->file.filename().string() + "; expected one");
+    }
+    const Problem* problem = problem_of(generation.problem);
+    if (problem == nullptr) {
+      return invalid_argument(generation.file.filename().string() + ": level " +
+                              std::to_string(request_.analysis.level) + " has no problem " +
+                              std::to_string(generation.problem));
+    }
+    HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
+    const std::string hash = sha256_hex(source);
+    if (!request_.again && results_->has(generation, hash)) {
+      ++kept_;
+      return std::optional<Submission>();
+    }
+    terminal_.status("reading " + problem->task_id + "…");
+    HONE_ASSIGN(const auto task, catalog.find_for(backend, problem->task_id));
+    const Value options = Value::map({{"max_turns", 1}});
+    Fields fields(options, "options");
+    const auto settings = environment.read_options(fields, *task, backend);
+    HONE_ASSIGN(auto prepared, environment.prepare({*task, backend, *settings, {}, 0},
+                                                   Value::map({{"code", source}})));
+    if (const Verdict* verdict = std::get_if<Verdict>(&prepared)) {
+      take(generation, hash, *verdict);
+      return std::optional<Submission>();
+    }
+    Candidate& candidate = std::get<Candidate>(prepared);
+    waiting_.push_back({&generation, hash});
+    return std::optional<Submission>({.task = task,
+                                      .backend = backend,
+                                      .language = std::move(candidate.language),
+                                      .source = std::move(candidate.source),
+                                      .client = "eval",
+                                      .episode = generation.file.string(),
+                                      .group = problem->task_id,
+                                      .seed = seed_});
   }
 
   Result<std::vector<Submission>> prepare(const Catalog& catalog, const std::string& backend,
                                           const Environment& environment) {
     std::vector<Submission> submissions;
-    const std::uint64_t seed = random_u64();  // one for all, so that all are asked the same
-    bool changed = false;
     for (const Generation& generation : generations_) {
-      const auto problem =
-          std::find_if(problems_.begin(), problems_.end(),
-                       [&](const Problem& one) { return one.number == generation.problem; });
-      if (problem == problems_.end()) {
-        return invalid_argument(generation.file.string() + ": level " +
-                                std::to_string(request_.analysis.level) + " has no problem " +
-                                std::to_string(generation.problem));
-      }
-      HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
-      const std::string hash = sha256_hex(source);
-      if (!request_.again && results_->has(generation, hash)) {
-        ++kept_;
-        continue;
-      }
-      terminal_.status("reading " + problem->task_id + "…");
-      const auto task = catalog.find_for(backend, problem->task_id);
-      if (!task) {
-        take(generation, hash, task.error());
-        continue;
-      }
-      const Value options = Value::map({{"max_turns", 1}});
-      Fields fields(options, "options");
-      const auto settings = environment.read_options(fields, **task, backend);
-      auto prepared =
-          environment.prepare({**task, backend, *settings, {}, 0}, Value::map({{"code", source}}));
+      auto prepared = prepare(generation, catalog, backend, environment);
       if (!prepared) {
-        take(generation, hash, prepared.error());
-      } else if (const Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
-        take(generation, hash, *verdict);
-        changed = true;
-      } else {
-        Candidate& candidate = std::get<Candidate>(*prepared);
-        submissions.push_back({.task = *task,
-                               .backend = backend,
-                               .language = std::move(candidate.language),
-                               .source = std::move(candidate.source),
-                               .client = "eval",
-                               .episode = generation.file.string(),
-                               .group = problem->task_id,
-                               .seed = seed});
-        waiting_.push_back({&generation, hash});
+        take(generation, "", prepared.error());
+      } else if (*prepared) {
+        submissions.push_back(std::move(**prepared));
       }
     }
-    if (changed) HONE_TRY(results_->write());
+    if (changed_) HONE_TRY(results_->write());
     return submissions;
   }
 
-  int report() const {
+  /// Another file of the same sample, such as problem_019 beside problem_19: a neighbour, for they
+  /// are in order.
+  const Generation* twin_of(const Generation& one) const {
+    const auto same = [&one](const Generation& other) {
+      return other.problem == one.problem && other.sample == one.sample;
+    };
+    if (&one != &generations_.front() && same(*(&one - 1))) return &one - 1;
+    if (&one != &generations_.back() && same(*(&one + 1))) return &one + 1;
+    return nullptr;
+  }
+
+  /// nullptr: the level has no such problem.
+  const Problem* problem_of(std::int64_t number) const {
+    const auto found = std::find_if(problems_.begin(), problems_.end(),
+                                    [number](const Problem& one) { return one.number == number; });
+    return found == problems_.end() ? nullptr : &*found;
+  }
+
+  /// A refused entry whose sample was not judged since is one that was not judged.
+  void take_refused() {
+    for (const RefusedEntry& one : results_->refused()) {
+      if (one.judged || !one.sample) continue;
+      faults_.try_emplace({one.problem, *one.sample}, one.why);
+    }
+  }
+
+  /// Those of results that the level lacks.
+  std::set<std::int64_t> unknown_problems() const {
+    std::set<std::int64_t> unknown;
+    for (const SampleResult* result : results_->all()) unknown.insert(result->problem);
+    for (const RefusedEntry& one : results_->refused()) unknown.insert(one.problem);
+    for (const Problem& problem : problems_) unknown.erase(problem.number);
+    return unknown;
+  }
+
+  int report() {
+    take_refused();
     std::set<std::int64_t> not_judged;
     for (const auto& [key, message] : faults_) {
       if (key.second == 0) not_judged.insert(key.first);
@@ -150,6 +196,10 @@ class RunJudge {
     const Analysis analysis = analyse(request_.analysis, problems_, *results_, not_judged);
     Value told = to_value(analysis);
     told.set("samples", samples());
+    told.set("refused", refused());
+    Value unknown = Value::array();
+    for (const std::int64_t problem : unknown_problems()) unknown.push(problem);
+    told.set("unknown_problems", std::move(unknown));
     if (!request_.output.empty()) {
       if (const Status kept = write_file(request_.output, to_json(told, 2) + "\n"); !kept) {
         return terminal_.fail(kept.error());
@@ -160,6 +210,8 @@ class RunJudge {
     } else {
       print_table();
       print(terminal_, analysis);
+      print_refused();
+      print_long_faults();
       if (kept_ > 0) {
         terminal_.line(kept_ == 1 ? "1 sample had a result and was not judged again (--again does)"
                                   : std::to_string(kept_) +
@@ -167,7 +219,50 @@ class RunJudge {
                                         "judged again (--again does)");
       }
     }
-    return faults_.empty() ? kExitOk : kExitFault;
+    return faults_.empty() && results_->refused().empty() ? kExitOk : kExitFault;
+  }
+
+  Value refused() const {
+    Value listed = Value::array();
+    for (const RefusedEntry& one : results_->refused()) {
+      listed.push(Value::map({{"problem_id", one.problem},
+                              {"sample_id", one.sample ? Value(*one.sample) : Value()},
+                              {"error", one.why},
+                              {"judged_again", one.judged}}));
+    }
+    return listed;
+  }
+
+  /// What the table had no room for, once where several have it: what to do stands at its end.
+  void print_long_faults() const {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& [key, message] : faults_) {
+      const Problem* problem = problem_of(key.first);
+      const std::size_t at =
+          problem == nullptr ? std::string::npos : message.find(problem->task_id);
+      std::string text = message;
+      if (at == 0) text.erase(0, text.find_first_not_of(": ", problem->task_id.size()));
+      if (message.size() > kReasonMax) ++counts[text];
+    }
+    for (const RefusedEntry& one : results_->refused()) counts.erase(one.why);
+    for (const auto& [text, count] : counts) {
+      terminal_.line("not judged" + (count > 1 ? " (" + std::to_string(count) + " samples)" : "") +
+                     ": " + text);
+    }
+  }
+
+  void print_refused() const {
+    for (const RefusedEntry& one : results_->refused()) {
+      terminal_.line(one.why + (one.judged ? "; it was judged anew" : "; it counts for nothing"));
+    }
+    std::string unknown;
+    for (const std::int64_t problem : unknown_problems()) {
+      unknown += (unknown.empty() ? "" : ", ") + std::to_string(problem);
+    }
+    if (unknown.empty()) return;
+    terminal_.line("eval_results.json has results of problems that level " +
+                   std::to_string(request_.analysis.level) +
+                   " lacks, which count for nothing: " + unknown);
   }
 
   Value samples() const {
@@ -187,15 +282,22 @@ class RunJudge {
                                 {"reason", result->reason}}));
       }
       for (const auto& [key, message] : faults_) {
-        if (key.first != problem.number) continue;
-        listed.push(Value::map({{"problem_id", problem.number},
-                                {"sample_id", key.second},
-                                {"name", problem.title},
-                                {"outcome", Value()},
-                                {"error", message}}));
+        if (key.first == problem.number) listed.push(fault(key.first, key.second, message));
       }
     }
+    for (const auto& [key, message] : faults_) {
+      if (problem_of(key.first) == nullptr) listed.push(fault(key.first, key.second, message));
+    }
     return listed;
+  }
+
+  Value fault(std::int64_t number, std::int64_t sample, const std::string& message) const {
+    const Problem* problem = problem_of(number);
+    return Value::map({{"problem_id", number},
+                       {"sample_id", sample},
+                       {"name", problem == nullptr ? "" : problem->title},
+                       {"outcome", Value()},
+                       {"error", message}});
   }
 
   void print_table() const {
@@ -235,6 +337,8 @@ class RunJudge {
   std::vector<Waiting> waiting_;  // beside the submissions
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> faults_;
   std::size_t kept_ = 0;
+  bool changed_ = false;                     // the results, by what needed no judge
+  const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
 };
 
 }  // namespace

@@ -66,18 +66,101 @@ std::string in_a_line(const std::string& outcome, const std::string& reason,
   return diagnostics.substr(0, diagnostics.find('\n'));
 }
 
-/// What the verdict of hone adds to an entry.
-void read_own_words(const Value& own, SampleResult& result) {
+/// As an error says it.
+std::string shown(const Value& value) {
+  return value.is_number() || value.is_string() ? cut_end(printable(to_json(value)), 64)
+                                                : std::string(value.type_name());
+}
+
+/// A number in a range. What is not one, or beyond it, is refused under its name.
+Result<double> number_in(const Value& value, std::string_view name, double low, double high,
+                         std::string_view expected) {
+  const double number = value.is_number() ? value.as_double() : 0;
+  if (low <= number && number <= high) return number;
+  return invalid_argument("found " + std::string(name) + " " + shown(value) + ", expected " +
+                          std::string(expected));
+}
+
+/// What the verdict of hone adds to an entry; what contradicts the entry is an error.
+Status read_own_words(const Value& own, SampleResult& result) {
   const auto text = [&own](std::string_view key) {
     const Value* found = own.find(key);
-    return found != nullptr && found->is_string() ? found->as_string() : std::string();
+    return found != nullptr && found->is_string() ? printable(found->as_string()) : std::string();
   };
-  if (!text("outcome").empty()) result.outcome = text("outcome");
-  result.reason = in_a_line(result.outcome, text("reason"), text("diagnostics"));
+  if (const Value* said = own.find("outcome"); said != nullptr && !said->is_nil()) {
+    const auto outcome = parse_outcome(said->is_string() ? said->as_string() : "");
+    if (!outcome) {
+      return invalid_argument("found hone.outcome " + shown(*said) + ", expected one of hone's");
+    }
+    result.outcome = std::string(outcome_name(*outcome));
+    if ((*outcome == Outcome::kCorrect) != result.correct) {
+      return invalid_argument(
+          "found correctness " + std::string(result.correct ? "true" : "false") +
+          " and hone.outcome \"" + result.outcome + "\", expected both to say the same");
+    }
+    const bool unbuilt = *outcome == Outcome::kNoCode || *outcome == Outcome::kRejected ||
+                         *outcome == Outcome::kBuildFailed;
+    if (unbuilt && result.compiled) {
+      return invalid_argument("found compiled true and hone.outcome \"" + result.outcome +
+                              "\", expected both to say the same");
+    }
+  }
+  const Value* diagnostics = own.find("diagnostics");
+  result.reason = printable(in_a_line(
+      result.outcome, text("reason"),
+      diagnostics != nullptr && diagnostics->is_string() ? diagnostics->as_string() : ""));
   result.source_hash = text("source_sha256");
   const Value* speedup = own.find("speedup");
-  const Value* value = speedup == nullptr ? nullptr : speedup->find("value");
-  if (value != nullptr && value->is_number()) result.speedup = value->as_double();
+  if (speedup == nullptr || speedup->is_nil()) return {};
+  const Value* value = speedup->is_map() ? speedup->find("value") : nullptr;
+  HONE_ASSIGN(result.speedup,
+              number_in(value == nullptr ? *speedup : *value, "hone.speedup", kSpeedupMin,
+                        kSpeedupMax, "a number above 0 and at most 1e9"));
+  return {};
+}
+
+/// What an entry says of itself; what cannot be so is an error.
+Status read_sample(const Value& sample, SampleResult& result) {
+  if (result.correct && !result.compiled) {
+    return invalid_argument(
+        "found compiled false and correctness true, expected what is correct to have compiled");
+  }
+  const Value* runtime = sample.find("runtime");
+  const bool measured = runtime != nullptr && !runtime->is_nil() &&
+                        !(runtime->is_number() && runtime->as_double() == -1);
+  if (measured) {
+    HONE_ASSIGN(result.runtime_ms,
+                number_in(*runtime, "runtime", kTimeMsMin, kTimeMsMax,
+                          "milliseconds above 0 and at most 1e12, or -1 where not measured"));
+  }
+  result.outcome = result.correct ? "correct" : result.compiled ? "wrong" : "not compiled";
+  const Value* metadata = sample.find("metadata");
+  const Value* own = metadata == nullptr ? nullptr : metadata->find("hone");
+  if (own == nullptr || !own->is_map()) return {};
+  return read_own_words(*own, result);
+}
+
+/// Python writes NaN and Infinity, which are no JSON: they become strings, and an entry that has
+/// one for a time or a speedup is refused.
+std::string with_quoted_nan(std::string_view text) {
+  std::string quoted;
+  quoted.reserve(text.size());
+  bool in_text = false;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t size = 1;
+    if (in_text) {
+      size = text[at] == '\\' && at + 1 < text.size() ? 2 : 1;
+    } else {
+      for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+        if (text.substr(at).starts_with(word)) size = word.size();
+      }
+    }
+    if (text[at] == '"') in_text = !in_text;
+    const std::string_view one = text.substr(at, size);
+    quoted += !in_text && size > 1 ? '"' + std::string(one) + '"' : std::string(one);
+    at += size;
+  }
+  return quoted;
 }
 
 }  // namespace
@@ -121,8 +204,8 @@ Result<EvalResults> EvalResults::read(const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return results;
   HONE_ASSIGN(const std::string text, read_file(file, kResultsBytesMax));
-  auto parsed = from_json(text);
-  if (!parsed) return parsed.error().in(file.string());
+  auto parsed = from_json(with_quoted_nan(text));
+  if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   if (!parsed->is_map()) {
     return invalid_argument(file.string() + ": found " + std::string(parsed->type_name()) +
                             ", expected a JSON object with problems' numbers for keys");
@@ -139,40 +222,54 @@ Status EvalResults::take(const std::string& problem, const Value& samples) {
   std::string_view left = problem;
   const auto number = take_number(left, "");
   if (!number || !left.empty()) {
-    return invalid_argument("found the key '" + problem + "', expected a problem's number");
+    return invalid_argument("found the key '" + printable(problem) +
+                            "', expected a problem's number");
   }
   if (!samples.is_array()) {
     return invalid_argument(problem + ": found " + std::string(samples.type_name()) +
                             ", expected a list of samples");
   }
   for (const Value& sample : samples.as_array()) {
-    if (!sample.is_map()) {
-      return invalid_argument(problem + ": found " + std::string(sample.type_name()) +
-                              ", expected a sample with sample_id, compiled and correctness");
-    }
-    Fields fields(sample, problem);
+    const Value none = Value::map();
+    Fields fields(sample.is_map() ? sample : none, "");
     SampleResult result;
     result.problem = *number;
     result.sample = fields.integer("sample_id", 0, kIdMax);
+    if (!sample.is_map() || !fields.finish_loosely()) {
+      refuse(*number, {}, "found no sample_id, expected a sample with one", sample);
+      continue;
+    }
     result.compiled = fields.flag("compiled");
     result.correct = fields.flag("correctness");
-    const Value* runtime = fields.value_or_null("runtime");
-    HONE_TRY(fields.finish_loosely());
-    if (runtime != nullptr && runtime->is_number() && runtime->as_double() > 0) {
-      result.runtime_ms = runtime->as_double();
-    }
-    result.outcome = result.correct ? "correct" : result.compiled ? "wrong" : "not compiled";
-    const Value* metadata = sample.find("metadata");
-    const Value* own = metadata == nullptr ? nullptr : metadata->find("hone");
-    if (own != nullptr && own->is_map()) read_own_words(*own, result);
+    Status good = fields.finish_loosely();
+    if (good) good = read_sample(sample, result);
     const std::pair key(*number, result.sample);
-    if (entries_.contains(key)) {
-      return invalid_argument(problem + ": found sample_id " + std::to_string(result.sample) +
-                              " twice");
+    const bool twice = entries_.contains(key) ||
+                       std::any_of(refused_.begin(), refused_.end(), [&](const RefusedEntry& one) {
+                         return one.problem == key.first && one.sample == key.second;
+                       });
+    if (twice) good = invalid_argument("found this sample_id twice, expected it once");
+    if (const auto first = entries_.find(key); twice && first != entries_.end()) {
+      refuse(key.first, key.second, good.error().message, first->second.written);
+      entries_.erase(first);
     }
-    entries_[key] = {std::move(result), sample};
+    if (!good) {
+      refuse(key.first, key.second, good.error().message, sample);
+    } else {
+      entries_[key] = {std::move(result), sample};
+    }
   }
   return {};
+}
+
+void EvalResults::refuse(std::int64_t problem, std::optional<std::int64_t> sample,
+                         const std::string& why, const Value& written) {
+  const std::string of = sample ? ", sample " + std::to_string(*sample) : "";
+  refused_.push_back(
+      {problem, sample,
+       printable(file_.string() + ": problem " + std::to_string(problem) + of + ": " + why),
+       false});
+  refused_written_.push_back(written);
 }
 
 const SampleResult* EvalResults::find(std::int64_t problem, std::int64_t sample) const {
@@ -201,7 +298,7 @@ void EvalResults::put(const Generation& generation, const std::string& source_ha
   result.correct = verdict.correct();
   result.outcome = std::string(outcome_name(verdict.outcome));
   const std::string diagnostics = cut_end(valid_utf8(verdict.diagnostics), kDiagnosticsMax);
-  result.reason = in_a_line(result.outcome, valid_utf8(verdict.reason), diagnostics);
+  result.reason = printable(in_a_line(result.outcome, verdict.reason, diagnostics));
   result.source_hash = source_hash;
   Value own = Value::map({{"outcome", result.outcome},
                           {"stage", verdict.stage},
@@ -223,17 +320,24 @@ void EvalResults::put(const Generation& generation, const std::string& source_ha
        {"metadata", Value::map({{"hardware", verdict.fingerprint}, {"hone", std::move(own)}})},
        {"runtime", result.runtime_ms ? Value(*result.runtime_ms) : Value(-1.0)},
        {"runtime_stats", std::move(stats)}});
+  for (RefusedEntry& one : refused_) {
+    if (one.problem == generation.problem && one.sample == generation.sample) one.judged = true;
+  }
   entries_[{generation.problem, generation.sample}] = std::move(entry);
 }
 
 Status EvalResults::write() const {
+  std::map<std::int64_t, Value> samples;
+  const auto add = [&samples](std::int64_t problem, const Value& sample) {
+    samples.try_emplace(problem, Value::array()).first->second.push(sample);
+  };
+  for (const auto& [key, entry] : entries_) add(key.first, entry.written);
+  for (std::size_t i = 0; i < refused_.size(); ++i) {
+    if (!refused_[i].judged) add(refused_[i].problem, refused_written_[i]);
+  }
   Value all = Value::map();
-  for (const auto& [key, entry] : entries_) {
-    const std::string problem = std::to_string(key.first);
-    if (all.as_map().empty() || all.as_map().back().first != problem) {
-      all.as_map().emplace_back(problem, Value::array());
-    }
-    all.as_map().back().second.push(entry.written);
+  for (auto& [problem, listed] : samples) {
+    all.as_map().emplace_back(std::to_string(problem), std::move(listed));
   }
   return write_file(file_, to_json(all, 4) + "\n");
 }

@@ -37,6 +37,17 @@ struct SampleResult {
   std::string source_hash;           ///< of the generation, where hone judged it
 };
 
+/// What cannot be so: it counts for nothing, and stays in the file until the sample is judged.
+struct RefusedEntry {
+  std::int64_t problem = 0;
+  std::optional<std::int64_t> sample;  ///< where it says one
+  std::string why;      ///< file, problem, what was found and what was expected; of one line
+  bool judged = false;  ///< anew, since
+};
+
+/// Times in ms and speedups that somebody may have measured.
+inline constexpr double kTimeMsMin = 1e-9, kTimeMsMax = 1e12, kSpeedupMin = 1e-9, kSpeedupMax = 1e9;
+
 /// eval_results.json: by problem a list of samples, each with sample_id, compiled, correctness,
 /// metadata, runtime (ms, -1 where not measured) and runtime_stats. What is said of hone's verdict
 /// besides stands in metadata.hone; whatever else a file holds stays in it.
@@ -48,6 +59,7 @@ class EvalResults {
   const SampleResult* find(std::int64_t problem, std::int64_t sample) const;
   /// In the order of problems and samples.
   std::vector<const SampleResult*> all() const;
+  const std::vector<RefusedEntry>& refused() const { return refused_; }
   /// Whether nothing is left to judge of a generation: one that was judged by others, or by hone
   /// with this very source.
   bool has(const Generation& generation, const std::string& source_hash) const;
@@ -63,9 +75,13 @@ class EvalResults {
   };
   explicit EvalResults(std::filesystem::path file) : file_(std::move(file)) {}
   Status take(const std::string& problem, const Value& samples);
+  void refuse(std::int64_t problem, std::optional<std::int64_t> sample, const std::string& why,
+              const Value& written);
 
   std::filesystem::path file_;
   std::map<std::pair<std::int64_t, std::int64_t>, Entry> entries_;  // by problem and sample
+  std::vector<RefusedEntry> refused_;
+  std::vector<Value> refused_written_;  // beside it
 };
 
 }  // namespace hone

@@ -87,6 +87,14 @@ std::optional<std::pair<std::string, std::int64_t>> parse_level(std::string_view
   return std::pair(dataset, *level);
 }
 
+std::optional<std::string> level_of_problem(std::string_view task) {
+  const std::size_t slash = task.rfind('/');
+  if (slash == std::string_view::npos) return {};
+  const auto problem = parse_number<std::int64_t>(std::string(task.substr(slash + 1)));
+  if (!problem || !parse_level(task.substr(0, slash))) return {};
+  return std::string(task.substr(0, slash));
+}
+
 Words::Words(const std::vector<std::string>& given, std::string action)
     : action_(std::move(action)) {
   for (const std::string& word : given) {

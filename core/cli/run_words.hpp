@@ -16,6 +16,8 @@ namespace hone {
 Result<std::vector<double>> parse_thresholds(std::string_view text);
 /// "kernelbench/level1" or "level1": a dataset, which may be empty, and a level.
 std::optional<std::pair<std::string, std::int64_t>> parse_level(std::string_view text);
+/// "kernelbench/level1" of its problem "kernelbench/level1/19".
+std::optional<std::string> level_of_problem(std::string_view task);
 
 /// Words NAME=VALUE. A reader asks for those it knows, then finish() complains about the others;
 /// the first mistake is kept and a getter that fails returns its fallback.

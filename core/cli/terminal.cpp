@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/utf8.hpp"
+
 namespace hone {
 namespace {
 
@@ -71,7 +73,11 @@ void Terminal::line(std::string_view text) {
   write_out(stdout, std::string(text) + "\n");
 }
 
-void Terminal::table(const std::vector<std::string>& header, const std::vector<Row>& rows) {
+void Terminal::table(const std::vector<std::string>& header, const std::vector<Row>& given) {
+  std::vector<Row> rows = given;
+  for (Row& row : rows) {
+    for (Cell& cell : row) cell.text = printable(cell.text);
+  }
   std::vector<std::size_t> widths;
   for (const std::string& title : header) widths.push_back(text_width(title));
   for (const Row& row : rows) {

@@ -50,6 +50,7 @@ class Terminal {
   std::string paint(Colour colour, std::string_view text) const;
   void line(std::string_view text = {});
   void json(const Value& value, int indent = -1) { line(to_json(value, indent)); }
+  /// Cells may be of strangers: each is on one line, and nothing in it steers the terminal.
   void table(const std::vector<std::string>& header, const std::vector<Row>& rows);
 
   /// Replaces the progress line. Nothing without a terminal.

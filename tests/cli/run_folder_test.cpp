@@ -2,9 +2,12 @@
 #include "cli/run_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "base/utf8.hpp"
+#include "cli/run_lock.hpp"
 
 namespace hone {
 namespace {
@@ -116,17 +119,103 @@ TEST_F(RunFolder, WritesVerdictsInKernelBenchsWords) {
   EXPECT_FALSE(again->has({5, 0, {}}, "five"));
 }
 
+TEST_F(RunFolder, IsHeldByOneRunWhichIsNamed) {
+  {
+    const auto first = RunLock::take(folder_);
+    ASSERT_TRUE(first.ok()) << first.error().message;
+    const auto second = RunLock::take(folder_);
+    ASSERT_FALSE(second.ok());
+    const std::string& said = second.error().message;
+    EXPECT_TRUE(said.starts_with(folder_.string() + ": found it in use by process " +
+                                 std::to_string(getpid()) + " on "))
+        << said;
+    EXPECT_NE(said.find("wait for that one, or end it"), std::string::npos) << said;
+  }
+  put("eval_results.json.lock", "process 1 on a machine that was ended\n");
+  EXPECT_TRUE(RunLock::take(folder_).ok()) << "what an ended process left holds nobody up";
+}
+
 TEST_F(RunFolder, SaysWhatIsWrongInAFile) {
   EXPECT_EQ(mistake("[]"), ": found array, expected a JSON object with problems' numbers for keys");
   EXPECT_EQ(mistake(R"({"x": []})"), ": found the key 'x', expected a problem's number");
   EXPECT_EQ(mistake(R"({"1": {}})"), ": 1: found map, expected a list of samples");
-  EXPECT_EQ(mistake(R"({"1": [7]})"),
-            ": 1: found int, expected a sample with sample_id, compiled and correctness");
-  EXPECT_NE(
-      mistake(R"({"1": [{"sample_id": 0, "compiled": 1, "correctness": true}]})").find("compiled"),
-      std::string::npos);
-  const std::string sample = R"({"sample_id": 0, "compiled": true, "correctness": true})";
-  EXPECT_EQ(mistake("{\"1\": [" + sample + "," + sample + "]}"), ": 1: found sample_id 0 twice");
+}
+
+TEST_F(RunFolder, RefusesEntriesThatContradictThemselvesAndKeepsThem) {
+  const auto entry = [](const std::string& rest) { return R"({"sample_id": 0, )" + rest + "}"; };
+  const std::string right = R"("compiled": true, "correctness": true, )";
+  const auto own = [&](const std::string& words) {
+    return entry(right + R"("metadata": {"hone": {)" + words + "}}");
+  };
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"7", "found no sample_id, expected a sample with one"},
+      {entry(R"("compiled": 1, "correctness": true)"), "compiled"},
+      {entry(R"("compiled": false, "correctness": true)"),
+       "found compiled false and correctness true, expected what is correct to have compiled"},
+      {own(R"("outcome": "wrong")"),
+       "found correctness true and hone.outcome \"wrong\", expected both to say the same"},
+      {entry(
+           R"("compiled": true, "correctness": false, "metadata": {"hone": {"outcome": "no_code"}})"),
+       "found compiled true and hone.outcome \"no_code\""},
+      {own("\"outcome\": \"\\u001b[2Jfine\\n\""), "expected one of hone's"},
+      {own(R"("speedup": {"value": 1e308})"),
+       "found hone.speedup 1e+308, expected a number above 0 and at most 1e9"},
+      {own(R"("speedup": {"value": -1})"), "found hone.speedup -1, expected"},
+      {own(R"("speedup": {"value": NaN})"), "found hone.speedup \"NaN\", expected"},
+      {own(R"("speedup": {"value": Infinity})"), "found hone.speedup \"Infinity\", expected"},
+      {entry(right + R"("runtime": NaN)"), "found runtime \"NaN\", expected milliseconds"},
+      {entry(right + R"("runtime": -Infinity)"), "found runtime \"-Infinity\", expected"},
+      {entry(right + R"("runtime": -2)"), "found runtime -2, expected"},
+      {entry(right + R"("runtime": 1e-300)"), "found runtime 1e-300, expected"}};
+  const std::string good = R"({"sample_id": 1, "compiled": true, "correctness": true})";
+  for (const auto& [text, why] : cases) {
+    put("eval_results.json", "{\"19\": [" + text + ", " + good + "]}");
+    auto read = EvalResults::read(folder_ / "eval_results.json");
+    ASSERT_TRUE(read.ok()) << text << read.error().message;
+    ASSERT_EQ(read->refused().size(), 1u) << text;
+    const RefusedEntry& refused = read->refused()[0];
+    EXPECT_NE(refused.why.find(why), std::string::npos) << refused.why;
+    EXPECT_TRUE(refused.why.starts_with((folder_ / "eval_results.json: problem 19").string()));
+    EXPECT_EQ(refused.why.find_first_of("\033\n"), std::string::npos);
+    EXPECT_EQ(read->all().size(), 1u) << "the other one counts";
+    ASSERT_TRUE(read->write().ok());
+    EXPECT_EQ(EvalResults::read(folder_ / "eval_results.json")->refused().size(), 1u) << "kept";
+    if (!refused.sample) continue;
+    read->put({19, 0, {}}, "abc", verdict(Outcome::kWrong, "check"));
+    EXPECT_TRUE(read->refused()[0].judged);
+    ASSERT_TRUE(read->write().ok());
+    const auto anew = EvalResults::read(folder_ / "eval_results.json");
+    EXPECT_TRUE(anew->refused().empty());
+    EXPECT_EQ(anew->all().size(), 2u);
+  }
+}
+
+TEST_F(RunFolder, GivesNothingOfAFileThatSteersATerminal) {
+  put("eval_results.json",
+      R"({"1": [{"sample_id": 0, "compiled": true, "correctness": false, "metadata": {"hone": {
+         "outcome": "wrong", "reason": "a\u001b[31m\nb\u009bc\u202ed\u2028",
+         "source_sha256": "\u0007"}}}],
+       "2": [{"sample_id": 0, "compiled": false, "correctness": false, "metadata": {"hone": {
+         "outcome": "build_failed", "diagnostics": "\u001b]0;x\u0007\nmore"}}}]})");
+  const auto read = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->find(1, 0)->reason, "a\ufffd[31m b\ufffdc\ufffdd\ufffd");
+  EXPECT_EQ(read->find(1, 0)->source_hash, "\ufffd");
+  EXPECT_EQ(read->find(2, 0)->reason, "\ufffd]0;x\ufffd");
+  EXPECT_EQ(mistake("{\"\\u001b[2J\": []}"),
+            ": found the key '\ufffd[2J', expected a problem's number");
+  EXPECT_EQ(printable("grün \xff× 漢字\t\x7f"), "grün \ufffd× 漢字 \ufffd");
+}
+
+TEST_F(RunFolder, RefusesASampleThatIsThereTwice) {
+  const std::string one = R"({"sample_id": 0, "compiled": true, "correctness": true})";
+  put("eval_results.json", "{\"1\": [" + one + "," + one + "], \"01\": [" + one + "]}");
+  const auto read = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(read->all().empty());
+  ASSERT_EQ(read->refused().size(), 3u);
+  EXPECT_NE(read->refused()[0].why.find("found this sample_id twice, expected it once"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -152,5 +152,12 @@ TEST(Terminal, NumbersAreShort) {
   EXPECT_EQ(short_number(1536.2), "1536");
 }
 
+TEST(Terminal, PrintsNothingOfACellThatSteersIt) {
+  testing::internal::CaptureStdout();
+  Terminal terminal(false, false);
+  terminal.table({"name", "why"}, {{"a\033[2Jb\nc", "d\u009be"}});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "name      why\na\ufffd[2Jb c  d\ufffde\n");
+}
+
 }  // namespace
 }  // namespace hone

@@ -114,6 +114,23 @@ def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp
     assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
 
 
+def test_a_second_run_on_a_folder_says_who_has_it_and_nothing_is_lost(hone_binary, hone, configured, tmp_path):
+    problems = [19, 32, 100]
+    run_goldens.write_run(tmp_path, problems)
+    command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(SECONDS_MAX * 50):
+        if (tmp_path / "eval_results.json").exists() or first.poll() is not None:
+            break
+        time.sleep(0.02)
+    second = hone(*command[1:])
+    assert first.wait(SECONDS_MAX) == 0
+    assert second.returncode == 3
+    assert second.stderr.startswith(f"hone: {tmp_path}: found it in use by process {first.pid} on ")
+    assert "wait for that one, or end it" in second.stderr
+    assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
+
+
 def test_results_of_kernelbench_are_analysed_over_a_baseline(hone, configured, tmp_path):
     run = tmp_path / "runs/theirs"
     run.mkdir(parents=True)
@@ -142,6 +159,94 @@ def test_results_of_kernelbench_are_analysed_over_a_baseline(hone, configured, t
     assert "speedup of correct samples: median 1.25" in analysed.stdout
 
 
+def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone, configured, tmp_path):
+    run = tmp_path / "theirs"
+    run.mkdir()
+    right = {"sample_id": 0, "compiled": True, "correctness": True, "runtime": 1.0}
+    results = {
+        "19": [{**right, "compiled": False}],
+        "20": [{**right, "runtime": float("nan")}],
+        "21": [{**right, "metadata": {"hone": {"outcome": "correct", "speedup": {"value": 1e308}}}}],
+        "22": [{**right, "metadata": {"hone": {"outcome": "correct", "speedup": {"value": 2.0}}}}],
+        "999": [right],
+    }
+    (run / "eval_results.json").write_text(json.dumps(results))
+    words = ("kernelbench", "analyse", "level=1", f"eval_results_dir={tmp_path}", "run_name=theirs")
+    shown = hone(*words, *configured)
+    assert shown.returncode == 3, shown.stderr
+    file = run / "eval_results.json"
+    assert (
+        f"{file}: problem 19, sample 0: found compiled false and correctness true, "
+        "expected what is correct to have compiled; it counts for nothing" in shown.stdout
+    )
+    assert f'{file}: problem 20, sample 0: found runtime "NaN", expected milliseconds' in shown.stdout
+    assert f"{file}: problem 21, sample 0: found hone.speedup 1e+308, expected" in shown.stdout
+    assert "problems that level 1 lacks, which count for nothing: 999" in shown.stdout
+    assert "median 2.00\u00d7, geometric mean 2.00\u00d7" in shown.stdout
+    assert " inf" not in shown.stdout
+    assert "nan" not in shown.stdout
+    told = json.loads(hone(*words, "--json", *configured).stdout)
+    assert [one["problem_id"] for one in told["refused"]] == [19, 20, 21]
+    assert told["unknown_problems"] == [999]
+    assert (told["correct_count"], told["not_judged"]) == (1, 3)
+    assert told["fast_p_bounds"]["1.0"] == [0.01, 0.04]
+
+
+def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured, tmp_path):
+    shutil.copy(run_goldens.golden_file(19), generation(tmp_path, 19))
+    os.mkfifo(generation(tmp_path, 20))
+    generation(tmp_path, 21).symlink_to(tmp_path / "nowhere")
+    generation(tmp_path, 22).mkdir()
+    for number in ("025", "25"):
+        generation(tmp_path, number).write_text("class ModelNew(\n")
+    generation(tmp_path, 999).write_text("")
+    judged = hone("eval", "kernelbench/level1", tmp_path, "--json", *configured)
+    assert judged.returncode == 3, judged.stderr
+    told = json.loads(judged.stdout)
+    unjudged = {(number, 0): None for number in (20, 21, 22, 25, 999)}
+    assert outcomes(told) == {(19, 0): "correct", **unjudged}
+    why = {one["problem_id"]: one.get("error", "") for one in told["samples"]}
+    assert why[20].endswith("_problem_20_sample_0_kernel.py: not a regular file")
+    assert why[21].endswith(": no such file or directory")
+    assert why[22].endswith("_problem_22_sample_0_kernel.py: not a regular file")
+    assert "found two files of this sample, " in why[25]
+    assert "_problem_025_sample_0_kernel.py" in why[25]
+    assert "_problem_25_sample_0_kernel.py" in why[25]
+    assert why[999] == f"{generation(tmp_path, 999).name}: level 1 has no problem 999"
+    assert told["not_judged"] == 4
+    assert list(results_of(tmp_path)) == ["19"]
+    table = hone("eval", "kernelbench/level1", tmp_path, *configured)
+    assert table.returncode == 3
+    lines = [line.split() for line in table.stdout.splitlines()]
+    assert ["999", "0", "not", "judged"] in [line[:4] for line in lines]
+
+
+def test_a_problem_that_is_not_configured_or_a_folder_for_it_says_what_to_do(hone, configured, tmp_path):
+    file = generation(tmp_path, 19)
+    file.write_text("")
+    for task in ("kernelbench/level1/19", "level1/19"):
+        bare = hone("eval", task, file)
+        assert bare.returncode == 2
+        assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where"), task
+    folder = hone("eval", "kernelbench/level1/19", tmp_path, *configured)
+    assert folder.returncode == 2
+    assert folder.stderr == (
+        f"hone: {tmp_path}: found a folder, expected a file; give kernelbench/level1 for a folder\n"
+    )
+
+
+def test_where_no_torch_is_found_what_to_do_is_printed_whole(hone, python, kernelbench_data, tmp_path):
+    for problem in (19, 20):
+        shutil.copy(run_goldens.golden_file(problem), generation(tmp_path, problem))
+    bare = tmp_path / "python"  # this machine's, without site packages
+    bare.write_text('#!/bin/sh\nexec /usr/bin/python3 -I -S "$@"\n')
+    bare.chmod(0o755)
+    options = run_goldens.dataset_options(kernelbench_data, python)
+    ran = hone("eval", "kernelbench/level1", tmp_path, *options, "--set", f"plugins.python={bare}")
+    assert ran.returncode == 3, ran.stderr
+    assert "scripts/setup --python" in ran.stdout
+
+
 def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     def said(*words):
         ran = hone("kernelbench", *words, *configured)
@@ -162,11 +267,26 @@ def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     )
     unknown = said("generate", "level=1", "problem_id=101", "url=http://127.0.0.1:1/v1", *empty)
     assert unknown == "hone: level 1 has the problems 1 to 100; found others asked for"
-    (tmp_path / "none").mkdir()
-    generation(tmp_path / "none", 101).write_text("")
-    assert said("eval", "level=1", *empty).endswith("_kernel.py: level 1 has no problem 101")
     bare = hone("kernelbench", "eval", "level=1", *empty)
     assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where")
+
+
+def test_a_package_that_lacks_an_option_is_told_from_a_mistake(hone_binary, configured, tmp_path):
+    older = tmp_path / "python"  # imports hone.rollout, and does not know --once
+    older.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\necho "unrecognized arguments: --once" >&2\nexit 2\n')
+    older.chmod(0o755)
+    words = ("level=1", "problem_id=19", "run_name=new", "url=http://127.0.0.1:1/v1")
+    ran = subprocess.run(
+        [hone_binary, "kernelbench", "generate", *words, *configured],
+        cwd=tmp_path,
+        env={**os.environ, "HONE_PYTHON": str(older)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+    )
+    assert ran.returncode == 2, ran.stderr
+    version = subprocess.run([hone_binary, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    assert f"it is an older one: expected hone.rollout of version {version}, as this hone is" in ran.stderr
 
 
 def test_a_problem_is_generated_and_judged_and_nothing_asked_twice(hone_binary, configured, tmp_path):
