@@ -40,7 +40,7 @@ def describe(python):
     """describe([(id, source), …]) gives for each a task, or why it is unfit."""
 
     def ask(rows):
-        given = [{"id": row[0], "source": row[1], "entry": row[2] if len(row) > 2 else ""} for row in rows]
+        given = [dict(zip(("id", "source", "entry", "exact"), row, strict=False)) for row in rows]
         ran = subprocess.run(
             [python, "-B", ROOT / "tests/modules/describe_rows.py"],
             input=json.dumps(given),

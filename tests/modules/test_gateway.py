@@ -128,6 +128,28 @@ def test_references_that_are_none(gateway):
         assert (status, why in reply["detail"]) == (400, True), reply
 
 
+TWO_CLASSES = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x): return x * 2
+class Sum(torch.nn.Module):
+    def forward(self, x): return x.sum()
+def reference_impl(x): return x + 3
+def get_inputs(): return [torch.rand(4, 8)]
+def get_init_inputs(): return []
+"""
+
+
+def test_the_entry_that_a_request_names_is_what_is_judged(gateway, bench):
+    for entry, body in (("Sum", "x.sum()"), ("Model", "x * 2"), ("", "x * 2")):
+        status, reply = gateway.judge(TWO_CLASSES, RELU.format(body), entry_point=entry)
+        assert (status, reply["correctness"]) == (200, True), (entry, reply)
+    status, reply = gateway.judge(TWO_CLASSES, RELU.format("x"), entry_point="Sun")
+    assert (status, "it defines no module called 'Sun', found Model, Sum" in reply["detail"]) == (400, True)
+    kernel = "def triton_kernel_wrapper(x):\n    return x + 3\n"
+    result = bench.benchmark_triton_kernel(kernel, TWO_CLASSES, {"x": {"shape": [4, 8]}})
+    assert (result["correctness"], result["error"]) == (True, None)
+
+
 def test_requests_that_are_none(gateway, relu):
     status, reply = gateway.ask("POST", "/eval", {"original_model_src": relu, "seed_num": "many"})
     assert status == 422

@@ -42,4 +42,4 @@ class Dataset:
         problem = Problem(task_id, entry or last_class(source), source, ("reference",), entry)
         if why := ModuleDataset.unfit(problem):
             raise Mistake(f"the reference cannot be made a task: {why}")
-        return task_of(problem, self.split)
+        return task_of(problem, self.split, exact=entry != "")

@@ -58,6 +58,7 @@ DEFAULT_URL = "http://127.0.0.1:18188"
 # Of one request, the wait in queues included; the gateway's own limit is 600 s.
 SECONDS_MAX = 660.0
 BUSY_SECONDS = 5.0
+DEFAULT_ENTRY = "Model"
 BATCH_AT_A_TIME = 16
 # Of a request that cannot be judged: wrong as it stands, or with a reference that is none.
 REFUSALS = (400, 413, 422)
@@ -346,7 +347,7 @@ def benchmark_kernelbench(
     n_correctness: int = 5,
     n_trials: int = 20,
     kernel_name: str | None = None,
-    entry_point: str = "Model",
+    entry_point: str = DEFAULT_ENTRY,
     rtol: float = 1e-4,
     atol: float = 1e-4,
 ) -> dict[str, Any]:
@@ -358,7 +359,8 @@ def benchmark_kernelbench(
         n_correctness: Not used: hone decides how much it checks.
         n_trials: Likewise.
         kernel_name: For the result.
-        entry_point: The module's class.
+        entry_point: The module's class; the default, as ever: ``Model``, or where there is none the
+            last class that takes what ``get_init_inputs()`` gives.
         rtol: Not used: hone's tolerance is the outputs' type's (docs/modules.md).
         atol: Likewise.
 
@@ -369,7 +371,8 @@ def benchmark_kernelbench(
     Raises:
         Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
     """
-    return _judge(triton_code, pytorch_code, entry_point, kernel_name, (n_correctness, n_trials))
+    entry = "" if entry_point == DEFAULT_ENTRY else entry_point
+    return _judge(triton_code, pytorch_code, entry, kernel_name, (n_correctness, n_trials))
 
 
 @_Function
