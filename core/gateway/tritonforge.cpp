@@ -160,7 +160,7 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
   reset.environment = "kernel_refine";
   reset.options = Value::map({{"max_turns", 1}});
   auto episode = client_.reset(reset);
-  if (!episode) return Error{episode.error().code, of_reference(episode.error().message, id)};
+  if (!episode) return no_episode(episode.error(), id);
   const double left_s = std::max(1.0, seconds - (monotonic_s() - start_s));
   const Result<Step> step = take_step(*episode, request.submission, left_s);
   (void)client_.submit("close", Value::map({{"episode", episode->id}}));  // or its lease ends
@@ -175,6 +175,22 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
   HONE_ASSIGN(judged.verdict, verdict_from_value(*verdict));
   judged.hardware = judged.verdict.fingerprint;
   return judged;
+}
+
+Error TritonForgeGateway::no_episode(const Error& error, const std::string& id) {
+  // Another request may have been first.
+  if (const auto why = references_.refused(id)) return invalid_argument(*why);
+  Error own{error.code, of_reference(error.message, id)};
+  const auto says = [&own](std::string_view what) {
+    return own.message.find(what) != std::string::npos;
+  };
+  // Calls of a plugin host run one after another: it was this reference that ended it.
+  const bool ended =
+      error.code == Code::kInternal && says(": get: its plugin host") && says("of the call");
+  if (ended) own.code = Code::kInvalidArgument;
+  if (ended || (error.code == Code::kInvalidArgument && says(" cannot be made a task: ")))
+    references_.refuse(id, own.message);
+  return own;
 }
 
 Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& source,

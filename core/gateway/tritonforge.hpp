@@ -43,6 +43,8 @@ class TritonForgeGateway {
   HttpReply evaluate(const HttpRequest& request);
   /// One episode. An error's code says whose fault it is; unavailable may be tried again.
   Result<Judged> judge(const tritonforge::EvalRequest& request, double seconds);
+  /// Why there is no episode: a reference's own fault is no reason to ask again.
+  Error no_episode(const Error& error, const std::string& id);
   Result<Step> take_step(Episode& episode, const std::string& source, double seconds);
   Value health() const;
   Value backends() const;

@@ -118,7 +118,7 @@ def test_sixteen_at_once(gateway, relu):
 
 def test_references_that_are_none(gateway):
     for reference, why in (
-        ("class Model(", "it has no get_inputs()"),
+        ("class Model(", "SyntaxError: '(' was never closed"),
         ("class Model(\ndef get_inputs", "SyntaxError: '(' was never closed"),
         ("class A: pass\ndef get_inputs(): return []\n", "it defines no module"),
         ("import not_there\nclass A: pass\ndef get_inputs(): return []\n", "No module named 'not_there'"),
@@ -137,6 +137,32 @@ def reference_impl(x): return x + 3
 def get_inputs(): return [torch.rand(4, 8)]
 def get_init_inputs(): return []
 """
+
+
+def reference_that(does):
+    return f"import os, time, torch\n{does}\nclass Model(torch.nn.Module): pass\ndef get_inputs(): return []\n"
+
+
+def test_a_reference_that_hangs_or_exits_is_refused_after_one_try_and_keeps_nobody_waiting(gateway, relu):
+    for does, why in (
+        ("os._exit(0)", "the process that ran it to describe it exited with status 0"),
+        ("os.kill(os.getpid(), 9)", "the process that ran it to describe it was ended by SIGKILL"),
+        ("os.kill(os.getppid(), 9)", "was ended by SIGKILL in the middle of the call"),
+    ):
+        status, reply = gateway.judge(reference_that(does), RELU.format("x"))
+        assert (status, why in reply["detail"]) == (400, True), reply
+    hangs = reference_that("while True: pass")
+    with ThreadPoolExecutor(2) as pool:
+        first, other = pool.submit(gateway.judge, hangs, RELU.format("x")), None
+        while other is None:
+            if gateway.ask("GET", "/health")[1]["evaluations_running"]:
+                other = pool.submit(gateway.judge, relu + "# not seen before\n", RELU.format("torch.relu(x)"))
+        status, reply = first.result()
+        assert (status, "took longer than 20 s, the limit" in reply["detail"]) == (400, True), reply
+        assert other.result()[1]["correctness"] is True
+    # It is not tried again: its reason is known.
+    status, again = gateway.judge(hangs, RELU.format("x"))
+    assert (status, again["detail"]) == (400, reply["detail"] + " (known from an earlier request)")
 
 
 def test_the_entry_that_a_request_names_is_what_is_judged(gateway, bench):
