@@ -311,9 +311,31 @@ def test_kernelbench_results(bench, traces):
     failed = asyncio.run(bench.benchmark_kernelbench.remote.aio(turns[4], trace["pytorch_code"]))
     assert set(failed) == KEYS
     assert failed["error"].startswith("ValueError: arange's range must be a power of 2")
-    bad = bench.benchmark_kernelbench(triton_code=turns[2], pytorch_code="nothing")
-    assert bad["error"].startswith("ValueError: ")
-    json.dumps([result, failed, bad])
+    long = bench.benchmark_kernelbench(triton_code="#" * (5 << 20), pytorch_code=trace["pytorch_code"])
+    assert long["error"].startswith("ValueError: the request is longer than 4 MB")
+    json.dumps([result, failed, long])
+
+
+def test_a_fault_of_the_reference_is_no_answer_of_the_model(bench, relu):
+    import hone as package
+
+    kernel = RELU.format("torch.relu(x)")
+    for reference, why in (
+        ("import torch", "it has no get_inputs"),
+        ("def get_inputs(:\n", "SyntaxError: invalid syntax"),
+        ("#" * (5 << 20), "expected at most 256 KB"),
+        ("\ud800", "no UTF-8"),
+        (None, "found NoneType, expected its source"),
+    ):
+        with pytest.raises(package.InvalidArgument, match=why):
+            bench.benchmark_kernelbench(kernel, reference)
+    with pytest.raises(package.InvalidArgument, match="defines no module called 'Sun'"):
+        bench.benchmark_kernelbench(kernel, relu, entry_point="Sun")
+    with pytest.raises(package.InvalidArgument, match="SyntaxError"):
+        bench.benchmark_triton_kernel("", "def reference_impl(x:", {"x": {"shape": [2]}})
+    for shapes in (None, {}, {"x": None}, {"x": {}}, {"x": {"shape": 3}}, {"x": {"shape": ["a"]}}, {1: {"shape": [1]}}):
+        with pytest.raises(package.InvalidArgument, match="input_shapes: "):
+            bench.benchmark_triton_kernel("", "def reference_impl(x): return x", shapes)
 
 
 def test_kernelbench_batch(bench, traces):
@@ -370,4 +392,5 @@ def test_nobody_there_is_no_result(bench, gateway, monkeypatch):
     monkeypatch.setenv("HONE_GATEWAY", gateway.url)
     bench.connect("")
     assert os.environ["HONE_GATEWAY"] == gateway.url
-    assert bench.benchmark_kernelbench("x", "nothing")["correctness"] is False
+    with pytest.raises(package.InvalidArgument, match="no get_inputs"):
+        bench.benchmark_kernelbench("x", "nothing")
