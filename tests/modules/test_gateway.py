@@ -21,6 +21,7 @@ class Gateway:
     """The process, ready once made."""
 
     def __init__(self, log, python, *options):
+        self.log = log
         command = [BUILD / "hone", "gateway", "tritonforge", "--json", "--listen", "127.0.0.1:0"]
         with log.open("ab") as errors:
             self.process = subprocess.Popen(
@@ -254,6 +255,18 @@ def test_a_full_gateway_says_so_and_a_stopped_one_leaves_nobody_waiting(python, 
         gateway.process.wait()
 
 
+def test_who_hangs_up_is_judged_no_longer(gateway, relu):
+    asked = {"original_model_src": relu, "custom_model_src": RELU.format("x\n    while True:\n        pass")}
+    connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=SECONDS_MAX)
+    connection.request("POST", "/eval", json.dumps(asked).encode(), {"Content-Type": "application/json"})
+    while gateway.ask("GET", "/health")[1]["evaluations_running"] == 0:
+        pass
+    connection.close()
+    while gateway.ask("GET", "/health")[1]["evaluations_running"]:
+        pass
+    assert "who asked has hung up" in gateway.log.read_text()
+
+
 def test_a_server_that_did_not_ask_takes_no_references(hone, python, tmp_path):
     command = [BUILD / "hone", "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0"]
     with (tmp_path / "serve.log").open("wb") as log:
@@ -282,6 +295,41 @@ def test_what_cannot_be_started_says_why(hone, python, tmp_path):
     missing = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0", "--python", sys.executable)
     assert missing.returncode != 0
     assert "torch" in missing.stderr
+
+
+def test_the_place_and_the_folder_are_looked_at_first(hone, gateway, tmp_path):
+    """Before a server starts: without an interpreter nothing would start here."""
+    taken = hone("gateway", "tritonforge", "--listen", f"127.0.0.1:{gateway.port}")
+    assert "cannot listen on 127.0.0.1" in taken.stderr
+    tmp_path.chmod(0o777)
+    place = ("--listen", "127.0.0.1:0", "--references", tmp_path)
+    assert "others may write into it" in hone("gateway", "tritonforge", *place).stderr
+
+
+def test_what_a_killed_gateway_left_goes_at_the_next_start(python, tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("TMPDIR", str(folder))
+
+    def left():
+        return {lock.parent for lock in folder.glob("hone-*/gateway.lock")}
+
+    killed = Gateway(tmp_path / "killed", python)
+    killed.process.kill()
+    killed.process.wait()
+    (stale,) = left()
+    alive = Gateway(tmp_path / "alive", python)
+    second = Gateway(tmp_path / "second", python)
+    try:
+        assert len(left()) == 2
+        assert stale not in left()
+        assert second.stop() == 0
+        assert alive.stop() == 0
+        assert left() == set()
+    finally:
+        for one in (alive, second):
+            one.process.kill()
+            one.process.wait()
 
 
 # hone.kernelbench_triton, at the same gateway.
