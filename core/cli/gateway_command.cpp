@@ -1,10 +1,15 @@
 // `hone gateway`: another system's evaluation server, with hone behind it.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "base/unique_fd.hpp"
 #include "cli/command.hpp"
 #include "cli/local_server.hpp"
 #include "cli/parts.hpp"
@@ -29,6 +34,40 @@ Result<std::string> read_token(const std::string& path) {
   return invalid_argument(path + ": found a first line of " + std::to_string(text.size()) +
                           " characters, expected a token of at least " + std::to_string(kTokenMin) +
                           " without spaces");
+}
+
+constexpr char kLock[] = "gateway.lock";
+
+/// A gateway's own folder is locked while it lives. Locked before it has its name, so that nobody
+/// finds it free in between.
+Result<UniqueFd> lock_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path early = folder / "new.lock";
+  UniqueFd file(open(early.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return system_error(early.string(), errno);
+  std::error_code trouble;
+  std::filesystem::rename(early, folder / kLock, trouble);
+  if (trouble) return unavailable(early.string() + ": " + trouble.message());
+  return file;
+}
+
+/// Removes what gateways of this user left that were killed.
+void sweep_folders() {
+  std::error_code trouble;
+  const auto where = std::filesystem::temp_directory_path(trouble);
+  if (trouble) return;
+  for (std::filesystem::directory_iterator it(where, trouble), end; !trouble && it != end;
+       it.increment(trouble)) {
+    struct stat about {};
+    const std::filesystem::path& folder = it->path();
+    if (!folder.filename().string().starts_with("hone-") || lstat(folder.c_str(), &about) != 0 ||
+        !S_ISDIR(about.st_mode) || about.st_uid != geteuid())
+      continue;
+    const UniqueFd lock(open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!lock || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
 }
 
 class GatewayCommand : public Command {
@@ -85,6 +124,8 @@ class GatewayCommand : public Command {
 
   int run(Terminal& terminal) override {
     if (const Status good = read_options(); !good) return terminal.fail(good.error());
+    if (const Status free = try_place(); !free)
+      return terminal.fail(free.error(), "another gateway? use --listen");
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
     std::unique_ptr<LocalServer> server;
     ScratchFolder scratch;
@@ -118,6 +159,10 @@ class GatewayCommand : public Command {
                               ", which others reach, expected a loopback address or --token-file: "
                               "who reaches the gateway can run code");
     }
+    if (!references_.empty()) {
+      const auto folder = References::open(references_);
+      if (!folder) return folder.error().in("--references");
+    }
     if (endpoint_.empty()) return {};
     if (references_.empty()) {
       return invalid_argument(
@@ -127,6 +172,18 @@ class GatewayCommand : public Command {
     if (!config_.file.empty() || !config_.sets.empty() || !python_.empty())
       return invalid_argument("--endpoint: found a configuration as well, which is a server's own");
     return {};
+  }
+
+  /// Whether the port is free, before anything starts that takes time.
+  Status try_place() const {
+    if (place_.port == 0) return {};
+    HttpOptions http;
+    http.host = place_.host;
+    http.port = place_.port;
+    http.threads = 1;
+    const auto door = HttpServer::start(
+        http, [](const HttpRequest&) { return http_error(503, "the gateway is starting"); });
+    return door ? Status() : Status(door.error());
   }
 
   Result<LoadedConfig> load() const {
@@ -142,8 +199,11 @@ class GatewayCommand : public Command {
   /// The dataset of references, and nothing else, is what this server adds to its configuration.
   Status place_references(LoadedConfig& loaded, ScratchFolder& scratch) {
     if (references_.empty()) {
+      sweep_folders();
       HONE_ASSIGN(scratch, ScratchFolder::make());
-      references_ = scratch.path().string();
+      HONE_ASSIGN(lock_, lock_folder(scratch.path()));
+      references_ = (scratch.path() / "references").string();
+      if (mkdir(references_.c_str(), 0700) != 0) return system_error(references_, errno);
     }
     references_ = std::filesystem::absolute(references_).string();
     auto& datasets = loaded.config.datasets;
@@ -184,7 +244,7 @@ class GatewayCommand : public Command {
     }
     gateway.stop();
     (*door)->stop();
-    if (server != nullptr) server->shut_down(5);
+    if (server != nullptr) server->shut_down(1);
     return status;
   }
 
@@ -202,6 +262,7 @@ class GatewayCommand : public Command {
   std::string kind_, listen_ = "127.0.0.1:18188", token_file_, endpoint_, key_, references_,
                      python_;
   std::string token_;
+  UniqueFd lock_;
   HttpPlace place_;
   std::int64_t seconds_ = 600, evaluations_ = 256;
   bool json_ = false;

@@ -2,12 +2,18 @@
 #include "gateway/http_server.hpp"
 
 #include <httplib.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 
@@ -27,6 +33,96 @@ std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.find(':'));
 }
+
+std::string lower(std::string_view text) {
+  std::string low(text);
+  std::transform(low.begin(), low.end(), low.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return low;
+}
+
+/// One peer: its request has to be here in time, however slowly it drips, and nothing is read once
+/// the server stops.
+class Connection final : public httplib::Stream {
+ public:
+  Connection(int fd, const HttpOptions& options, const std::atomic<bool>& stopping)
+      : fd_(fd),
+        silent_s_(options.seconds_max),
+        end_s_(monotonic_s() + options.request_seconds_max),
+        stopping_(stopping) {}
+
+  bool is_readable() const override {
+    return at_ < held_ || ready(POLLIN, std::min(end_s_, monotonic_s() + silent_s_));
+  }
+  bool is_writable() const override { return ready(POLLOUT, monotonic_s() + silent_s_); }
+  ssize_t read(char* bytes, std::size_t size) override {
+    if (at_ == held_) {
+      if (!is_readable()) return -1;
+      const ssize_t n = recv(fd_, buffer_.data(), buffer_.size(), 0);
+      if (n <= 0) return n;
+      at_ = 0;
+      held_ = static_cast<std::size_t>(n);
+    }
+    const std::size_t taken = std::min(size, held_ - at_);
+    std::copy_n(buffer_.data() + at_, taken, bytes);
+    at_ += taken;
+    return static_cast<ssize_t>(taken);
+  }
+  ssize_t write(const char* bytes, std::size_t size) override {
+    return is_writable() ? send(fd_, bytes, size, MSG_NOSIGNAL) : -1;
+  }
+  void get_remote_ip_and_port(std::string&, int&) const override {}  // nobody asks for these
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return fd_; }
+
+  bool gone() const {
+    pollfd polled{fd_, POLLRDHUP, 0};
+    return poll(&polled, 1, 0) > 0;
+  }
+  bool late() const { return monotonic_s() >= end_s_; }
+
+ private:
+  bool ready(short event, double end_s) const {
+    constexpr double kSliceS = 0.1;  // between looks at whether the server stops
+    for (;;) {
+      const double left_s = end_s - monotonic_s();
+      if (left_s <= 0) return false;
+      pollfd polled{fd_, event, 0};
+      const int n = poll(&polled, 1, static_cast<int>(std::ceil(std::min(left_s, kSliceS) * 1e3)));
+      if (n > 0) return event != POLLIN || !stopping_;
+      if (stopping_ || (n < 0 && errno != EINTR)) return false;
+    }
+  }
+
+  const int fd_;
+  const double silent_s_, end_s_;
+  const std::atomic<bool>& stopping_;
+  std::array<char, 16 << 10> buffer_{};
+  std::size_t at_ = 0, held_ = 0;
+};
+
+thread_local const Connection* g_connection = nullptr;  // whose request this thread handles
+
+/// httplib's server, with connections of hone's own: its own ones wait for each byte anew.
+class Door final : public httplib::Server {
+ public:
+  explicit Door(const HttpOptions& options) : options_(options) {}
+  std::atomic<bool> stopping{false};
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    Connection connection(socket, options_, stopping);
+    g_connection = &connection;
+    bool closed = false;
+    const bool done = process_request(connection, true, closed, nullptr);
+    g_connection = nullptr;
+    shutdown(socket, SHUT_RDWR);
+    close(socket);
+    return done;
+  }
+
+  const HttpOptions& options_;
+};
 
 /// What a reply says where httplib alone refused.
 std::string_view refusal(int status) {
@@ -75,7 +171,7 @@ bool is_loopback(std::string_view host) {
 class HttpServer::Impl {
  public:
   Impl(HttpOptions options, Handler handler)
-      : options_(std::move(options)), handler_(std::move(handler)) {}
+      : options_(std::move(options)), handler_(std::move(handler)), server_(options_) {}
 
   Status start() {
     server_.new_task_queue = [n = options_.threads] { return new httplib::ThreadPool(n); };
@@ -89,15 +185,21 @@ class HttpServer::Impl {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
+    // Before anything of a body is read.
+    server_.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          const std::optional<HttpReply> refused = refuse(request);
+          if (!refused) return httplib::Server::HandlerResponse::Unhandled;
+          write(*refused, response);
+          return httplib::Server::HandlerResponse::Handled;
+        });
     server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
-      const std::optional<HttpReply> refused = refuse(request);
-      write(refused ? *refused : handle(request, ""), response);
+      write(handle(request, ""), response);
     });
     server_.Post(".*", [this](const httplib::Request& request, httplib::Response& response,
                               const httplib::ContentReader& reader) {
       std::string body;
-      std::optional<HttpReply> refused = refuse(request);  // before anything of it is read
-      if (!refused) refused = read_body(request, reader, body);
+      const std::optional<HttpReply> refused = read_body(request, reader, body);
       write(refused ? *refused : handle(request, std::move(body)), response);
     });
     server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
@@ -128,6 +230,7 @@ class HttpServer::Impl {
 
   void stop() {
     if (!thread_.joinable()) return;
+    server_.stopping = true;
     server_.stop();
     thread_.join();
   }
@@ -137,7 +240,9 @@ class HttpServer::Impl {
  private:
   HttpReply handle(const httplib::Request& request, std::string body) const {
     try {
-      return handler_({request.method, request.path, std::move(body)});
+      const Connection* peer = g_connection;
+      return handler_({request.method, request.path, std::move(body),
+                       [peer] { return peer != nullptr && peer->gone(); }});
     } catch (const std::exception& error) {
       log_error("gateway", std::string("an exception: ") + error.what());
       return http_error(500, "a fault of the gateway, see its log");
@@ -145,16 +250,21 @@ class HttpServer::Impl {
   }
 
   std::optional<HttpReply> refuse(const httplib::Request& request) const {
+    const std::string& method = request.method;
+    if (method != "GET" && method != "HEAD" && method != "POST")
+      return http_error(404, refusal(404));
     if (!options_.token.empty()) {
       const std::string given = request.get_header_value("Authorization");
-      if (given.starts_with("Bearer ") &&
+      if (lower(given.substr(0, 7)) == "bearer " &&
           equal_secrets(std::string_view(given).substr(7), options_.token))
         return std::nullopt;
       return http_error(
           401, "expected the header 'Authorization: Bearer TOKEN' with this gateway's token");
     }
-    const std::string host = request.get_header_value("Host");
-    if (host.empty() || is_loopback(without_port(host))) return std::nullopt;
+    const std::string given = lower(request.get_header_value("Host"));
+    std::string_view host = without_port(given);
+    if (host.ends_with('.')) host.remove_suffix(1);
+    if (given.empty() || is_loopback(host)) return std::nullopt;
     return http_error(
         403, "found another machine's name in the header Host, expected localhost or 127.0.0.1");
   }
@@ -181,13 +291,17 @@ class HttpServer::Impl {
       return http_error(413, "the request is longer than " +
                                  std::to_string(options_.body_bytes_max >> 20) + " MB");
     }
+    if (g_connection != nullptr && g_connection->late()) {
+      return http_error(408, "the request was not here whole within " +
+                                 std::to_string(std::lround(options_.request_seconds_max)) + " s");
+    }
     return http_error(400, "the body ended after " + std::to_string(body.size()) + " bytes" +
                                (length.empty() ? "" : " of " + length));
   }
 
   const HttpOptions options_;
   const Handler handler_;
-  httplib::Server server_;
+  Door server_;
   std::thread thread_;
   std::atomic<bool> ended_{false};
   int port_ = 0;

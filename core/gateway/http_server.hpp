@@ -18,6 +18,9 @@ struct HttpRequest {
   std::string method;  ///< "GET" or "POST"
   std::string path;    ///< "/eval"
   std::string body;
+  std::function<bool()> gone = [] {
+    return false;
+  };  ///< whether nobody waits for the reply any more
 };
 
 struct HttpReply {
@@ -36,6 +39,7 @@ struct HttpOptions {
   std::size_t threads = 64;               ///< requests at a time; more wait
   std::size_t body_bytes_max = 4u << 20;  ///< of a request
   int seconds_max = 10;                   ///< that a peer may stay silent while it sends or reads
+  double request_seconds_max = 20;        ///< for the whole of a request to be here
 };
 
 /// "127.0.0.1:18188", "localhost:0", "[::1]:80".
@@ -67,7 +71,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const;
-  /// Takes no more requests and waits for those under way.
+  /// Takes no more requests, gives up those that are not here whole, and waits for the others.
   void stop();
 
  private:

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "model/value.hpp"
@@ -25,22 +26,53 @@ Result<std::unique_ptr<References>> References::open(std::filesystem::path folde
 }
 
 Result<std::string> References::put(const std::string& source, const std::string& entry) {
+  if (source.size() > kSourceBytesMax) {
+    return invalid_argument("original_model_src cannot be made a task: its source is longer than " +
+                            std::to_string(kSourceBytesMax >> 10) + " KB");
+  }
   const std::string text = to_json(Value::map({{"source", source}, {"entry", entry}}));
   const std::string id = sha256_hex(text);
+  if (const auto why = refused(id)) return invalid_argument(*why);
   {
     MutexLock lock(mutex_);
     if (known_.contains(id)) return id;
   }
-  HONE_TRY(write_file(folder_ / (id + ".json"), text));
+  const std::filesystem::path path = folder_ / (id + ".json");
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(path, ignored);
+  HONE_TRY(write_file(path, text));
   MutexLock lock(mutex_);
+  if (!there) written_.insert(id);
   if (known_.insert(id).second) order_.push_back(id);
   if (order_.size() > kKept) {
-    std::error_code ignored;
     std::filesystem::remove(folder_ / (order_.front() + ".json"), ignored);
     known_.erase(order_.front());
+    written_.erase(order_.front());
     order_.pop_front();
   }
   return id;
+}
+
+/// Rationale: what was there before this process may be what a journal's episodes are replayed with.
+void References::refuse(const std::string& id, const std::string& why, double seconds) {
+  MutexLock lock(mutex_);
+  if (refused_.insert_or_assign(id, Refusal{why, monotonic_s() + seconds}).second)
+    refused_order_.push_back(id);
+  if (refused_order_.size() > kRefusedKept) {
+    refused_.erase(refused_order_.front());
+    refused_order_.pop_front();
+  }
+  if (known_.erase(id) != 0) std::erase(order_, id);
+  if (written_.erase(id) == 0) return;
+  std::error_code ignored;
+  std::filesystem::remove(folder_ / (id + ".json"), ignored);
+}
+
+std::optional<std::string> References::refused(const std::string& id) {
+  MutexLock lock(mutex_);
+  const auto found = refused_.find(id);
+  if (found == refused_.end() || monotonic_s() >= found->second.end_s) return std::nullopt;
+  return found->second.why + " (known from an earlier request)";
 }
 
 }  // namespace hone

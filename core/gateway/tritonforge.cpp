@@ -16,6 +16,7 @@ constexpr int kAttempts = 3;  // of a request that a fault of the machine hits
 constexpr int kRetryAfterS = 5;
 constexpr double kCheckSeconds = 300;
 constexpr double kHealthSeconds = 3;
+constexpr double kLookSeconds = 0.5;  // between looks at whether who asked is still there
 // A reference and a submission that is right: whether a server judges modules is found out with them.
 constexpr char kProbe[] =
     "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
@@ -70,7 +71,7 @@ Status TritonForgeGateway::check() {
   EvalRequest probe;
   probe.reference = kProbe;
   probe.submission = kProbeAnswer;
-  const auto judged = judge(probe, kCheckSeconds);
+  const auto judged = judge(probe, kCheckSeconds, [] { return false; });
   if (judged && judged->verdict.correct()) return {};
   if (judged) {
     return failed_precondition("the server judged a module that is right " +
@@ -136,7 +137,8 @@ HttpReply TritonForgeGateway::evaluate(const HttpRequest& request) {
   Result<Judged> judged = unavailable("nothing was tried");
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (stopping_) return reply_to(unavailable("the gateway is stopping"));
-    judged = judge(eval, end_s - monotonic_s());
+    judged = judge(eval, end_s - monotonic_s(), request.gone);
+    if (request.gone()) break;
     if (judged || !is_retryable(judged.error().code) || monotonic_s() >= end_s) break;
   }
   if (!judged) {
@@ -150,7 +152,7 @@ HttpReply TritonForgeGateway::evaluate(const HttpRequest& request) {
 }
 
 Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& request,
-                                                             double seconds) {
+                                                             double seconds, const Gone& gone) {
   const double start_s = monotonic_s();
   HONE_ASSIGN(const std::string id, references_.put(request.reference, request.entry));
   ResetOptions reset;
@@ -160,9 +162,9 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
   reset.environment = "kernel_refine";
   reset.options = Value::map({{"max_turns", 1}});
   auto episode = client_.reset(reset);
-  if (!episode) return Error{episode.error().code, of_reference(episode.error().message, id)};
+  if (!episode) return no_episode(episode.error(), id);
   const double left_s = std::max(1.0, seconds - (monotonic_s() - start_s));
-  const Result<Step> step = take_step(*episode, request.submission, left_s);
+  const Result<Step> step = take_step(*episode, request.submission, left_s, gone);
   (void)client_.submit("close", Value::map({{"episode", episode->id}}));  // or its lease ends
   if (!step) return step.error();
   const Value* verdict = step->info.find("verdict");
@@ -177,8 +179,24 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
   return judged;
 }
 
+Error TritonForgeGateway::no_episode(const Error& error, const std::string& id) {
+  // Another request may have been first.
+  if (const auto why = references_.refused(id)) return invalid_argument(*why);
+  Error own{error.code, of_reference(error.message, id)};
+  const auto says = [&own](std::string_view what) {
+    return own.message.find(what) != std::string::npos;
+  };
+  // Calls of a plugin host run one after another: it was this reference that ended it.
+  const bool ended =
+      error.code == Code::kInternal && says(": get: its plugin host") && says("of the call");
+  if (ended) own.code = Code::kInvalidArgument;
+  if (ended || (error.code == Code::kInvalidArgument && says(" cannot be made a task: ")))
+    references_.refuse(id, own.message);
+  return own;
+}
+
 Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& source,
-                                           double seconds) {
+                                           double seconds, const Gone& gone) {
   RequestOptions options;
   options.timeout_s = seconds + 30;  // what is cancelled here has time to say so
   Pending pending = client_.submit_step(episode, {.code = source, .response = {}, .language = {}},
@@ -190,7 +208,12 @@ Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& 
     pending_.emplace(serial, pending);
   }
   if (stopping_) pending.cancel();
-  const bool done = pending.wait(seconds);
+  const double end_s = monotonic_s() + seconds;
+  bool done = false, left = false;
+  while (!done && !left && monotonic_s() < end_s) {
+    left = gone();
+    if (!left) done = pending.wait(std::clamp(end_s - monotonic_s(), 0.0, kLookSeconds));
+  }
   if (!done) pending.cancel();
   const Reply reply = pending.take();
   {
@@ -198,6 +221,7 @@ Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& 
     pending_.erase(serial);
   }
   if (stopping_ && !reply.ok()) return unavailable("the gateway is stopping");
+  if (left && !reply.ok()) return Error{Code::kCancelled, "who asked has hung up"};
   if (!done && !reply.ok()) {
     return Error{Code::kDeadlineExceeded,
                  "not judged within " + std::to_string(static_cast<int>(seconds)) + " seconds"};

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,11 +40,15 @@ class TritonForgeGateway {
 
  private:
   struct Judged;
+  using Gone = std::function<bool()>;  // whether the one who asked has hung up
 
   HttpReply evaluate(const HttpRequest& request);
   /// One episode. An error's code says whose fault it is; unavailable may be tried again.
-  Result<Judged> judge(const tritonforge::EvalRequest& request, double seconds);
-  Result<Step> take_step(Episode& episode, const std::string& source, double seconds);
+  Result<Judged> judge(const tritonforge::EvalRequest& request, double seconds, const Gone& gone);
+  /// Why there is no episode: a reference's own fault is no reason to ask again.
+  Error no_episode(const Error& error, const std::string& id);
+  Result<Step> take_step(Episode& episode, const std::string& source, double seconds,
+                         const Gone& gone);
   Value health() const;
   Value backends() const;
 

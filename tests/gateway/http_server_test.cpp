@@ -4,10 +4,12 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -122,6 +124,92 @@ TEST(HttpServer, AsksForItsToken) {
   EXPECT_EQ(line_of(talk(server->port(), post("{}", wrong))), "HTTP/1.1 401 Unauthorized");
   const std::string right = "Host: far.example\r\nAuthorization: Bearer 0123456789abcdef\r\n";
   EXPECT_EQ(line_of(talk(server->port(), post("{}", right))), "HTTP/1.1 200 OK");
+}
+
+TEST(HttpServer, TakesTheTokensWordAndTheHostsNameInAnyCase) {
+  HttpOptions options;
+  options.token = "0123456789abcdef";
+  const auto server = served(options);
+  const std::string right = "Host: far.example\r\nAuthorization: bearer 0123456789abcdef\r\n";
+  EXPECT_EQ(line_of(talk(server->port(), post("{}", right))), "HTTP/1.1 200 OK");
+  const auto open = served();
+  for (const char* host : {"LocalHost", "localhost.", "localhost.:80", "127.0.0.1."})
+    EXPECT_EQ(line_of(talk(open->port(), post("{}", "Host: " + std::string(host) + "\r\n"))),
+              "HTTP/1.1 200 OK")
+        << host;
+}
+
+TEST(HttpServer, AsksForTheTokenBeforeABodyComes) {
+  HttpOptions options;
+  options.token = "0123456789abcdef";
+  const auto server = served(options);
+  for (const char* method : {"POST", "PUT"}) {
+    const std::string reply =
+        talk(server->port(), std::string(method) +
+                                 " /eval HTTP/1.1\r\nHost: localhost\r\n"
+                                 "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n");
+    EXPECT_EQ(line_of(reply), method == std::string("POST") ? "HTTP/1.1 401 Unauthorized"
+                                                            : "HTTP/1.1 404 Not Found");
+  }
+}
+
+/// Sends a byte at a time until the server hangs up, at most `most` of them.
+std::size_t drip(int port, const std::string& head, std::size_t most,
+                 const std::function<void()>& after_first) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_GT(send(fd, head.data(), head.size(), MSG_NOSIGNAL), 0);
+  std::size_t sent = 0;
+  for (; sent < most; ++sent) {
+    pollfd polled{fd, POLLIN | POLLRDHUP, 0};
+    if (poll(&polled, 1, 10) > 0 || send(fd, "a", 1, MSG_NOSIGNAL) != 1) break;
+    if (sent == 0) after_first();
+  }
+  close(fd);
+  return sent;
+}
+
+constexpr char kHalf[] =
+    "POST /eval HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    "Content-Length: 100000\r\n\r\n";
+
+TEST(HttpServer, WaitsForAWholeRequestHoweverSlowlyItDrips) {
+  HttpOptions options;
+  options.request_seconds_max = 0.5;
+  const auto server = served(options);
+  for (const std::string head : {"POST /eval HTTP/1.1\r\nHost: ", kHalf})
+    EXPECT_LT(drip(server->port(), head, 90000, [] {}), 90000u);
+}
+
+TEST(HttpServer, StopsWhileARequestDrips) {
+  HttpOptions options;
+  options.request_seconds_max = 3600;
+  options.seconds_max = 3600;
+  const auto server = served(options);
+  std::thread stopping;
+  EXPECT_LT(drip(server->port(), kHalf, 90000,
+                 [&] { stopping = std::thread([&server] { server->stop(); }); }),
+            90000u);
+  stopping.join();
+}
+
+TEST(HttpServer, KnowsThatWhoAskedHasHungUp) {
+  std::atomic<bool> inside{false}, noticed{false};
+  auto server = served({}, [&](const HttpRequest& request) {
+    inside = true;
+    while (!request.gone()) std::this_thread::yield();
+    noticed = true;
+    return HttpReply{};
+  });
+  drip(server->port(), post("{}"), 1, [&] {
+    while (!inside) std::this_thread::yield();
+  });
+  server->stop();
+  EXPECT_TRUE(noticed);
 }
 
 TEST(HttpServer, AnswersWhatIsNoRequest) {

@@ -26,6 +26,34 @@ TEST(References, AreFilesCalledByWhatIsInThem) {
   EXPECT_EQ(sha256_hex(*text), *id);
 }
 
+TEST(References, KeepNoFileOfWhatIsRefusedAndKnowWhyForAWhile) {
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const auto references = References::open(folder->path());
+  ASSERT_TRUE(references.ok()) << references.error().message;
+  const auto long_one = (*references)->put(std::string(4 << 20, '#'), "");
+  ASSERT_FALSE(long_one.ok());
+  EXPECT_NE(long_one.error().message.find("longer than 256 KB"), std::string::npos);
+  const auto id = (*references)->put("class A(", "");
+  ASSERT_TRUE(id.ok());
+  (*references)->refuse(*id, "no task");
+  EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
+  EXPECT_EQ((*references)->put("class A(", "").error().message,
+            "no task (known from an earlier request)");
+  (*references)->refuse(*id, "no task", 0);
+  EXPECT_TRUE((*references)->put("class A(", "").ok());  // it may be asked again
+}
+
+TEST(References, LeaveWhatWasThereBefore) {
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const auto id = (*References::open(folder->path()))->put("class A: pass", "");
+  const auto later = References::open(folder->path());
+  ASSERT_TRUE((*later)->put("class A: pass", "").ok());
+  (*later)->refuse(*id, "torch is not there today");
+  EXPECT_FALSE(std::filesystem::is_empty(folder->path()));
+}
+
 TEST(References, RefuseAFolderThatOthersWrite) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder.ok());

@@ -40,7 +40,7 @@ def describe(python):
     """describe([(id, source), …]) gives for each a task, or why it is unfit."""
 
     def ask(rows):
-        given = [{"id": row[0], "source": row[1], "entry": row[2] if len(row) > 2 else ""} for row in rows]
+        given = [dict(zip(("id", "source", "entry", "exact"), row, strict=False)) for row in rows]
         ran = subprocess.run(
             [python, "-B", ROOT / "tests/modules/describe_rows.py"],
             input=json.dumps(given),
@@ -93,4 +93,39 @@ def traces_file():
     found = DATA / "traces/reasoning_traces_qwen3_multiturn.json"
     if not found.exists():
         pytest.skip(f"no {found}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def gateway(python, tmp_path_factory):
+    if not (BUILD / "hone").exists():
+        pytest.skip(f"no hone in {BUILD}: build the preset dev, or set HONE_BUILD_DIR")
+    from gateway_process import Gateway
+
+    log = tmp_path_factory.mktemp("gateway") / "log"
+    serving = Gateway(log, python)
+    yield serving
+    status = serving.stop()
+    print(log.read_text()[-4000:])
+    assert status == 0
+
+
+@pytest.fixture(scope="module")
+def relu(kernelbench_data):
+    """A row of TritonForge's training data: the reference, as its clients send it."""
+    lines = (kernelbench_data / "kernel_bench_triton_level_1.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    return next(row["label"] for row in rows if row["extra_info"]["problem_name"] == "ReLU")
+
+
+@pytest.fixture(scope="module")
+def traces(traces_file):
+    """By key: the module and its turns."""
+    return {trace["sample_key"]: trace for trace in json.loads(traces_file.read_text())}
+
+
+@pytest.fixture
+def bench(gateway):
+    found = pytest.importorskip("hone.kernelbench_triton")
+    found.connect(gateway.url)
     return found

@@ -16,7 +16,7 @@ for row in json.load(sys.stdin):
     problem = Problem(row["id"], row["id"], row["source"], ("test",), row.get("entry", ""))
     began = time.monotonic()
     try:
-        answer = {"task": make_task(problem, describe(problem.source, problem.entry), "train")}
+        answer = {"task": make_task(problem, describe(problem.source, problem.entry, row.get("exact", False)), "train")}
     except Unfit as unfit:
         answer = {"unfit": str(unfit)}
     answers.append({**answer, "seconds": time.monotonic() - began})

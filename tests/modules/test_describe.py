@@ -126,6 +126,20 @@ def test_the_module_is_found_by_name_or_as_the_last_that_fits(fit):
     assert module_json(fit["both_forms"])["module"] == "Model"
 
 
+TWO = module(PLAIN) + module("def forward(self, x):\n        return x.sum()", name="Sum")
+
+
+def test_a_named_class_is_taken_before_model_only_where_it_is_asked_for(describe):
+    """KernelBook's rows name a class beside which a Model counts; who names one to a gateway means that one."""
+    rows = [("loose", TWO, "Sum"), ("exact", TWO, "Sum", True), ("none", TWO, "Sun", True), ("other", TWO, "Sun")]
+    loose, exact, none, other = describe(rows)
+    assert module_json(loose["task"])["module"] == "Model"
+    assert module_json(exact["task"])["module"] == "Sum"
+    assert exact["task"]["backends"]["cpu"]["baseline"]["text"].endswith("\n\nModelNew = Sum\n")
+    assert none["unfit"].endswith("it defines no module called 'Sun', found Model, Sum")
+    assert module_json(other["task"])["module"] == "Model"
+
+
 def test_small_modules_that_look_at_values_are_computed(fit):
     assert shapes(fit["by_value"])["out"] == ("out", "f32", ["4", "8"])
 

@@ -1,75 +1,15 @@
 """`hone gateway tritonforge` with the real server and interpreter: real kernels, faults of requests, many at once."""
 
-import asyncio
 import http.client
 import json
-import os
-import re
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
+from gateway_process import RELU, Gateway
 
-from conftest import BUILD, ROOT, SECONDS_MAX
-
-RELU = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return {}\n"
-
-
-class Gateway:
-    """The process, ready once made."""
-
-    def __init__(self, log, python, *options):
-        command = [BUILD / "hone", "gateway", "tritonforge", "--json", "--listen", "127.0.0.1:0"]
-        with log.open("ab") as errors:
-            self.process = subprocess.Popen(
-                [*command, *(("--python", python) if python else ()), *options], stdout=subprocess.PIPE, stderr=errors
-            )
-        announced = self.process.stdout.readline()
-        assert announced, log.read_text()
-        self.url = json.loads(announced)["url"]
-        self.port = int(self.url.rpartition(":")[2])
-
-    def ask(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
-        text = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection.request(method, path, text, {"Content-Type": "application/json", **(headers or {})})
-        reply = connection.getresponse()
-        return reply.status, json.loads(reply.read())
-
-    def judge(self, reference, submission, **more):
-        return self.ask("POST", "/eval", {"original_model_src": reference, "custom_model_src": submission, **more})
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def gateway(python, tmp_path_factory):
-    if not (BUILD / "hone").exists():
-        pytest.skip(f"no hone in {BUILD}: build the preset dev, or set HONE_BUILD_DIR")
-    log = tmp_path_factory.mktemp("gateway") / "log"
-    serving = Gateway(log, python)
-    yield serving
-    status = serving.stop()
-    print(log.read_text()[-4000:])
-    assert status == 0
-
-
-@pytest.fixture(scope="module")
-def relu(kernelbench_data):
-    """A row of TritonForge's training data: the reference, as its clients send it."""
-    lines = (kernelbench_data / "kernel_bench_triton_level_1.jsonl").read_text().splitlines()
-    rows = [json.loads(line) for line in lines]
-    return next(row["label"] for row in rows if row["extra_info"]["problem_name"] == "ReLU")
-
-
-@pytest.fixture(scope="module")
-def traces(traces_file):
-    """By key: the module and its turns."""
-    return {trace["sample_key"]: trace for trace in json.loads(traces_file.read_text())}
+from conftest import BUILD, SECONDS_MAX
 
 
 def test_kernels_of_every_kind(gateway, relu):
@@ -118,7 +58,7 @@ def test_sixteen_at_once(gateway, relu):
 
 def test_references_that_are_none(gateway):
     for reference, why in (
-        ("class Model(", "it has no get_inputs()"),
+        ("class Model(", "SyntaxError: '(' was never closed"),
         ("class Model(\ndef get_inputs", "SyntaxError: '(' was never closed"),
         ("class A: pass\ndef get_inputs(): return []\n", "it defines no module"),
         ("import not_there\nclass A: pass\ndef get_inputs(): return []\n", "No module named 'not_there'"),
@@ -126,6 +66,54 @@ def test_references_that_are_none(gateway):
     ):
         status, reply = gateway.judge(reference, RELU.format("x"))
         assert (status, why in reply["detail"]) == (400, True), reply
+
+
+TWO_CLASSES = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x): return x * 2
+class Sum(torch.nn.Module):
+    def forward(self, x): return x.sum()
+def reference_impl(x): return x + 3
+def get_inputs(): return [torch.rand(4, 8)]
+def get_init_inputs(): return []
+"""
+
+
+def reference_that(does):
+    return f"import os, time, torch\n{does}\nclass Model(torch.nn.Module): pass\ndef get_inputs(): return []\n"
+
+
+def test_a_reference_that_hangs_or_exits_is_refused_after_one_try_and_keeps_nobody_waiting(gateway, relu):
+    for does, why in (
+        ("os._exit(0)", "the process that ran it to describe it exited with status 0"),
+        ("os.kill(os.getpid(), 9)", "the process that ran it to describe it was ended by SIGKILL"),
+        ("os.kill(os.getppid(), 9)", "was ended by SIGKILL in the middle of the call"),
+    ):
+        status, reply = gateway.judge(reference_that(does), RELU.format("x"))
+        assert (status, why in reply["detail"]) == (400, True), reply
+    hangs = reference_that("while True: pass")
+    with ThreadPoolExecutor(2) as pool:
+        first, other = pool.submit(gateway.judge, hangs, RELU.format("x")), None
+        while other is None:
+            if gateway.ask("GET", "/health")[1]["evaluations_running"]:
+                other = pool.submit(gateway.judge, relu + "# not seen before\n", RELU.format("torch.relu(x)"))
+        status, reply = first.result()
+        assert (status, "took longer than 20 s, the limit" in reply["detail"]) == (400, True), reply
+        assert other.result()[1]["correctness"] is True
+    # It is not tried again: its reason is known.
+    status, again = gateway.judge(hangs, RELU.format("x"))
+    assert (status, again["detail"]) == (400, reply["detail"] + " (known from an earlier request)")
+
+
+def test_the_entry_that_a_request_names_is_what_is_judged(gateway, bench):
+    for entry, body in (("Sum", "x.sum()"), ("Model", "x * 2"), ("", "x * 2")):
+        status, reply = gateway.judge(TWO_CLASSES, RELU.format(body), entry_point=entry)
+        assert (status, reply["correctness"]) == (200, True), (entry, reply)
+    status, reply = gateway.judge(TWO_CLASSES, RELU.format("x"), entry_point="Sun")
+    assert (status, "it defines no module called 'Sun', found Model, Sum" in reply["detail"]) == (400, True)
+    kernel = "def triton_kernel_wrapper(x):\n    return x + 3\n"
+    result = bench.benchmark_triton_kernel(kernel, TWO_CLASSES, {"x": {"shape": [4, 8]}})
+    assert (result["correctness"], result["error"]) == (True, None)
 
 
 def test_requests_that_are_none(gateway, relu):
@@ -206,6 +194,18 @@ def test_a_full_gateway_says_so_and_a_stopped_one_leaves_nobody_waiting(python, 
         gateway.process.wait()
 
 
+def test_who_hangs_up_is_judged_no_longer(gateway, relu):
+    asked = {"original_model_src": relu, "custom_model_src": RELU.format("x\n    while True:\n        pass")}
+    connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=SECONDS_MAX)
+    connection.request("POST", "/eval", json.dumps(asked).encode(), {"Content-Type": "application/json"})
+    while gateway.ask("GET", "/health")[1]["evaluations_running"] == 0:
+        pass
+    connection.close()
+    while gateway.ask("GET", "/health")[1]["evaluations_running"]:
+        pass
+    assert "who asked has hung up" in gateway.log.read_text()
+
+
 def test_a_server_that_did_not_ask_takes_no_references(hone, python, tmp_path):
     command = [BUILD / "hone", "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0"]
     with (tmp_path / "serve.log").open("wb") as log:
@@ -236,90 +236,36 @@ def test_what_cannot_be_started_says_why(hone, python, tmp_path):
     assert "torch" in missing.stderr
 
 
-# hone.kernelbench_triton, at the same gateway.
+def test_the_place_and_the_folder_are_looked_at_first(hone, gateway, tmp_path):
+    """Before a server starts: without an interpreter nothing would start here."""
+    taken = hone("gateway", "tritonforge", "--listen", f"127.0.0.1:{gateway.port}")
+    assert "cannot listen on 127.0.0.1" in taken.stderr
+    tmp_path.chmod(0o777)
+    place = ("--listen", "127.0.0.1:0", "--references", tmp_path)
+    assert "others may write into it" in hone("gateway", "tritonforge", *place).stderr
 
 
-@pytest.fixture
-def bench(gateway):
-    found = pytest.importorskip("hone.kernelbench_triton")
-    found.connect(gateway.url)
-    return found
+def test_what_a_killed_gateway_left_goes_at_the_next_start(python, tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("TMPDIR", str(folder))
 
+    def left():
+        return {lock.parent for lock in folder.glob("hone-*/gateway.lock")}
 
-KEYS = {"kernel_name", "timestamp", "correctness", "speedup", "reference_time_ms", "kernel_time_ms"}
-KEYS |= {"fast_0", "fast_1", "fast_2", "error"}
-
-
-def test_kernelbench_results(bench, traces):
-    trace = traces["kernelbook_632"]
-    turns = {turn["turn"]: turn["triton_code"] for turn in trace["turns"]}
-    result = bench.benchmark_kernelbench.remote(
-        triton_code=turns[2], pytorch_code=trace["pytorch_code"], kernel_name="two", n_trials=20, rtol=1e-4, atol=1e-4
-    )
-    assert set(result) == KEYS | {"not_measured"}
-    assert (result["correctness"], result["fast_0"], result["error"]) == (True, True, None)
-    untimed = (result["speedup"], result["reference_time_ms"], result["kernel_time_ms"], result["fast_1"])
-    assert untimed == (0.0, None, None, False)
-    failed = asyncio.run(bench.benchmark_kernelbench.remote.aio(turns[4], trace["pytorch_code"]))
-    assert set(failed) == KEYS
-    assert failed["error"].startswith("ValueError: arange's range must be a power of 2")
-    bad = bench.benchmark_kernelbench(triton_code=turns[2], pytorch_code="nothing")
-    assert bad["error"].startswith("ValueError: ")
-    json.dumps([result, failed, bad])
-
-
-def test_kernelbench_batch(bench, traces):
-    trace = traces["kernelbook_632"]
-    kernels = [
-        {"triton_code": turn["triton_code"], "pytorch_code": trace["pytorch_code"], "kernel_name": str(turn["turn"])}
-        for turn in trace["turns"]
-    ]
-    results = bench.benchmark_batch.remote(kernels)
-    assert [result["kernel_name"] for result in results] == ["1", "2", "3", "4"]
-    assert [result["correctness"] for result in results] == [False, True, True, False]
-
-
-def test_the_migration_page_runs(bench, gateway, traces, capsys):
-    page = (ROOT / "docs/migration/kernelbench-triton.md").read_text()
-    blocks = re.findall(r"^```python gateway\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2
-    trace = traces["kernelbook_632"]
-    known = {"kernel": trace["turns"][1]["triton_code"], "module": trace["pytorch_code"]}
-    for block in blocks:
-        exec(block.replace("http://127.0.0.1:18188", gateway.url), known)
-    assert capsys.readouterr().out.startswith("True 0.0 None not measured")
-    with known["app"].run():
-        assert known["benchmark_batch"].remote([]) == []
-
-
-SUBTRACT = "def triton_kernel_wrapper(b, a):\n    return {}\n"
-
-
-def test_triton_kernel_by_the_inputs_names(bench):
-    asked = {
-        "reference_torch_code": "import torch\n\ndef reference_impl(a, b):\n    return a - b\n",
-        "input_shapes": {"a": {"shape": [8, 4], "dtype": "float32"}, "b": {"shape": [8, 4]}},
-        "n_correctness": 3,
-    }
-    right = bench.benchmark_triton_kernel.remote(kernel_code=SUBTRACT.format("a - b"), **asked)
-    assert (right["correctness"], right["error"]) == (True, None)
-    assert right["input_shapes"] == asked["input_shapes"]
-    assert (right["n_correctness"], right["n_trials"]) == (3, 100)
-    wrong = bench.benchmark_triton_kernel.remote(kernel_code=SUBTRACT.format("b - a"), **asked)
-    assert (wrong["correctness"], wrong["error"]) == (False, None)
-    none = bench.benchmark_triton_kernel.remote(kernel_code="x = 1", **asked)
-    assert "triton_kernel_wrapper" in none["error"]
-    with pytest.raises(ValueError, match="expected an identifier"):
-        bench.benchmark_triton_kernel("", "", {"not a name": {"shape": [1]}})
-
-
-def test_nobody_there_is_no_result(bench, gateway, monkeypatch):
-    import hone as package
-
-    bench.connect("http://127.0.0.1:1")
-    with pytest.raises(package.Unavailable, match="hone gateway tritonforge"):
-        bench.benchmark_kernelbench("x", "y")
-    monkeypatch.setenv("HONE_GATEWAY", gateway.url)
-    bench.connect("")
-    assert os.environ["HONE_GATEWAY"] == gateway.url
-    assert bench.benchmark_kernelbench("x", "nothing")["correctness"] is False
+    killed = Gateway(tmp_path / "killed", python)
+    killed.process.kill()
+    killed.process.wait()
+    (stale,) = left()
+    alive = Gateway(tmp_path / "alive", python)
+    second = Gateway(tmp_path / "second", python)
+    try:
+        assert len(left()) == 2
+        assert stale not in left()
+        assert second.stop() == 0
+        assert alive.stop() == 0
+        assert left() == set()
+    finally:
+        for one in (alive, second):
+            one.process.kill()
+            one.process.wait()

@@ -6,10 +6,20 @@ import os
 import re
 from typing import Any, ClassVar
 
+from hone_modules.apart import NoAnswer, run_apart
 from hone_modules.dataset import ModuleDataset, task_of
-from hone_modules.problems import Mistake, Problem, last_class, read_text
+from hone_modules.problems import Mistake, Problem, last_class, read_text, syntax_error
 
 NAME = re.compile(r"[0-9a-f]{64}")
+# Described once in this process: what torch imports on the way need not be imported for each again.
+SMALL = Problem(
+    "small",
+    "Small",
+    "import torch\nclass Small(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.fc = torch.nn.Linear(2, 2)\n    def forward(self, x):\n        return self.fc(x)\n"
+    "def get_inputs():\n    return [torch.rand(2, 2)]\n",
+    (),
+)
 
 
 class Dataset:
@@ -24,6 +34,7 @@ class Dataset:
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.path, self.split = config["path"], config["split"]
+        self.warm = False
         if not os.path.isdir(self.path):
             raise Mistake(f"{self.path}: no such folder")
 
@@ -40,6 +51,12 @@ class Dataset:
         about = json.loads(text)
         source, entry = about["source"], about["entry"]
         problem = Problem(task_id, entry or last_class(source), source, ("reference",), entry)
-        if why := ModuleDataset.unfit(problem):
-            raise Mistake(f"the reference cannot be made a task: {why}")
-        return task_of(problem, self.split)
+        if why := syntax_error(source) or ModuleDataset.unfit(problem):
+            raise Mistake(f"{task_id} cannot be made a task: {why}")
+        if not self.warm:
+            task_of(SMALL, self.split)
+            self.warm = True
+        try:
+            return run_apart(lambda: task_of(problem, self.split, exact=entry != ""))
+        except NoAnswer as reason:
+            raise Mistake(f"{task_id} cannot be made a task: {reason}") from None

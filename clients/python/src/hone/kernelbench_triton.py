@@ -15,7 +15,8 @@ names, with the token in ``HONE_GATEWAY_TOKEN``; without either ``http://127.0.0
 Modules are not timed on the processor. A correct kernel's result then has the values that the
 pipeline gives before it has measured (``speedup`` 0.0, both times None), and a member
 ``not_measured`` that says so: it is no speedup of 0. A fault of the machine is no result either: it
-raises, once the gateway has tried again.
+raises, once the gateway has tried again. Nor is a reference that no task can be made of: that is no
+kernel's fault, and raises ``InvalidArgument``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import keyword
 import os
 import re
 import time
@@ -34,6 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from ._references import check_reference, module_of
 from .errors import (
     Busy,
     DeadlineExceeded,
@@ -58,14 +59,12 @@ DEFAULT_URL = "http://127.0.0.1:18188"
 # Of one request, the wait in queues included; the gateway's own limit is 600 s.
 SECONDS_MAX = 660.0
 BUSY_SECONDS = 5.0
+DEFAULT_ENTRY = "Model"
 BATCH_AT_A_TIME = 16
-# Of a request that cannot be judged: wrong as it stands, or with a reference that is none.
-REFUSALS = (400, 413, 422)
 # How hone says which exception ended a call.
 UNCAUGHT = re.compile(r"uncaught exception '(.*)'", re.DOTALL)
 ERROR_NAME = re.compile(r"[A-Za-z_.]*(Error|Exception|Exit)\b")
 NAMES = {"build_failed": "CompilationError", "no_code": "ValueError", "rejected": "ValueError"}
-DTYPES = ("float32", "float16", "bfloat16", "int32", "int64")
 
 
 class _Place:
@@ -133,9 +132,10 @@ def _post(payload: dict[str, Any]) -> tuple[int, bytes, float]:
 
 
 def _ask(payload: dict[str, Any]) -> dict[str, Any] | str:
-    """The gateway's reply, or what it has against the request. A fault raises.
+    """The gateway's reply, or what it has against the submission. A fault raises.
 
     Raises:
+        InvalidArgument: No task can be made of the reference.
         Unavailable: Nobody is there, or the machine could not judge it, again and again.
         Busy: The gateway was full all the time.
         DeadlineExceeded: No verdict in time.
@@ -148,7 +148,9 @@ def _ask(payload: dict[str, Any]) -> dict[str, Any] | str:
             reply: dict[str, Any] = json.loads(body)
             return reply
         said = _detail(body)
-        if status in REFUSALS:
+        if status == 400:
+            raise InvalidArgument(f"the reference cannot be used: {said}")
+        if status in (413, 422):
             return said
         if status in (401, 403):
             raise FailedPrecondition(f"{_place.address()}: {said}")
@@ -181,6 +183,7 @@ def _judge(
     submission: str, reference: str, entry: str, kernel_name: str | None, trials: tuple[int, int]
 ) -> dict[str, Any]:
     """The pipeline's dictionary of one kernel."""
+    check_reference(reference)
     result: dict[str, Any] = {
         "kernel_name": kernel_name or "unnamed_kernel",
         "timestamp": datetime.now().isoformat(),
@@ -203,7 +206,7 @@ def _judge(
             "entry_point": entry,
         }
     )
-    if isinstance(reply, str):
+    if isinstance(reply, str):  # a submission that is too long, or no text
         return {**result, "error": f"ValueError: {reply}"}
     metadata = reply["metadata"]
     result["correctness"] = result["fast_0"] = reply["correctness"]
@@ -267,30 +270,6 @@ class _App:
 app = _App()
 
 
-def _module_of(reference_torch_code: str, input_shapes: dict[str, Any]) -> str:
-    """A module around reference_impl, whose inputs are drawn as the pipeline draws them."""
-    drawn = []
-    for name, about in input_shapes.items():
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise InvalidArgument(f"input_shapes: found the name {name!r}, expected an identifier")
-        dtype = about.get("dtype", "float32")
-        dtype = dtype if dtype in DTYPES else "float32"
-        shape = [int(extent) for extent in about["shape"]]
-        if dtype.startswith("int"):
-            drawn.append(f"torch.randint(0, 100, {shape}, dtype=torch.{dtype})")
-        else:
-            drawn.append(f"torch.randn({shape}, dtype=torch.{dtype})")
-    names = ", ".join(input_shapes)
-    passed = ", ".join(f"{name}={name}" for name in input_shapes)
-    return (
-        f"{reference_torch_code}\n\nimport torch\n\n\n"
-        "class HoneReference(torch.nn.Module):\n"
-        f"    def forward(self, {names}):\n        return reference_impl({passed})\n\n\n"
-        f"def get_inputs():\n    return [{', '.join(drawn)}]\n\n\n"
-        "def get_init_inputs():\n    return []\n"
-    )
-
-
 @_Function
 def benchmark_triton_kernel(
     kernel_code: str,
@@ -321,10 +300,10 @@ def benchmark_triton_kernel(
         where not measured), fast_0, fast_1, fast_2, error, input_shapes, n_correctness, n_trials.
 
     Raises:
-        InvalidArgument: An input's name is none.
+        InvalidArgument: input_shapes is wrong, or the reference cannot be used.
         Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
     """
-    reference = _module_of(reference_torch_code, input_shapes)
+    reference = module_of(reference_torch_code, input_shapes)
     if re.search(r"\btriton_kernel_wrapper\b", kernel_code):
         # By name, as the pipeline does, in whichever order the wrapper has them.
         names = ", ".join(input_shapes)
@@ -346,7 +325,7 @@ def benchmark_kernelbench(
     n_correctness: int = 5,
     n_trials: int = 20,
     kernel_name: str | None = None,
-    entry_point: str = "Model",
+    entry_point: str = DEFAULT_ENTRY,
     rtol: float = 1e-4,
     atol: float = 1e-4,
 ) -> dict[str, Any]:
@@ -358,7 +337,8 @@ def benchmark_kernelbench(
         n_correctness: Not used: hone decides how much it checks.
         n_trials: Likewise.
         kernel_name: For the result.
-        entry_point: The module's class.
+        entry_point: The module's class; the default, as ever: ``Model``, or where there is none the
+            last class that takes what ``get_init_inputs()`` gives.
         rtol: Not used: hone's tolerance is the outputs' type's (docs/modules.md).
         atol: Likewise.
 
@@ -367,9 +347,11 @@ def benchmark_kernelbench(
         where not measured), fast_0, fast_1, fast_2, error.
 
     Raises:
+        InvalidArgument: The reference cannot be used.
         Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
     """
-    return _judge(triton_code, pytorch_code, entry_point, kernel_name, (n_correctness, n_trials))
+    entry = "" if entry_point == DEFAULT_ENTRY else entry_point
+    return _judge(triton_code, pytorch_code, entry, kernel_name, (n_correctness, n_trials))
 
 
 @_Function
@@ -384,6 +366,7 @@ def benchmark_batch(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
         Their results, in order.
 
     Raises:
+        InvalidArgument: A reference cannot be used; the others have been judged then.
         Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
     """
     known = ("n_correctness", "n_trials", "kernel_name", "entry_point", "rtol", "atol")

@@ -14,8 +14,9 @@ NO_TORCH = (
 )
 
 
-def task_of(problem: Problem, split: str) -> dict[str, Any]:
-    """Describes a problem and makes a task of it; a mistake says why it cannot be one."""
+def task_of(problem: Problem, split: str, exact: bool = False) -> dict[str, Any]:
+    """Describes a problem and makes a task of it; a mistake says why it cannot be one. `exact`: of the class that the
+    problem names, and of no other."""
     if wrong := syntax_error(problem.source):
         raise Mistake(f"{problem.id} cannot be made a task: {wrong}")
     if importlib.util.find_spec("torch") is None:
@@ -25,7 +26,7 @@ def task_of(problem: Problem, split: str) -> dict[str, Any]:
     from hone_modules.task import make_task
 
     try:
-        description = describe(problem.source, problem.entry)
+        description = describe(problem.source, problem.entry, exact)
     except Unfit as unfit:
         raise Mistake(f"{problem.id} cannot be made a task: {unfit}") from None
     return make_task(problem, description, split)

@@ -33,6 +33,8 @@ ALIGNED_ELEMENTS = 16
 DEPTH_MAX = 8  # of lists in lists
 REAL_BYTES_MAX = 64 << 20  # what may be computed where fake tensors do not suffice
 REASON_CHARACTERS_MAX = 300
+NAMES_SHOWN = 8  # of modules, where the one that is asked for is not there
+NAME_CHARACTERS_MAX = 100
 
 
 class Unfit(Exception):
@@ -115,18 +117,25 @@ def fits(cls: type, args: list[Any], kwargs: dict[str, Any]) -> bool:
     return True
 
 
-def find_class(module: types.ModuleType, entry: str, args: list[Any], kwargs: dict[str, Any]) -> type:
-    """`Model`, else what the data calls it, else the last module of its own that takes get_init_inputs()."""
-    for name in ("Model", entry):
-        cls = vars(module).get(name)
-        if isinstance(cls, type) and issubclass(cls, torch.nn.Module):
-            return cls
-    own = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, torch.nn.Module) and value.__module__ == module.__name__
-    ]
-    fitting = [cls for cls in own if fits(cls, args, kwargs)]
+def called(module: types.ModuleType, name: str) -> type | None:
+    """The module's class of this name."""
+    cls = vars(module).get(name)
+    return cls if isinstance(cls, type) and issubclass(cls, torch.nn.Module) else None
+
+
+def find_class(
+    module: types.ModuleType, entry: str, exact: bool, args: list[Any], kwargs: dict[str, Any]
+) -> tuple[str, type]:
+    """`Model`, else what the data calls it, else the last module of its own that takes get_init_inputs(); `exact`:
+    what the data calls it and nothing else. With its name."""
+    for name in (entry,) if exact else ("Model", entry):
+        if cls := called(module, name):
+            return name, cls
+    own = [(name, cls) for name in vars(module) if (cls := called(module, name)) and cls.__module__ == module.__name__]
+    if exact:
+        there = ", ".join(name for name, _ in own[:NAMES_SHOWN]) or "none"
+        raise Unfit(f"it defines no module called '{entry[:NAME_CHARACTERS_MAX]}', found {there}")
+    fitting = [(name, cls) for name, cls in own if fits(cls, args, kwargs)]
     if fitting:
         return fitting[-1]
     raise Unfit("it defines no module" if not own else "none of its modules takes what get_init_inputs() gives")
@@ -141,17 +150,17 @@ def flat_outputs(value: Any, depth: int = 0) -> list[Any]:
     raise Unfit(f"forward() answers with a {type(value).__name__}, expected tensors, tuples or lists of them")
 
 
-def run(source: str, entry: str, seed: int) -> Found:
+def run(source: str, entry: str, exact: bool, seed: int) -> Found:
     """Loads it, makes the module and its inputs, and runs it once."""
     random.seed(seed)
     torch.manual_seed(seed)
     module = load(source)
     args, kwargs = init_inputs(module)
-    cls = find_class(module, entry, args, kwargs)
+    name, cls = find_class(module, entry, exact, args, kwargs)
     try:
         made = cls(*args, **kwargs)
     except Exception as error:
-        raise Unfit(f"{cls.__name__}(…) fails: {said(error)}") from None
+        raise Unfit(f"{name}(…) fails: {said(error)}") from None
     if not callable(getattr(module, "get_inputs", None)):
         raise Unfit("it has no get_inputs()")
     try:
@@ -167,8 +176,8 @@ def run(source: str, entry: str, seed: int) -> Found:
         with torch.no_grad():
             outputs = made(*inputs)
     except Exception as error:
-        raise Failed(cls.__name__, before, state, said(error)) from None
-    return Found(cls.__name__, before, forward_names(cls), state, flat_outputs(outputs))
+        raise Failed(name, before, state, said(error)) from None
+    return Found(name, before, forward_names(cls), state, flat_outputs(outputs))
 
 
 class Failed(Unfit):
@@ -291,12 +300,12 @@ def described(found: Found) -> Description:
     return Description(found.name, given, parameters, outputs, tensors)
 
 
-def twice(source: str, entry: str, where: Callable[[], AbstractContextManager[Any]]) -> Description:
+def twice(source: str, entry: str, exact: bool, where: Callable[[], AbstractContextManager[Any]]) -> Description:
     """Run with two seeds: what differs then was drawn at random, and no task has such a shape or value."""
     found = []
     for seed in (1, 2):
         with where():
-            found.append(described(run(source, entry, seed)))
+            found.append(described(run(source, entry, exact, seed)))
     if found[0] != found[1]:
         raise Unfit("its shapes or the numbers that it is given are drawn at random")
     return found[0]
@@ -307,15 +316,16 @@ def fake() -> AbstractContextManager[Any]:
     return FakeTensorMode(allow_non_fake_inputs=True)
 
 
-known: dict[str, Description | Unfit] = {}  # by hash of source and class
+known: dict[str, Description | Unfit] = {}  # by hash of source, class and whether that alone will do
 
 
-def describe(source: str, entry: str = "") -> Description:
-    """Raises Unfit with the reason. A module whose fake run fails is computed where it is small."""
-    key = hashlib.sha256(f"{entry}\0{source}".encode()).hexdigest()
+def describe(source: str, entry: str = "", exact: bool = False) -> Description:
+    """Raises Unfit with the reason. A module whose fake run fails is computed where it is small. `exact`: the class
+    `entry` and no other."""
+    key = hashlib.sha256(f"{exact}\0{entry}\0{source}".encode()).hexdigest()
     if key not in known:
         try:
-            known[key] = described_anew(source, entry)
+            known[key] = described_anew(source, entry, exact)
         except Unfit as unfit:
             known[key] = Unfit(str(unfit))
     answer = known[key]
@@ -324,10 +334,10 @@ def describe(source: str, entry: str = "") -> Description:
     return answer
 
 
-def described_anew(source: str, entry: str) -> Description:
+def described_anew(source: str, entry: str, exact: bool) -> Description:
     try:
-        return twice(source, entry, fake)
+        return twice(source, entry, exact, fake)
     except Failed as failed:
         if failed.bytes > REAL_BYTES_MAX:
             raise
-    return twice(source, entry, nullcontext)
+    return twice(source, entry, exact, nullcontext)

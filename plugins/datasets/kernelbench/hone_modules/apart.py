@@ -1,0 +1,99 @@
+"""Describes one module in a process that may hang, exit or crash without harm to the next."""
+
+import json
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+from hone_modules.problems import Mistake
+
+SECONDS_MAX = 20.0  # of one description
+SECONDS_SPARE = 5  # then its own alarm ends what nobody is there to end any more
+ANSWER_BYTES_MAX = 32 << 20
+DESCRIPTORS_MAX = 4096
+
+
+class NoAnswer(Exception):
+    """Why a process has none."""
+
+
+def write_answer(pipe: int, work: Callable[[], Any]) -> None:
+    """In the new process: what the work gives, or what it has against the module."""
+    try:
+        answer = {"task": work()}
+    except Mistake as mistake:
+        answer = {"mistake": str(mistake)}
+    except BaseException as error:
+        answer = {"mistake": f"describing it fails: {type(error).__name__}: {error}"[:300]}
+    rest = memoryview(json.dumps(answer).encode())
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def read_answer(pipe: int, process: int, seconds: float) -> bytes:
+    """What it wrote before it ended. Its children may hold the pipe on."""
+    end = time.monotonic() + seconds
+    parts: list[bytes] = []
+    own = os.pidfd_open(process)
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            selector.register(own, selectors.EVENT_READ)
+            while (left := end - time.monotonic()) > 0:
+                ready = [key.fd for key, _ in selector.select(left)]
+                if pipe in ready:
+                    parts.append(os.read(pipe, 1 << 16))
+                    if not parts[-1]:
+                        selector.unregister(pipe)
+                    if sum(map(len, parts)) > ANSWER_BYTES_MAX:
+                        raise NoAnswer(f"its description is longer than {ANSWER_BYTES_MAX >> 20} MB")
+                elif own in ready:
+                    return b"".join(parts)
+    finally:
+        os.close(own)
+    raise NoAnswer(f"running it to describe it took longer than {seconds:g} s, the limit")
+
+
+def how_it_ended(status: int) -> str:
+    """A wait status in words."""
+    if os.WIFSIGNALED(status):
+        return f"was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"exited with status {os.WEXITSTATUS(status)}"
+
+
+def run_apart(work: Callable[[], Any], seconds: float = SECONDS_MAX) -> Any:
+    """What the work gives as plain data. NoAnswer says how it hung, exited or crashed.
+
+    Rationale: a fork, as torch takes seconds to import. Nothing here computes before, so there are no threads to lose.
+    """
+    pipe, far = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(int(seconds) + SECONDS_SPARE)
+            os.closerange(3, far)  # hone's own connection, too
+            os.closerange(far + 1, DESCRIPTORS_MAX)
+            write_answer(far, work)
+        finally:
+            os._exit(0)
+    os.close(far)
+    status = None
+    try:
+        text = read_answer(pipe, process, seconds)
+        status = os.waitpid(process, 0)[1]
+    finally:
+        os.close(pipe)
+        if status is None:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        raise NoAnswer(f"the process that ran it to describe it {how_it_ended(status)}") from None
+    if "mistake" in answer:
+        raise Mistake(answer["mistake"])
+    return answer["task"]
