@@ -39,10 +39,13 @@ class OutsideRegistry : public testing::Test {
   const test::TemporaryFolder folder;
 };
 
+/// What hone ships: three backends, four rewards, four datasets.
+constexpr std::size_t kShipped = 11;
+
 TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({fixture("good"), python, python});
-  ASSERT_EQ(registry.plugins().size(), 10u + 2u) << "named twice is one plugin";
+  ASSERT_EQ(registry.plugins().size(), kShipped + 2u) << "named twice is one plugin";
   for (const PluginInfo& info : registry.plugins()) {
     EXPECT_EQ(info.error, "");
     const bool library = info.path.string().starts_with(HONE_BUILD_DIR "/plugins/") &&
@@ -62,8 +65,8 @@ TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
 
 TEST_F(OutsideRegistry, TrustsLibrariesWhereItIsTold) {
   const Registry registry = open({fixture("good"), write("seven.py", kReward)}, true);
-  EXPECT_EQ(registry.plugins()[10].runs_in, "hone");
-  EXPECT_TRUE(registry.plugins()[11].runs_in.starts_with("plugin host, Python"));
+  EXPECT_EQ(registry.plugins()[kShipped].runs_in, "hone");
+  EXPECT_TRUE(registry.plugins()[kShipped + 1].runs_in.starts_with("plugin host, Python"));
 }
 
 TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
@@ -82,7 +85,7 @@ TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
     }
     return found;
   };
-  EXPECT_EQ(names(), (std::vector<std::string>{"kernelbench", "kernelbook"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"kernelbench", "kernelbook", "references"}));
   EXPECT_EQ(started, 0);
   ASSERT_TRUE(registry.describe(PluginKind::kDataset, "kernelbench").ok());
   const auto nowhere =
