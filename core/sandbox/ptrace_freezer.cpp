@@ -21,6 +21,8 @@ namespace hone {
 namespace {
 
 constexpr std::uint32_t kLookEach = 256;  // rounds of waiting between two looks into /proc
+constexpr std::int64_t kSeizeNs = 2'000'000'000;
+constexpr double kFreezeSeconds = 2;
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 
 /// kLingering: dead, but not yet reported. Every thread must be waited for, or its process can
@@ -48,8 +50,21 @@ class PtraceFreezer final : public Freezer {
     }
   }
 
-  /// Threads that are made while we look are found by looking again, until nothing new turns up.
+  /// Rationale: a thread whose maker was about to make it when it was seized is born untraced, and is in no
+  /// list until its maker has gone on. So the last look is taken while all that are known stand still.
   Status seize_all() {
+    const std::int64_t deadline = monotonic_ns() + kSeizeNs;
+    do {
+      if (monotonic_ns() > deadline)
+        return Error{Code::kDeadlineExceeded, "ptrace: threads are made faster than seized"};
+      HONE_TRY(seize_listed());
+      HONE_TRY(freeze(kFreezeSeconds));
+    } while (any_unknown());
+    return thaw();
+  }
+
+  /// Threads that are made while we look are found by looking again, until nothing new turns up.
+  Status seize_listed() {
     bool found_new = true;
     while (found_new) {
       HONE_ASSIGN(const std::vector<pid_t> tids, list_threads());
@@ -147,6 +162,12 @@ class PtraceFreezer final : public Freezer {
 
   void look_whether_dead(pid_t tid, Run& run) const {
     if (is_dead(tid)) run = Run::kLingering;
+  }
+  bool any_unknown() const {
+    const auto tids = list_threads();
+    return tids && std::any_of(tids->begin(), tids->end(), [this](pid_t tid) {
+             return !threads_.contains(tid) && !is_dead(tid);
+           });
   }
   bool any_stopped() const {
     return std::any_of(threads_.begin(), threads_.end(),
