@@ -22,7 +22,7 @@ def test_a_level_is_listed_without_torch(hone, kernelbench_data):
         "title": "19_ReLU",
         "split": "train",
         "tags": ["kernelbench", "level1"],
-        "backends": ["cpu"],
+        "backends": ["cpu", "cuda"],
     }
     none = hone("tasks", "--dataset", "kernelbench", "--level", 2, *options)
     assert (none.returncode, none.stderr) == (2, "hone: found no task that is tagged level2\n")

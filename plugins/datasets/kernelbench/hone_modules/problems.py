@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-BACKENDS = ("cpu", "cuda", "hip")  # that judge modules
+BACKENDS = ("cpu", "cuda")  # that have judged modules
 NUMBER_MAX = 999_999_999
 FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")
