@@ -34,7 +34,8 @@ def _drawn(name: str, about: object) -> str:
         raise InvalidArgument(f"input_shapes: found the name {name!r}, expected an identifier")
     if name in ("self", "reference_impl"):
         raise InvalidArgument(f"{place}: expected another name")
-    shape = about.get("shape") if isinstance(about, dict) else None
+    described = about if isinstance(about, dict) else {}
+    shape = described.get("shape")
     if not isinstance(shape, list | tuple):
         raise InvalidArgument(f'{place}: found {about!r:.100}, expected {{"shape": [8, 4]}}')
     try:
@@ -45,7 +46,7 @@ def _drawn(name: str, about: object) -> str:
         raise InvalidArgument(
             f"{place}: shape: found {shape!r:.100}, expected whole numbers of 1 up"
         )
-    dtype = about.get("dtype", "float32")
+    dtype = described.get("dtype", "float32")
     dtype = dtype if dtype in DTYPES else "float32"
     if dtype.startswith("int"):
         return f"torch.randint(0, 100, {extents}, dtype=torch.{dtype})"
