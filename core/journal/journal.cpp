@@ -164,7 +164,9 @@ void Journal::commit(std::vector<Addition>& batch) {
       ++failures_;
       log_error("journal", one.error().message);
     }
-    if (addition.done) addition.done(one ? one : Status(one.error().in("journal")));
+    // Taken out, so that what it holds (an episode) is let go before the next is told.
+    const Done done = std::move(addition.done);
+    if (done) done(one ? one : Status(one.error().in("journal")));
   }
 }
 
