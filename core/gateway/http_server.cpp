@@ -17,6 +17,13 @@
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 
+#ifdef __SANITIZE_THREAD__
+// Rationale: the sanitizer does not see how the library, which is not built with it, guards the statics of
+// its functions.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libcpp-httplib\n"; }
+#endif
+
 namespace hone {
 namespace {
 
