@@ -17,15 +17,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <new>
 
 #include "base/files.hpp"
+#include "candidate/rounds.hpp"
 #include "channel/control.hpp"
-#include "channel/launch.hpp"
 #include "plugin/backend.hpp"
 #include "sandbox/seal.hpp"
 
@@ -34,36 +32,11 @@ namespace {
 
 constexpr int kSocket = 3;
 constexpr std::size_t kFdCount = 4;
-constexpr std::uint64_t kSpareBytes = 8192;
 constexpr int kSpins = 20000;  // some tens of µs before the thread sleeps
-
-/// Everything a round needs; lives as long as the process.
-struct Candidate {
-  Setup setup{};
-  const hone_backend_factory* backend = nullptr;
-  hone_device* device = nullptr;
-  hone_buffer* arena = nullptr;
-  bool device_code = false;      ///< the arena is the device's
-  bool sealed = false;           ///< before the device was opened: a module's, beside it
-  hone_buffer* spare = nullptr;  ///< device code: memory of its own, for work that does nothing
-  hone_artifact* artifact = nullptr;
-  hone_kernel* kernels[kKernelsMax] = {};
-  const Orders* orders = nullptr;
-  Answers* answers = nullptr;
-  std::vector<std::string> readable;  ///< folders of an interpreter
-  Guard guards[kGuardsMax] = {};      ///< inaccessible now
-  std::uint32_t guard_count = 0;
-};
 
 Status check(int32_t code, const hone_error& error, const char* what) {
   if (code == HONE_OK) return {};
   return Error{static_cast<Code>(code), std::string(what) + ": " + error.message};
-}
-
-hone_error fresh_error() {
-  hone_error error{};
-  error.struct_size = sizeof error;
-  return error;
 }
 
 Result<std::array<UniqueFd, kFdCount>> receive_setup(Setup& setup) {
@@ -194,119 +167,6 @@ void say(Report report, const Status& status) {
   if (write(kSocket, &loaded, sizeof loaded) != static_cast<ssize_t>(sizeof loaded)) std::_Exit(70);
 }
 
-/// What a backend said of a launch or of the work that ran.
-Answer answer_of(Candidate& self, int32_t code, const hone_error& error) {
-  if (code == HONE_OK) return Answer::kFine;
-  std::snprintf(self.answers->message, sizeof self.answers->message, "%.255s", error.message);
-  switch (code) {
-    case HONE_RESOURCE_EXHAUSTED:
-      return Answer::kOutOfMemory;
-    case HONE_FAILED_PRECONDITION:
-      return Answer::kException;
-    case HONE_INVALID_ARGUMENT:
-      return Answer::kFailed;
-    case HONE_NOT_FOUND:
-      return Answer::kMismatch;
-    default:
-      return Answer::kFault;
-  }
-}
-
-/// The device's own clock around a round, where it has one.
-bool has_marks(const Candidate& self) {
-  return self.orders->order == Order::kMarked && self.backend->mark != nullptr;
-}
-
-Answer run(Candidate& self, std::uint32_t calls) {
-  hone_error error = fresh_error();
-  const std::uint32_t launches = self.orders->launch_count;
-  if (calls > kCallsMax || launches > kLaunchesMax) return Answer::kFailed;
-  const bool marked = has_marks(self);
-  if (marked) self.backend->mark(self.device, 0, &error);
-  for (std::uint32_t i = 0; i < calls; ++i) {
-    for (std::uint32_t l = 0; l < launches; ++l) {
-      const Launch& launch = self.orders->launches[l];
-      if (launch.kernel >= kKernelsMax) return Answer::kFailed;
-      const int32_t code = launch_call(*self.backend, self.kernels[launch.kernel], self.arena,
-                                       launch, self.orders->values[i], &error);
-      if (code != HONE_OK) return answer_of(self, code, error);
-    }
-  }
-  if (marked) self.backend->mark(self.device, 1, &error);
-#if defined(HONE_TEST_BUILD)
-  if (self.device_code && !self.sealed && (self.setup.weaken & 4u) != 0) return Answer::kFine;
-#endif
-  const Answer answer = answer_of(self, self.backend->wait(self.device, &error), error);
-  double seconds = 0;
-  if (marked && answer == Answer::kFine) self.backend->between_marks(self.device, &seconds, &error);
-  self.answers->marked_seconds = seconds;
-  return answer;
-}
-
-/// Makes the device belong to this process, by work that is as little as there can be; everything
-/// before is done then.
-Answer run_nothing(Candidate& self) {
-  if (!self.device_code) return Answer::kFine;
-  hone_error error = fresh_error();
-  const int32_t copied =
-      self.backend->copy_buffer(self.spare, 0, self.spare, kSpareBytes / 2, 128, &error);
-  if (copied != HONE_OK) return answer_of(self, copied, error);
-  return answer_of(self, self.backend->wait(self.device, &error), error);
-}
-
-bool set_guards(Candidate& self, bool on) {
-  hone_error error = fresh_error();
-  for (std::uint32_t i = 0; i < self.guard_count; ++i) {
-    const Guard& pages = self.guards[i];
-    if (self.backend->guard_buffer(self.arena, pages.at, pages.bytes, on ? 1 : 0, &error) !=
-        HONE_OK) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// Takes the last round's guards away and puts this round's up.
-bool change_guards(Candidate& self) {
-  if (self.backend->guard_buffer == nullptr) return true;
-  const std::uint32_t count = self.orders->guard_count;
-  if (count == 0 && self.guard_count == 0) return true;
-  if (count > kGuardsMax || self.guard_count > kGuardsMax || !set_guards(self, false)) return false;
-  self.guard_count = count;
-  std::copy_n(self.orders->guards, count, self.guards);
-  return set_guards(self, true);
-}
-
-Answer obey(Candidate& self) {
-  if (!change_guards(self)) return Answer::kFailed;
-  switch (self.orders->order) {
-    case Order::kRun:
-    case Order::kMarked:
-      return run(self, self.orders->calls);
-    case Order::kNothing:
-    case Order::kReload:
-      return run_nothing(self);
-    case Order::kEnd:
-      break;
-  }
-  std::_Exit(0);
-}
-
-/// C++ exceptions of a submission end its round, not silently the process: the author gets to read
-/// what it was.
-Answer obey_guarded(Candidate& self) {
-  try {
-    return obey(self);
-  } catch (const std::bad_alloc&) {
-    return Answer::kOutOfMemory;
-  } catch (const std::exception& error) {
-    std::snprintf(self.answers->message, sizeof self.answers->message, "%s", error.what());
-  } catch (...) {
-    std::snprintf(self.answers->message, sizeof self.answers->message, "not a std::exception");
-  }
-  return Answer::kException;
-}
-
 /// Another artifact in the place of the one that is loaded, and another arena where the judge says so.
 Status reload(Candidate& self) {
   self.backend->unload(self.artifact);
@@ -336,8 +196,8 @@ Status reload(Candidate& self) {
     self.answers->done.store(round, std::memory_order_release);
     if (self.orders->wake != 0) futex_wake(self.answers->done);
     last = round;
-    const bool ours = self.device_code && !self.sealed;
-    if (ours && self.orders->order == Order::kReload && !reload(self)) std::_Exit(1);
+    const bool told = self.orders->order == Order::kReload && self.runs_device_code();
+    if (told && !reload(self)) std::_Exit(1);
   }
 }
 

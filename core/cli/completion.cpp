@@ -56,12 +56,6 @@ std::vector<std::string> names_of(const OptionSpec& spec) {
   return names;
 }
 
-std::string join(const std::vector<std::string>& parts, std::string_view with) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(with)) + part;
-  return text;
-}
-
 /// The value's kind: words of a fixed list, tasks, or files.
 std::string kind_of(const OptionSpec& spec) {
   if (!spec.choices.empty()) return "words";
@@ -74,7 +68,7 @@ constexpr const char* kTasks = "$(hone tasks --ids 2>/dev/null)";
 std::string bash_words(const OptionSpec& spec) {
   const std::string kind = kind_of(spec);
   if (kind == "words")
-    return "COMPREPLY=($(compgen -W \"" + join(spec.choices, " ") + "\" -- \"$word\"))";
+    return "COMPREPLY=($(compgen -W \"" + joined(spec.choices, " ") + "\" -- \"$word\"))";
   if (kind == "tasks")
     return std::string("COMPREPLY=($(compgen -W \"") + kTasks + "\" -- \"$word\"))";
   return kind == "files" ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()";
@@ -94,10 +88,10 @@ std::string bash_script() {
             bash_words(spec) + (positional.empty() ? "\n" : "; COMPREPLY+=(\"${first[@]}\")\n");
         continue;
       }
-      options += (options.empty() ? "" : " ") + join(names_of(spec), " ");
+      options += (options.empty() ? "" : " ") + joined(names_of(spec), " ");
       if (command.options.takes_value[i]) {
         values +=
-            "        " + join(names_of(spec), "|") + ") " + bash_words(spec) + "; return ;;\n";
+            "        " + joined(names_of(spec), "|") + ") " + bash_words(spec) + "; return ;;\n";
       }
     }
     cases += "    " + command.name + ")\n";
@@ -139,7 +133,7 @@ std::string zsh_text(std::string text) {
 
 std::string zsh_action(const OptionSpec& spec) {
   const std::string kind = kind_of(spec);
-  if (kind == "words") return "(" + join(spec.choices, " ") + ")";
+  if (kind == "words") return "(" + joined(spec.choices, " ") + ")";
   if (kind == "tasks") return "{compadd -- $(hone tasks --ids 2>/dev/null)}";
   return kind == "files" ? "_files" : " ";
 }
@@ -207,7 +201,7 @@ std::string fish_script() {
       const OptionSpec& spec = command.options.specs[i];
       const std::string kind = kind_of(spec);
       std::string values;
-      if (kind == "words") values = " -x -a " + fish_text(join(spec.choices, " "));
+      if (kind == "words") values = " -x -a " + fish_text(joined(spec.choices, " "));
       if (kind == "tasks") values = " -x -a '(hone tasks --ids 2>/dev/null)'";
       if (kind == "files") values = " -r -F";
       if (!is_option(spec)) {

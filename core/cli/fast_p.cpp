@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/utf8.hpp"
+#include "judge/statistics.hpp"
 
 namespace hone {
 namespace {
@@ -75,14 +76,6 @@ void add_pass_at_k(Analysis& analysis, const std::vector<Problem>& problems,
   }
 }
 
-/// The middle one, or the mean of the two in the middle.
-std::optional<double> median_of(std::vector<double> numbers) {
-  if (numbers.empty()) return {};
-  std::sort(numbers.begin(), numbers.end());
-  const std::size_t half = numbers.size() / 2;
-  return numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2;
-}
-
 std::optional<double> geometric_mean_of(const std::vector<double>& numbers) {
   if (numbers.empty()) return {};
   double sum = 0;
@@ -135,7 +128,7 @@ Analysis analyse(AnalysisRequest request, const std::vector<Problem>& problems,
     analysis.fast_p.emplace_back(
         p, Share{static_cast<double>(sure) / total, static_cast<double>(sure + open) / total});
   }
-  analysis.median = median_of(speedups);
+  if (!speedups.empty()) analysis.median = median(speedups);
   analysis.geometric_mean = geometric_mean_of(speedups);
   add_pass_at_k(analysis, problems, results);
   return analysis;

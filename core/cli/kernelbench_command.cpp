@@ -12,12 +12,6 @@
 namespace hone {
 namespace {
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 class KernelbenchCommand : public Command {
  public:
   std::string name() const override { return "kernelbench"; }

@@ -39,18 +39,6 @@ std::optional<std::pair<std::int64_t, Generation>> parse_name(const fs::path& fi
   return std::pair(*level, Generation{*problem, *sample, file});
 }
 
-/// Past what a compiler is to native code: parsed and loaded.
-bool was_compiled(const Verdict& verdict) {
-  switch (verdict.outcome) {
-    case Outcome::kNoCode:
-    case Outcome::kRejected:
-    case Outcome::kBuildFailed:
-      return false;
-    default:
-      return verdict.stage != "load" && verdict.stage != "build";
-  }
-}
-
 Value speedup_value(const Speedup& speedup) {
   return Value::map({{"value", speedup.value},
                      {"low", speedup.low},

@@ -15,12 +15,6 @@
 namespace hone {
 namespace {
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 // An admission's own judge, builders, candidates, and a reference and a baseline.
 constexpr int kOwnSlots = 8;
 

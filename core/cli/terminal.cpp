@@ -124,6 +124,12 @@ int Terminal::fail(const Error& error, std::string_view next) {
   return exit_code_for(error.code);
 }
 
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(between)) + part;
+  return text;
+}
+
 std::string short_number(double number, int digits) {
   char text[64];
   const double size = std::fabs(number);

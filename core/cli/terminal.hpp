@@ -68,6 +68,9 @@ class Terminal {
 /// "1.94×", "12.3 ms": a few significant digits.
 std::string short_number(double number, int digits = 3);
 
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");
+
 /// How many columns it takes: code points, not bytes.
 std::size_t text_width(std::string_view text);
 

@@ -113,7 +113,7 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
   // Half of our patience: the other half is for the reference, the baseline and a busy machine.
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
-  if (is_module(task, options_) && !options_.device_code) settings.measure = false;
+  if (!is_timed(task, options_)) settings.measure = false;
   return Value::map({{"verb", verb},
                      {"task", task_for_judge(task)},
                      {"settings", settings_to_value(settings)},
@@ -178,7 +178,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   while (installed_.size() >= options_.installed_max) drop(std::string(ages_.back()));
   HONE_ASSIGN(auto reference, install(task, "reference", key));
   std::unique_ptr<Process> baseline;  // what is not measured has none
-  if (options_.device_code || !is_module(*task, options_)) {
+  if (is_timed(*task, options_)) {
     HONE_ASSIGN(baseline, install(task, "baseline", key));
   }
   ages_.push_front(key);
@@ -201,15 +201,11 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
 }
 
 /// Rationale: where device code reaches all memory of its process, it reaches our own code there, and
-/// the next submission's process must not be its work.
-bool Device::keeps_processes() const {
-  const Value* reachable = facts_.find("host_memory_reachable");
-  return options_.isolation != "fresh" && (reachable == nullptr || *reachable != Value(true));
-}
-
-/// A module's process is its submission's own: what ran in it may have changed it.
+/// the next submission's process must not be its work. A module's host code always does.
 bool Device::keeps(const Task& task) const {
-  return options_.device_code && keeps_processes() && !is_module(task, options_);
+  const Value* reachable = facts_.find("host_memory_reachable");
+  return options_.device_code && options_.isolation != "fresh" && !is_module(task, options_) &&
+         (reachable == nullptr || *reachable != Value(true));
 }
 
 /// Rationale: a context's heap outlives an artifact, and nobody can scrub it. The next submission of
@@ -252,7 +248,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   settings.swapped = job.swapped;
   Value ask = request("judge", *job.task, job.seed, settings);
   ask.set("reference", *key + "/reference");
-  ask.set("baseline", *key + (module && !options_.device_code ? "/reference" : "/baseline"));
+  ask.set("baseline", *key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
   ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
   ask.set("runner", runner.id).set("kept", *used);
   {
@@ -278,7 +274,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     // What these hold may be what was missing.
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
-  put_away(job.client, std::move(runner), fresh || module, result);
+  put_away(job.client, std::move(runner), fresh, result);
   refill(module);
   return result;
 }

@@ -84,7 +84,6 @@ class Device {
   Result<Value> ask_facts(const std::vector<int>& fds);
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
-  bool keeps_processes() const;
   bool keeps(const Task& task) const;
   std::size_t standby_max(bool python) const;
   Status end_running();

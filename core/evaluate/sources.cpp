@@ -55,6 +55,10 @@ bool is_module(const Task& task, const EvaluatorOptions& options) {
   return found != task.backends.end() && language_of(found->second.reference, options) == "python";
 }
 
+bool is_timed(const Task& task, const EvaluatorOptions& options) {
+  return options.device_code || !is_module(task, options);
+}
+
 std::string submission_name(const std::string& language) {
   if (language == "cuda") return "submission.cu";
   if (language == "hip") return "submission.hip";

@@ -22,6 +22,8 @@ struct PlannedSource {
 
 /// Whether the task is a Python module: then an interpreter runs it, and times on the processor mean nothing.
 bool is_module(const Task& task, const EvaluatorOptions& options);
+/// Whether submissions are timed, against a baseline that is installed: all but modules on the processor.
+bool is_timed(const Task& task, const EvaluatorOptions& options);
 
 /// "submission.cpp", "submission.cu", …: what the compiler's messages call it.
 std::string submission_name(const std::string& language);

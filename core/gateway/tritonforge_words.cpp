@@ -79,21 +79,6 @@ HttpReply unreadable(const std::string& type, const std::string& what) {
   return {.status = 422, .body = Value::map({{"detail", std::move(list)}})};
 }
 
-bool compiled(const Verdict& verdict) {
-  switch (verdict.outcome) {
-    case Outcome::kNoCode:
-    case Outcome::kRejected:
-    case Outcome::kBuildFailed:
-      return false;
-    case Outcome::kCrashed:
-    case Outcome::kTimedOut:
-    case Outcome::kOutOfMemory:
-      return verdict.stage != "load";  // its module was executed there, and never came to be
-    default:
-      return true;
-  }
-}
-
 std::string whole_reason(const Verdict& verdict) {
   const std::string& words = verdict.diagnostics;
   if (words.empty() || verdict.reason.find(words) != std::string::npos) return verdict.reason;
@@ -102,7 +87,7 @@ std::string whole_reason(const Verdict& verdict) {
 
 void say_what_is_wrong(const Verdict& verdict, Value& metadata) {
   const std::string name(outcome_name(verdict.outcome));
-  if (!compiled(verdict)) {
+  if (!was_compiled(verdict)) {
     metadata.set("compilation_error_name", name).set("compilation_error", whole_reason(verdict));
   } else if (verdict.outcome == Outcome::kWrong || verdict.outcome == Outcome::kCheated) {
     metadata.set("correctness_issue", whole_reason(verdict)).set("correctness_issue_name", name);
@@ -164,7 +149,7 @@ Value reply_of(const Verdict& verdict, const EvalRequest& request, const std::st
                    "not measured: hone does not time modules on the processor");
     }
   }
-  return Value::map({{"compiled", compiled(verdict)},
+  return Value::map({{"compiled", was_compiled(verdict)},
                      {"correctness", verdict.correct()},
                      {"metadata", std::move(metadata)},
                      {"runtime", runtime},

@@ -25,8 +25,6 @@ namespace {
 
 constexpr double kSinglesDisagree =
     0.80;  // rounds of one call may show so much less of the speedup before they count
-// What rounds of so many calls could gain by doing all in the first is less than that.
-constexpr std::size_t kFewCalls = 2;
 constexpr double kNoisyWidth = 0.15;  // of the interval, relative
 constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
 constexpr double kPatience = 4;       // after so many times the time that a measurement should take
@@ -182,15 +180,25 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
                                        : blame(round, side.culprit, "a measurement");
 }
 
+/// The calls of a timed round, with inputs of that secret; what hides them in an arena is its side's.
+Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t calls) {
+  HONE_ASSIGN(InputSet set, InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner,
+                                           workbench_, settings_.defences));
+  HONE_ASSIGN(Layout layout, lay_out(task_, task_.timed, calls, workbench_.placement(), false));
+  const std::uint64_t end = layout.total;
+  return Posed{{task_.timed, false, 0, Placement::kCanaries},
+               secret,
+               std::move(layout),
+               std::move(set),
+               end};
+}
+
 Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_first, double* a,
                         double* b) {
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "pair", fresh ? number : 0);
-  auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, workbench_,
-                            settings_.defences);
-  if (!set) return fault(set.error());
-  auto layout = lay_out(task_, task_.timed, calls, workbench_.placement(), false);
-  if (!layout) return fault(layout.error());
+  auto posed = pose_timed(secret, calls);
+  if (!posed) return fault(posed.error());
   const Side baseline{*baseline_.runner, "baseline", derive_seed(secret, "baseline"),
                       kReferenceSeconds * static_cast<double>(calls)};
   const Side submission{submission_, "submission", derive_seed(secret, "submission"),
@@ -199,31 +207,30 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   const auto time_baseline = [&] {
     const bool runs_on = !settings_.defences.holds(Defence::kFreezeBetween);
     if (runs_on) static_cast<void>(submission_.thaw());
-    Judgement judged = round(baseline, *set, *layout, a);
+    Judgement judged = round(baseline, posed->set, posed->layout, a);
     if (runs_on) static_cast<void>(submission_.freeze());
     return judged;
   };
-  const auto time_submission = [&] { return round(submission, *set, *layout, b); };
+  const auto time_submission = [&] { return round(submission, posed->set, posed->layout, b); };
   Judgement first = baseline_first ? time_baseline() : time_submission();
   if (!passed(first)) return first;
   Judgement second = baseline_first ? time_submission() : time_baseline();
   if (!passed(second)) return second;
-  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
-  const std::uint64_t end = layout->total;
-  return check_timed({timed, submission.secret, std::move(*layout), std::move(*set), end});
+  posed->secret = submission.secret;
+  return check_timed(std::move(*posed));
 }
 
 /// What the clock stopped at, for inspection; null where outputs were written after it. Rationale: the host
 /// code of a module runs on, and could change outputs between a look and the comparison, and back.
 Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
-  const bool witness = settings_.defences.holds(Defence::kWitness);
-  if (!submission_.withholds() || !witness) {
-    HONE_ASSIGN(const bool settled, submission_.outputs_settled());
-    return settled || !witness ? &submission_.arena() : nullptr;
+  const Arena* outputs = &submission_.arena();
+  if (!settings_.defences.holds(Defence::kWitness)) return outputs;
+  if (submission_.withholds()) {
+    HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
+    outputs = copy_.get();
   }
-  HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
-  HONE_ASSIGN(const bool settled, submission_.outputs_as_in(*copy_));
-  return settled ? copy_.get() : nullptr;
+  HONE_ASSIGN(const bool settled, submission_.settled_in(*outputs));
+  return settled ? outputs : nullptr;
 }
 
 /// Whether the submission's round that was just timed is what it was timed for.
@@ -242,6 +249,13 @@ Judgement Session::check_timed(Posed timed) {
   if (!passed(answers)) answers.verdict.stage = "measure";
   if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
   return answers;
+}
+
+/// Rationale: what rounds of so few calls could gain by doing all in the first is less than what rounds
+/// of one may show less of the speedup.
+bool Session::with_singles() const {
+  constexpr std::size_t kFewCalls = 2;
+  return measured_.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
 }
 
 void Session::choose_calls() {
@@ -281,7 +295,7 @@ Result<bool> Session::held_back() {
 
 Judgement Session::run_pairs() {
   Measured& m = measured_;
-  const bool singles = m.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
+  const bool singles = with_singles();
   const double start = monotonic_s();
   std::size_t number = 0;
   double pair_a = 0, pair_b = 0;
@@ -295,15 +309,14 @@ Judgement Session::run_pairs() {
     if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
     if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
     const bool baseline_first = (i % 2 == 0) != settings_.swapped;
-    const std::size_t before = m.floors.size(), marked = m.marked.size();
+    const auto before = m.recorded();
     if (Judgement judged = pair(number++, m.calls, baseline_first, &pair_a, &pair_b);
         !passed(judged))
       return judged;
     const auto drop = held_back();
     if (!drop) return fault(drop.error());
     if (*drop) {
-      m.floors.resize(before);
-      m.marked.resize(marked);
+      m.forget_since(before);
       --i;
       continue;
     }

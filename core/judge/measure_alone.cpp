@@ -16,7 +16,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kFewCalls = 2;  // as in pairs: what a first call could gain is little then
 constexpr int kRoundsLeast = 3;
 constexpr int kWarmRounds = 2;   // not counted: what runs first sets things up
 constexpr double kDrift = 0.05;  // that blocks of the baseline's rounds may differ by
@@ -37,55 +36,48 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, double* second
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "alone", fresh ? measured_.number : 0);
   ++measured_.number;
-  auto set = InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner, workbench_,
-                            settings_.defences);
-  if (!set) return fault(set.error());
-  auto layout = lay_out(task_, task_.timed, calls, workbench_.placement(), false);
-  if (!layout) return fault(layout.error());
+  auto posed = pose_timed(secret, calls);
+  if (!posed) return fault(posed.error());
   const Side side{of_baseline ? *baseline_.runner : submission_,
                   of_baseline ? "baseline" : "submission", derive_seed(secret, "side"),
                   of_baseline ? kReferenceSeconds * static_cast<double>(calls) : task_.run_seconds};
-  Judgement judged = round(side, *set, *layout, seconds);
+  Judgement judged = round(side, posed->set, posed->layout, seconds);
   if (!passed(judged) || of_baseline) return judged;
-  const Trial timed{task_.timed, false, 0, Placement::kCanaries};
-  const std::uint64_t end = layout->total;
-  return check_timed({timed, side.secret, std::move(*layout), std::move(*set), end});
+  posed->secret = side.secret;
+  return check_timed(std::move(*posed));
 }
 
 Judgement Session::block(bool of_baseline, int rounds, std::vector<double>& whole,
                          std::vector<double>& singles) {
   Measured& m = measured_;
-  const bool with_singles = m.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
   const double start = monotonic_s();
   double seconds = 0;
-  std::size_t floors = m.floors.size(), marked = m.marked.size();
+  auto before = m.recorded();
   for (int i = 0; i < kWarmRounds; ++i) {
     if (Judgement judged = one_round(of_baseline, m.calls, &seconds); !passed(judged))
       return judged;
   }
-  m.floors.resize(floors);
-  m.marked.resize(marked);
+  m.forget_since(before);
   for (int i = 0; i < rounds; ++i) {
     if (i >= kRoundsLeast && monotonic_s() - start > settings_.seconds_max) break;
-    floors = m.floors.size(), marked = m.marked.size();
+    before = m.recorded();
     if (Judgement judged = one_round(of_baseline, m.calls, &seconds); !passed(judged))
       return judged;
     const auto drop = held_back();
     if (!drop) return fault(drop.error());
     if (*drop) {
-      m.floors.resize(floors);
-      m.marked.resize(marked);
+      m.forget_since(before);
       --i;
       continue;
     }
     whole.push_back(seconds);
-    if (!with_singles || i >= settings_.singles) continue;
-    floors = m.floors.size(), marked = m.marked.size();
+    if (!with_singles() || i >= settings_.singles) continue;
+    before = m.recorded();
     if (Judgement judged = one_round(of_baseline, 1, &seconds); !passed(judged)) return judged;
     m.single_floors.insert(m.single_floors.end(),
-                           m.floors.begin() + static_cast<std::ptrdiff_t>(floors), m.floors.end());
-    m.floors.resize(floors);
-    m.marked.resize(marked);
+                           m.floors.begin() + static_cast<std::ptrdiff_t>(before.floors),
+                           m.floors.end());
+    m.forget_since(before);
     singles.push_back(seconds);
   }
   return correct_so_far();

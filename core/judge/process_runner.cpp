@@ -333,12 +333,8 @@ Status ProcessRunner::give_inputs(std::function<Status()> put) {
   return {};
 }
 
-Result<bool> ProcessRunner::outputs_settled() {
-  return witness_ != nullptr ? witness_->settled() : true;
-}
-
-Result<bool> ProcessRunner::outputs_as_in(const Arena& copy) {
-  return witness_ != nullptr ? witness_->agrees(copy) : true;
+Result<bool> ProcessRunner::settled_in(const Arena& arena) {
+  return witness_ != nullptr ? witness_->agrees(arena) : true;
 }
 
 Result<std::string> ProcessRunner::see(const Layout& layout, std::uint64_t secret) {

@@ -57,8 +57,7 @@ class ProcessRunner : public Runner {
   Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) override;
   std::uint64_t scratch_bytes(const Dims& dims) const override;
   void aim(const Layout& layout, std::uint64_t secret) override;
-  Result<bool> outputs_settled() override;
-  Result<bool> outputs_as_in(const Arena& copy) override;
+  Result<bool> settled_in(const Arena& arena) override;
   Result<std::string> see(const Layout& layout, std::uint64_t secret) override;
   bool withholds() const override { return options_.module; }
   Status give_inputs(std::function<Status()> put) override;

@@ -73,10 +73,9 @@ class Runner {
   /// Where the outputs lie that the clock is to wait for, and a secret to choose places in them.
   /// Does nothing where rounds end frozen.
   virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}
-  /// Whether what the clock stopped at is still there: false when outputs were written after it.
-  virtual Result<bool> outputs_settled() { return true; }
-  /// Whether a copy of the arena holds what the clock stopped at.
-  virtual Result<bool> outputs_as_in([[maybe_unused]] const Arena& copy) { return true; }
+  /// Whether what the clock stopped at is in the arena, or in a copy of it: false when outputs were
+  /// written after it.
+  virtual Result<bool> settled_in([[maybe_unused]] const Arena& arena) { return true; }
   /// Secret bytes of these outputs, of all of them where they are few; none where nobody looks. The
   /// process must not be running anything. Changes what aim() chose.
   virtual Result<std::string> see([[maybe_unused]] const Layout& layout,

@@ -77,8 +77,8 @@ class Session {
 
   /// What comes before the submission is loaded: where it withholds, its baseline's first rounds.
   Judgement begin();
-  /// Checks, then measures. `progress` hears "checking" and "measuring". `end`, of runners that withhold, ends the submission and
-  /// returns once nothing of it is left.
+  /// Checks, then measures. `progress` hears "checking" and "measuring". `end`, of runners that
+  /// withhold, ends the submission and returns once nothing of it is left.
   Judgement judge(const std::function<void(const char*)>& progress,
                   const std::function<Status()>& end = nullptr);
 
@@ -101,6 +101,8 @@ class Session {
   Judgement measure(const std::function<Status()>& end);
   void choose_calls();
   Judgement run_pairs();
+  bool with_singles() const;
+  Result<Posed> pose_timed(std::uint64_t secret, std::size_t calls);
   Result<const Arena*> outputs_of_round(const Layout& layout);
   Judgement check_timed(Posed posed);
   bool alone() const;
@@ -138,6 +140,16 @@ class Session {
     bool throttled = false;  ///< so often that such pairs were taken
     bool drifted = false;    ///< the baseline's rounds before and after do not agree
     std::size_t number = 0;  ///< of rounds that stand alone
+
+    /// How much rounds have recorded besides their times, for those that are not to count.
+    struct Recorded {
+      std::size_t floors, marked;
+    };
+    Recorded recorded() const { return {floors.size(), marked.size()}; }
+    void forget_since(const Recorded& before) {
+      floors.resize(before.floors);
+      marked.resize(before.marked);
+    }
   } measured_;
 };
 

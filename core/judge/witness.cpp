@@ -55,14 +55,9 @@ Result<std::string> Witness::see() {
 
 void Witness::keep() { seen_.assign(area_.memory(), area_.memory() + rows_ * kRow); }
 
-Result<bool> Witness::settled() {
-  HONE_TRY(look());
-  return std::memcmp(seen_.data(), area_.memory(), seen_.size()) == 0;
-}
-
-Result<bool> Witness::agrees(const Arena& copy) {
+Result<bool> Witness::agrees(const Arena& arena) {
   if (rows_ == 0) return true;
-  HONE_TRY(read(copy));
+  HONE_TRY(read(arena));
   return std::memcmp(seen_.data(), area_.memory(), seen_.size()) == 0;
 }
 

@@ -24,7 +24,7 @@ class WitnessArea {
   char* memory_ = nullptr;  ///< the device's, until it is closed
 };
 
-/// One thread. Outputs that were not there yet when the clock stopped are found by settled(): so a
+/// One thread. Outputs that were not there yet when the clock stopped are found by agrees(): so a
 /// `done` that is said early stops no clock, and what is written later was not in time.
 class Witness {
  public:
@@ -42,12 +42,11 @@ class Witness {
   Status look() { return rows_ == 0 ? Status() : read(*arena_); }
   /// Reads them, and says what was there.
   Result<std::string> see();
-  /// Keeps what the last look saw, for settled(): others look into the same area.
+  /// Keeps what the last look saw, for agrees(): others look into the same area.
   void keep();
-  /// Reads them once more, when everything has ended: whether they are the same.
-  Result<bool> settled();
-  /// Whether a copy of the arena has them too.
-  Result<bool> agrees(const Arena& copy);
+  /// Reads them once more, in the arena itself when everything has ended, or in a copy of it: whether
+  /// they are the same.
+  Result<bool> agrees(const Arena& arena);
 
  private:
   Status read(const Arena& arena);

@@ -103,6 +103,17 @@ Result<Outcome> parse_outcome(std::string_view name) {
   return invalid_argument("no outcome is called '" + std::string(name.substr(0, 64)) + "'");
 }
 
+bool was_compiled(const Verdict& verdict) {
+  switch (verdict.outcome) {
+    case Outcome::kNoCode:
+    case Outcome::kRejected:
+    case Outcome::kBuildFailed:
+      return false;
+    default:
+      return verdict.stage != "load";  // its module was executed there, and never came to be
+  }
+}
+
 Value verdict_to_value(const Verdict& v) {
   Value stages = Value::map();
   for (const auto& [stage, ms] : v.stage_ms) stages.set(stage, ms);

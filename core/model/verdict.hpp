@@ -73,6 +73,9 @@ struct Verdict {
   bool correct() const { return outcome == Outcome::kCorrect; }
 };
 
+/// Whether it came past what a compiler is to native code: it was built, and it loaded.
+bool was_compiled(const Verdict& verdict);
+
 Value verdict_to_value(const Verdict& verdict);
 Result<Verdict> verdict_from_value(const Value& value);
 

@@ -37,6 +37,17 @@ Status begin([[maybe_unused]] bool may_have_threads = false) {
   return {};
 }
 
+/// What runs compilers sees them, and these folders.
+Status wall_off_compilers(const std::vector<std::string>& readable,
+                          std::vector<std::string> writable) {
+  HONE_TRY(begin());
+  if (landlock_abi() == 0) return {};
+  std::vector<std::string> seen = toolchain_folders();
+  seen.insert(seen.end(), readable.begin(), readable.end());
+  writable.insert(writable.end(), {"/dev/null", "/dev/zero", "/dev/urandom"});
+  return restrict_with_landlock(seen, writable);
+}
+
 }  // namespace
 
 Status seal_candidate(const SealOptions& options) {
@@ -59,25 +70,16 @@ Status seal_candidate(const SealOptions& options) {
 }
 
 Status seal_module(const std::vector<std::string>& readable, const std::string& writable) {
-  HONE_TRY(begin());
-  if (landlock_abi() > 0) {
-    std::vector<std::string> seen = toolchain_folders();
-    for (const auto& more : {readable, driver_folders(), std::vector<std::string>{"/sys", "/dev"}})
-      seen.insert(seen.end(), more.begin(), more.end());
-    std::vector<std::string> written = device_nodes();
-    written.insert(written.end(), {writable, "/proc", "/dev/null", "/dev/zero", "/dev/urandom"});
-    HONE_TRY(restrict_with_landlock(seen, written));
-  }
+  std::vector<std::string> seen = readable, written = device_nodes();
+  for (const auto& more : {driver_folders(), std::vector<std::string>{"/sys", "/dev"}})
+    seen.insert(seen.end(), more.begin(), more.end());
+  written.insert(written.end(), {writable, "/proc"});
+  HONE_TRY(wall_off_compilers(seen, written));
   return filter_module();
 }
 
 Status seal_builder(const std::vector<std::string>& readable, const std::string& writable) {
-  HONE_TRY(begin());
-  if (landlock_abi() > 0) {
-    std::vector<std::string> seen = toolchain_folders();
-    seen.insert(seen.end(), readable.begin(), readable.end());
-    HONE_TRY(restrict_with_landlock(seen, {writable, "/dev/null", "/dev/zero", "/dev/urandom"}));
-  }
+  HONE_TRY(wall_off_compilers(readable, {writable}));
   return filter_builder();
 }
 

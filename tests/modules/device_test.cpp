@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "evaluate/interpreter.hpp"
 #include "gpu/emulated_gpu.hpp"
 #include "model/caught.hpp"
 #include "modules/module_case.hpp"
@@ -50,42 +49,23 @@ const std::vector<Case> kCheats = {
 
 bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }
 
-/// The machine on which these defences are off.
-Machine* machine_without(const std::vector<std::string>& off) {
-  static std::unique_ptr<Machine> sitting;
-  static std::vector<std::string> sitting_off;
-  if (sitting != nullptr && sitting_off == off) return sitting.get();
-  sitting.reset();
+EvaluatorOptions device_options() {
   EvaluatorOptions options = emulated_options("cuda");
   if (on_cuda())
     options.backend_library = build_dir() / "plugins/backends/cuda.so";
   else
     options.module_place = "emulated";
   options.interpreters = 1;
-  options.evaluation_seconds = 60;
-  const auto defences = Defences::without(off);
-  EXPECT_TRUE(defences.ok());
-  options.measure.defences = *defences;
-  const Status python = use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options);
-  EXPECT_TRUE(python.ok()) << python.error().message;
-  auto machine = Machine::start(std::move(options));
-  EXPECT_TRUE(machine.ok()) << machine.error().message;
-  if (!machine) return nullptr;
-  sitting = std::move(*machine);
-  sitting_off = off;
-  return sitting.get();
+  return options;
+}
+
+Machine* device_machine(const std::vector<std::string>& off) {
+  return machine_without(off, "cuda.python", device_options);
 }
 
 std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
                    const Expected& expected) {
-  auto task = module_task(one.task);
-  if (!task) return task.error().message;
-  Machine* machine = machine_without(off);
-  if (machine == nullptr) return "no machine";
-  const auto verdict =
-      machine->judge(std::make_shared<const Task>(std::move(*task)),
-                     text_of_file(folder / (one.name + ".py")), 7, "python", "cuda");
-  return difference(verdict, expected);
+  return judged(device_machine(off), "cuda", folder, one, expected);
 }
 
 class DeviceModules : public testing::TestWithParam<Case> {
@@ -94,7 +74,7 @@ class DeviceModules : public testing::TestWithParam<Case> {
     if (std::getenv("HONE_MODULES_PYTHON") == nullptr ||
         std::getenv("HONE_MODULES_DEVICE") == nullptr)
       GTEST_SKIP() << "HONE_MODULES_PYTHON or HONE_MODULES_DEVICE is not set";
-    Machine* machine = machine_without({});
+    Machine* machine = device_machine({});
     if (machine != nullptr && machine->launcher().level() < IsolationLevel::kPrivate)
       GTEST_SKIP() << "modules beside a device need isolation 'private'";
   }

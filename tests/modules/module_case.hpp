@@ -3,13 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "adversarial/expected.hpp"
+#include "evaluate/interpreter.hpp"
 #include "evaluate/machine.hpp"
 
 namespace hone::test {
@@ -80,6 +84,45 @@ inline Result<Task> module_task(const std::string& name) {
        {"memory_mb", 1024},
        {"run_seconds", 5.0},
        {"backends", Value::map({{"cpu", sources}, {"cuda", sources}})}}));
+}
+
+/// The machine on which these defences are off: one at a time, kept between tests. `key`: where a
+/// configuration would name the interpreter, "cpu.python".
+inline Machine* machine_without(const std::vector<std::string>& off, const std::string& key,
+                                EvaluatorOptions (*options_of)()) {
+  static std::unique_ptr<Machine> sitting;
+  static std::pair<std::string, std::vector<std::string>> sitting_is;
+  if (sitting != nullptr && sitting_is == std::pair(key, off)) return sitting.get();
+  sitting.reset();
+  EvaluatorOptions options = options_of();
+  options.evaluation_seconds = 60;
+  const auto defences = Defences::without(off);
+  EXPECT_TRUE(defences.ok());
+  options.measure.defences = *defences;
+  const Status python = use_interpreter(key, std::getenv("HONE_MODULES_PYTHON"), options);
+  EXPECT_TRUE(python.ok()) << python.error().message;
+  auto machine = Machine::start(std::move(options));
+  EXPECT_TRUE(machine.ok()) << machine.error().message;
+  if (!machine) return nullptr;
+  sitting = std::move(*machine);
+  sitting_is = {key, off};
+  return sitting.get();
+}
+
+/// What differs from what is expected of the case's file in the folder; empty where nothing does.
+inline std::string judged(Machine* machine, const std::string& backend, const fs::path& folder,
+                          const Case& one, const Expected& expected) {
+  static std::map<std::string, std::shared_ptr<const Task>> tasks;
+  auto& task = tasks[one.task];
+  if (task == nullptr) {
+    auto made = module_task(one.task);
+    if (!made) return made.error().message;
+    task = std::make_shared<const Task>(std::move(*made));
+  }
+  if (machine == nullptr) return "no machine";
+  const auto verdict =
+      machine->judge(task, text_of_file(folder / (one.name + ".py")), 7, "python", backend);
+  return difference(verdict, expected);
 }
 
 }  // namespace hone::test

@@ -3,11 +3,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <ostream>
 #include <set>
 
-#include "evaluate/interpreter.hpp"
 #include "model/caught.hpp"
 #include "modules/module_case.hpp"
 
@@ -100,41 +98,16 @@ std::vector<Case> those_that_succeed() {
   return chosen;
 }
 
-/// The machine on which these defences are off: one at a time, kept between tests.
-Machine* machine_without(const std::vector<std::string>& off) {
-  static std::unique_ptr<Machine> sitting;
-  static std::vector<std::string> sitting_off;
-  if (sitting != nullptr && sitting_off == off) return sitting.get();
-  sitting.reset();
+EvaluatorOptions processor_options() {
   EvaluatorOptions options = evaluator_options();
   options.toolchains.erase("c");
-  options.evaluation_seconds = 60;
-  const auto defences = Defences::without(off);
-  EXPECT_TRUE(defences.ok());
-  options.measure.defences = *defences;
-  const Status python = use_interpreter("cpu.python", std::getenv("HONE_MODULES_PYTHON"), options);
-  EXPECT_TRUE(python.ok()) << python.error().message;
-  auto machine = Machine::start(std::move(options));
-  EXPECT_TRUE(machine.ok()) << machine.error().message;
-  if (!machine) return nullptr;
-  sitting = std::move(*machine);
-  sitting_off = off;
-  return sitting.get();
+  return options;
 }
 
 std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
                    const Expected& expected) {
-  static std::map<std::string, std::shared_ptr<const Task>> tasks;
-  auto& task = tasks[one.task];
-  if (task == nullptr) {
-    auto made = module_task(one.task);
-    if (!made) return made.error().message;
-    task = std::make_shared<const Task>(std::move(*made));
-  }
-  Machine* machine = machine_without(off);
-  if (machine == nullptr) return "no machine";
-  const auto verdict = machine->judge(task, text_of_file(folder / (one.name + ".py")), 7, "python");
-  return difference(verdict, expected);
+  return judged(machine_without(off, "cpu.python", processor_options), "cpu", folder, one,
+                expected);
 }
 
 class Modules : public testing::TestWithParam<Case> {

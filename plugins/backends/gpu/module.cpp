@@ -44,7 +44,8 @@ Value build_module(const Value& request) {
   std::vector<std::string> command{options.at("compiler").as_string()};
   const double seconds_max = options.at("seconds").as_double();
   Value result = Value::map({{"untrusted_host_code", true}, {"artifact", Value::bytes("")}});
-  result.set("toolchain", first_line(run_program({command[0], "--version"}, seconds_max).words));
+  if (const Value* version = options.find("version"); version != nullptr && version->as_bool())
+    result.set("toolchain", first_line(run_program({command[0], "--version"}, seconds_max).words));
   for (const Value& flag : options.at("flags").as_array()) command.push_back(flag.as_string());
   for (const Value& source : request.at("sources").as_array()) {
     write_source(source);
