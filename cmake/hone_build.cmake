@@ -69,3 +69,13 @@ function(hone_program name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HONE_LIBEXEC_DIR} BUILD_RPATH "$ORIGIN/../lib")
   endif()
 endfunction()
+
+# hone_libexec_library(NAME SOURCES … DEPENDS … DEFINE X=1): the program of that name for interpreters, as libexec/NAME.so.
+function(hone_libexec_library name)
+  cmake_parse_arguments(ARG "" "DEFINE" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name}-library MODULE ${ARG_SOURCES})
+  target_compile_definitions(${name}-library PRIVATE ${ARG_DEFINE})
+  target_link_libraries(${name}-library PRIVATE ${ARG_DEPENDS} hone_flags)
+  set_target_properties(${name}-library PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${HONE_LIBEXEC_DIR} BUILD_RPATH "$ORIGIN/../lib")
+endfunction()

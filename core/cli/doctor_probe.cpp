@@ -223,10 +223,10 @@ void examine_transport(std::vector<Finding>& findings) {
 void examine_installation(std::vector<Finding>& findings) {
   const std::filesystem::path root = install_root();
   std::string missing;
-  for (const char* part :
-       {"libexec/hone-launcher", "libexec/hone-builder", "libexec/hone-judge",
-        "libexec/hone-candidate", "libexec/hone-candidate.so", "libexec/hone-plugin-host",
-        "plugins/backends/cpu.so", "plugins/datasets/tasks.so", "share/tasks"}) {
+  for (const char* part : {"libexec/hone-launcher", "libexec/hone-launcher.so",
+                           "libexec/hone-builder", "libexec/hone-judge", "libexec/hone-candidate",
+                           "libexec/hone-candidate.so", "libexec/hone-plugin-host",
+                           "plugins/backends/cpu.so", "plugins/datasets/tasks.so", "share/tasks"}) {
     std::error_code ignored;
     if (!std::filesystem::exists(root / part, ignored))
       missing += (missing.empty() ? "" : ", ") + std::string(part);

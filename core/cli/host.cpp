@@ -80,7 +80,6 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
     const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
     options.devices.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
   }
-  options.interpreters = static_cast<std::size_t>(config.interpreters);
   if (config.python.empty()) return {};
   if (options.devices.size() > 1) {
     return failed_precondition(

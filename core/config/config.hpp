@@ -108,7 +108,6 @@ struct GpuConfig {
   std::int64_t uses = 200;           ///< submissions before such a process is replaced
   std::string library;               ///< another build of the backend; empty: what hone ships
   std::string python;                ///< the interpreter of modules; empty: none are taken
-  std::int64_t interpreters = 4;     ///< of those, how many wait for work
 };
 
 struct MeasureConfig {

@@ -86,7 +86,6 @@ void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
   v.integer("uses", c.uses, {1, 1'000'000}, "submissions before a shared process is replaced");
   v.text("python", c.python,
          "the interpreter for PyTorch and Triton modules; empty: none are taken");
-  v.integer("interpreters", c.interpreters, {1, 64}, "interpreters that wait for modules");
   v.text("library", c.library, "another build of the backend's library; empty: hone's");
 }
 

@@ -16,11 +16,6 @@ constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
 
-bool has_ended(const Process& process, int wait_ms) {
-  pollfd polled{process.pidfd(), POLLIN, 0};
-  return poll(&polled, 1, wait_ms) > 0;
-}
-
 /// The task without its sources, which judges have no use for.
 Value task_for_judge(const Task& task) {
   Task bare = task;
@@ -30,9 +25,18 @@ Value task_for_judge(const Task& task) {
 
 }  // namespace
 
-Device::Device(Launcher& launcher, BuildPool& builds, const EvaluatorOptions& options,
-               DeviceSpec spec)
-    : launcher_(launcher), builds_(builds), options_(options), spec_(std::move(spec)) {}
+bool has_ended(const Process& process, int wait_ms) {
+  pollfd polled{process.pidfd(), POLLIN, 0};
+  return poll(&polled, 1, wait_ms) > 0;
+}
+
+Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
+               const EvaluatorOptions& options, DeviceSpec spec)
+    : launcher_(launcher),
+      interpreters_(interpreters),
+      builds_(builds),
+      options_(options),
+      spec_(std::move(spec)) {}
 
 Device::~Device() { stop_judge(); }
 
@@ -131,7 +135,8 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
     return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
   const bool module = is_module(*task, options_);
-  HONE_ASSIGN(Runner runner, module ? take_candidate(true) : start_candidate(false));
+  HONE_ASSIGN(Runner runner,
+              module ? start_interpreter(WarmInterpreters::Use::kTrusted) : start_candidate());
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid()).set("module", module);

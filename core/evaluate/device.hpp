@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -17,11 +16,15 @@
 #include "evaluate/build_pool.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
+#include "evaluate/warm_interpreters.hpp"
 #include "judge/messages.hpp"
 #include "model/task.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
+
+/// Whether it has, or does in this time.
+bool has_ended(const Process& process, int wait_ms);
 
 /// One submission that has been built.
 struct DeviceJob {
@@ -45,7 +48,8 @@ struct DeviceResult {
 /// One thread calls run() and admit(); cancel() may come from any.
 class Device {
  public:
-  Device(Launcher& launcher, BuildPool& builds, const EvaluatorOptions& options, DeviceSpec spec);
+  Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
+         const EvaluatorOptions& options, DeviceSpec spec);
   ~Device();
 
   /// Starts the judge and a standby candidate.
@@ -85,7 +89,6 @@ class Device {
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
   bool keeps(const Task& task) const;
-  std::size_t standby_max(bool python) const;
   Status end_running();
   bool uses_heap(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
@@ -97,7 +100,9 @@ class Device {
     std::unique_ptr<Process> reference, baseline;
     std::list<std::string>::iterator age;
   };
-  Result<Runner> start_candidate(bool python);
+  Result<Runner> start_candidate();
+  Result<Runner> start_interpreter(WarmInterpreters::Use use);
+  Result<Runner> start_standby(bool python);
   Result<Runner> take_candidate(bool python);
   void refill(bool python);
   Status ensure_judge();
@@ -113,6 +118,7 @@ class Device {
   void drop(const std::string& key);
 
   Launcher& launcher_;
+  WarmInterpreters& interpreters_;
   BuildPool& builds_;
   const EvaluatorOptions& options_;
   const DeviceSpec spec_;
@@ -122,7 +128,7 @@ class Device {
   std::map<std::string, Kept> kept_;  ///< by client
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
-  std::map<bool, std::deque<Runner>> standby_;  ///< true: interpreters, for modules
+  std::map<bool, Runner> standby_;  ///< that wait for work; true: an interpreter, for modules
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

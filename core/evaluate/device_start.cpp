@@ -95,7 +95,7 @@ double Device::bytes_per_second_max(const Task& task) const {
   return most->as_double() / static_cast<double>(units->as_int()) * task.threads;
 }
 
-Result<Device::Runner> Device::start_candidate(bool python) {
+Result<Device::Runner> Device::start_candidate() {
   HONE_ASSIGN(auto ends, packet_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kCandidate;
@@ -104,8 +104,20 @@ Result<Device::Runner> Device::start_candidate(bool python) {
   spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
   spawn.device = options_.device_code;
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
-  std::int64_t memory_max = kCandidateMemoryMax;
-  if (python && options_.device_code) {
+  spawn.fds = {ends.second.get()};
+  spawn.cpus = {spec_.cores.front()};
+  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  HONE_ASSIGN(auto process, launcher_.spawn(spawn));
+  return Runner{std::move(process), std::move(ends.first)};
+}
+
+Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
+  HONE_ASSIGN(auto ends, packet_pair());
+  SpawnRequest spawn;
+  spawn.jail = Jail::kCandidate;
+  spawn.label = "module";
+  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  if (options_.device_code) {
     if (launcher_.level() < IsolationLevel::kPrivate) {
       return failed_precondition("modules beside a device need isolation 'private', found '" +
                                  std::string(isolation_name(launcher_.level())) +
@@ -113,60 +125,56 @@ Result<Device::Runner> Device::start_candidate(bool python) {
     }
     // Triton runs compilers: the jail is the one that has them, with the device in it.
     spawn.jail = Jail::kBuilder;
-    spawn.label = "module";
+    spawn.device = true;
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
-    memory_max = kModuleMemoryMax;
+    spawn.limits.memory_bytes = kModuleMemoryMax;
+    spawn.readable = {options_.backend_library.parent_path().string()};
+  } else {
+    // Beside a device compilers and threads of the driver's are a module's, too, and others wait for their
+    // turn beside it: not all on the core that is measured on.
+    spawn.cpus = {spec_.cores.front()};
   }
-  if (python) {
-    const auto root = options_.libexec.parent_path();
-    spawn.program = options_.toolchains.at("python").compiler;  // what is run has been built by it
-    spawn.readable.insert(spawn.readable.end(), options_.python_readable.begin(),
-                          options_.python_readable.end());
-    spawn.arguments = {"-I",
-                       (root / "share/module/run_module.py").string(),
-                       options_.device_code ? options_.module_place : "processor",
-                       (options_.libexec / "hone-candidate.so").string(),
-                       options_.backend_library.string(),
-                       std::to_string(spec_.index),
-                       std::to_string(spec_.cores.front())};
-    const std::string libraries = (root / "lib").string();  // of a bundle
-    if (options_.device_code) spawn.readable.push_back(libraries);
-    spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
-    spawn.readable.push_back((root / "share/module").string());
-    spawn.readable.push_back((options_.libexec / "hone-candidate.so").string());
-  }
+  const auto root = options_.libexec.parent_path();
+  spawn.program = options_.toolchains.at("python").compiler;  // what is run has been built by it
+  spawn.readable.insert(spawn.readable.end(), options_.python_readable.begin(),
+                        options_.python_readable.end());
+  const std::string candidate = (options_.libexec / "hone-candidate.so").string();
+  spawn.arguments = {"-I",
+                     (root / "share/module/run_module.py").string(),
+                     module_place_of(options_),
+                     candidate,
+                     options_.backend_library.string(),
+                     std::to_string(spec_.index),
+                     std::to_string(spec_.cores.front())};
+  if (options_.device_code) spawn.readable.push_back((root / "lib").string());  // of a bundle
+  spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
+  spawn.readable.push_back((root / "share/module").string());
+  spawn.readable.push_back(candidate);
   spawn.fds = {ends.second.get()};
-  // A module's host code beside a device has compilers and threads of the driver's, and others wait for
-  // their turn beside it: not all on the core that is measured on.
-  if (!python || !options_.device_code) spawn.cpus = {spec_.cores.front()};
-  spawn.limits.memory_bytes = memory_max;
-  HONE_ASSIGN(auto process, launcher_.spawn(spawn));
+  HONE_ASSIGN(auto process, interpreters_.spawn(spawn, use));
   return Runner{std::move(process), std::move(ends.first)};
 }
 
 Result<Device::Runner> Device::take_candidate(bool python) {
-  std::deque<Runner>& ready = standby_[python];
-  if (ready.empty()) return start_candidate(python);
-  Runner first = std::move(ready.front());
-  ready.pop_front();
-  return first;
+  const auto ready = standby_.extract(python);
+  if (ready.empty() || has_ended(*ready.mapped().process, 0)) return start_standby(python);
+  return std::move(ready.mapped());
 }
 
-std::size_t Device::standby_max(bool python) const {
-  return python && options_.device_code ? options_.interpreters : 1;
+Result<Device::Runner> Device::start_standby(bool python) {
+  return python ? start_interpreter(WarmInterpreters::Use::kSubmission) : start_candidate();
 }
 
 void Device::refill(bool python) {
-  std::deque<Runner>& ready = standby_[python];
-  while (ready.size() < standby_max(python)) {
-    auto fresh = start_candidate(python);
-    if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
-    ready.push_back(std::move(fresh).value());
-    // Rationale: making a context disturbs what is measured on the device, so it has ended before the
-    // next measurement begins. An interpreter makes none until it is used.
-    if (options_.device_code && !python) wait_readable(ready.back().socket.get(), kOpenSeconds);
-  }
+  if (standby_.count(python) != 0) return;
+  auto fresh = start_standby(python);
+  if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
+  const int ready = fresh->socket.get();
+  standby_.emplace(python, std::move(*fresh));
+  // Rationale: making a context disturbs what is measured on the device, so it has ended before the
+  // next measurement begins. An interpreter makes none until it is used.
+  if (options_.device_code && !python) wait_readable(ready, kOpenSeconds);
 }
 
 }  // namespace hone

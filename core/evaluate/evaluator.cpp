@@ -51,9 +51,11 @@ class LocalEvaluator : public Evaluator {
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
       : options_(std::move(options)),
         builds_(launcher, options_),
+        interpreters_(launcher, options_),
         looks_(options_.suspect_speedup, options_.suspect_factor) {
     for (const DeviceSpec& spec : options_.devices) {
-      devices_.push_back(std::make_unique<Device>(launcher, builds_, options_, spec));
+      devices_.push_back(
+          std::make_unique<Device>(launcher, interpreters_, builds_, options_, spec));
     }
   }
 
@@ -363,6 +365,7 @@ class LocalEvaluator : public Evaluator {
 
   const EvaluatorOptions options_;
   BuildPool builds_;
+  WarmInterpreters interpreters_;
   SecondLook looks_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::thread> threads_;

@@ -35,8 +35,7 @@ struct EvaluatorOptions {
   std::size_t runner_uses = 200;     ///< device code: submissions before a process is replaced
   std::size_t runners_max = 16;      ///< device code: processes kept, of as many clients
   std::string module_place =
-      "device";                  ///< device code: "emulated" in tests, where memory is the host's
-  std::size_t interpreters = 4;  ///< device code: interpreters of modules that wait for work
+      "device";  ///< device code: "emulated" in tests, where memory is the host's
   std::filesystem::path backend_library;  ///< absolute
   std::filesystem::path libexec;  ///< the folder of hone-judge, hone-builder, hone-candidate
   std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"
@@ -55,6 +54,11 @@ struct EvaluatorOptions {
   double suspect_factor = 2;        ///< likewise, times the best of its task so far
   MeasureSettings measure;
 };
+
+/// Where modules compute, in run_module.py's words.
+inline std::string module_place_of(const EvaluatorOptions& options) {
+  return options.device_code ? options.module_place : "processor";
+}
 
 /// On this machine: the last core is the device's first; with four cores or more, four-core devices
 /// of which the first core is the judge's.

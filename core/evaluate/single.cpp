@@ -11,7 +11,8 @@ namespace hone {
 Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
                     const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   BuildPool builds(launcher, options);
-  Device device(launcher, builds, options, options.devices.front());
+  WarmInterpreters interpreters(launcher, options);
+  Device device(launcher, interpreters, builds, options, options.devices.front());
   return device.admit(task, seed);
 }
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -26,7 +25,6 @@ namespace hone {
 namespace {
 
 constexpr char kWorkFolder[] = "/build";
-constexpr __u64 kCloneIntoCgroup = 0x200000000;  // linux/sched.h, since 5.7
 
 /// The child's side of the pipes.
 struct ChildEnds {
@@ -220,6 +218,18 @@ std::vector<std::string> environment(const JailPlan& plan) {
   return all;
 }
 
+/// What exec would have done besides: descriptors beyond the request's end, and who may debug the launcher
+/// alone may debug it no more.
+[[noreturn]] void become_image(const JailPlan& plan, std::vector<char*>& argv,
+                               std::vector<char*>& envp) {
+  const unsigned next = 3 + static_cast<unsigned>(plan.fds.size());
+  if (::syscall(SYS_close_range, next, ~0u, 0) != 0) {
+    for (int fd = static_cast<int>(next); fd < 1024; ++fd) ::close(fd);
+  }
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  ::_exit(plan.image(static_cast<int>(argv.size()) - 1, argv.data(), envp.data()));
+}
+
 Status execute(const JailPlan& plan) {
   const SpawnRequest& request = *plan.request;
   std::vector<std::string> arguments = {request.program.string()};
@@ -230,6 +240,7 @@ Status execute(const JailPlan& plan) {
   for (std::string& each : variables) envp.push_back(each.data());
   argv.push_back(nullptr);
   envp.push_back(nullptr);
+  if (plan.image != nullptr) become_image(plan, argv, envp);
   ::execve(request.program.c_str(), argv.data(), envp.data());
   return failed("start " + request.program.string());
 }
@@ -255,22 +266,6 @@ Status execute(const JailPlan& plan) {
   report(ends, execute(plan).error());
 }
 
-pid_t clone_child(__u64 flags, int cgroup_fd, bool* in_cgroup) {
-  clone_args arguments{};
-  arguments.flags = flags;
-  arguments.exit_signal = SIGCHLD;
-  if (cgroup_fd >= 0) {
-    arguments.flags |= kCloneIntoCgroup;
-    arguments.cgroup = static_cast<__u64>(cgroup_fd);
-    *in_cgroup = true;
-    const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-    if (pid >= 0) return static_cast<pid_t>(pid);
-    *in_cgroup =
-        false;  // clone3 is hidden by many container filters, and CLONE_INTO_CGROUP needs 5.7
-  }
-  return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0L));
-}
-
 Status make_pipe(UniqueFd* reading, UniqueFd* writing) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed("pipe");
@@ -288,13 +283,13 @@ Result<JailStart> start_jail(const JailPlan& plan) {
   HONE_TRY(make_pipe(&start.output, &ends.output));
   HONE_TRY(make_pipe(&start.failure, &ends.failure));
   if (plan.request->jail == Jail::kBuilder) HONE_TRY(make_pipe(&start.status, &ends.status));
-  __u64 flags = 0;
+  unsigned long long flags = 0;
   if (plan.user_namespace) flags |= CLONE_NEWUSER;
   if (plan.private_root) flags |= CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   if (plan.pid_namespace) flags |= CLONE_NEWPID;
   const Parent parent;
   bool in_cgroup = false;
-  start.pid = clone_child(flags, plan.cgroup == nullptr ? -1 : plan.cgroup->v2_fd(), &in_cgroup);
+  start.pid = fork_with(flags, plan.cgroup == nullptr ? -1 : plan.cgroup->v2_fd(), &in_cgroup);
   if (start.pid == 0) run_child(plan, ends, parent, in_cgroup);
   if (start.pid < 0) return system_error("clone", errno);
   start.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, start.pid, 0)));

@@ -13,6 +13,10 @@
 
 namespace hone {
 
+/// main() of what the launcher has in memory: a process that it starts goes on there, without an exec. What it
+/// returns is its exit status.
+using Image = int (*)(int argc, char** argv, char** envp);
+
 /// Everything that is decided before the clone. Borrowed pointers outlive the call.
 struct JailPlan {
   const SpawnRequest* request = nullptr;
@@ -26,6 +30,7 @@ struct JailPlan {
   std::string plugins;      ///< candidates with a private root see it
   std::string
       libraries;  ///< those of a bundle, which programs in a private root need; may not exist
+  Image image = nullptr;        ///< in the place of the request's program, whose arguments it gets
   std::vector<UniqueFd> fds;    ///< become 3, 4, …
   bool limit_data = false;      ///< no cgroup limits memory: RLIMIT_DATA does, coarsely
   int processes_of_others = 0;  ///< what RLIMIT_NPROC would count besides this jail

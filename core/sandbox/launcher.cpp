@@ -139,8 +139,10 @@ void receive_all(const std::shared_ptr<Connection>& connection) {
 
 class LauncherClient final : public Launcher {
  public:
-  LauncherClient(std::shared_ptr<Connection> connection, pid_t pid, Ready ready)
+  LauncherClient(std::shared_ptr<Connection> connection, LauncherOptions options, pid_t pid,
+                 Ready ready)
       : connection_(std::move(connection)),
+        options_(std::move(options)),
         pid_(pid),
         ready_(std::move(ready)),
         reader_([shared = connection_] { receive_all(shared); }) {}
@@ -183,6 +185,7 @@ class LauncherClient final : public Launcher {
     return std::unique_ptr<Process>(std::move(process));
   }
 
+  const LauncherOptions& options() const override { return options_; }
   const Capabilities& capabilities() const override { return ready_.capabilities; }
   IsolationLevel level() const override { return ready_.level; }
   std::string freezer() const override { return ready_.freezer; }
@@ -190,28 +193,31 @@ class LauncherClient final : public Launcher {
 
  private:
   const std::shared_ptr<Connection> connection_;
+  const LauncherOptions options_;
   const pid_t pid_;
   const Ready ready_;
   std::thread reader_;
 };
 
-/// hone-launcher with its end of the socket as descriptor 3 and an empty environment.
-Result<pid_t> start_program(const std::filesystem::path& program, int socket) {
+/// A launcher with its end of the socket as descriptor 3 and an empty environment.
+Result<pid_t> start_program(std::vector<std::string> command, int socket) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, socket, 3);
-  std::string name = program.string();
 #ifdef HONE_SANITIZED
   std::string options = "ASAN_OPTIONS=detect_leaks=0";
   char* environment[] = {options.data(), nullptr};
 #else
   char* environment[] = {nullptr};
 #endif
-  char* arguments[] = {name.data(), nullptr};
+  std::vector<char*> arguments;
+  for (std::string& each : command) arguments.push_back(each.data());
+  arguments.push_back(nullptr);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, name.c_str(), &actions, nullptr, arguments, environment);
+  const int error =
+      ::posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environment);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return system_error("start " + name, error);
+  if (error != 0) return system_error("start " + command[0], error);
   return pid;
 }
 
@@ -230,7 +236,10 @@ std::filesystem::path launcher_program() {
 
 }  // namespace
 
-Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& options) {
+Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& given) {
+  LauncherOptions options = given;
+  const std::filesystem::path program = launcher_program();
+  options.root = program.parent_path().parent_path();
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return system_error("launcher socket", errno);
@@ -238,7 +247,9 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& options
   auto connection = std::make_shared<Connection>();
   connection->socket.reset(ends[0]);
   UniqueFd theirs(ends[1]);
-  HONE_ASSIGN(const pid_t pid, start_program(launcher_program(), theirs.get()));
+  const std::vector<std::string> own = {program.string()};
+  HONE_ASSIGN(const pid_t pid,
+              start_program(options.image.empty() ? own : options.image, theirs.get()));
   theirs.reset();
   PacketWriter packet;
   packet.number(static_cast<std::int64_t>(MessageKind::kConfigure));
@@ -248,7 +259,8 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& options
   Ready ready;
   if (!sent || !answer || answer->end) {
     ready.refused_code = Code::kUnavailable;
-    ready.refused = "hone-launcher ended before it was ready";
+    ready.refused =
+        (options.image.empty() ? "hone-launcher" : options.image[0]) + " ended before it was ready";
   } else {
     PacketReader reader(answer->bytes);
     (void)reader.number();  // kReady is the only first answer
@@ -261,8 +273,8 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& options
     const Code code = ready.refused_code == Code::kOk ? Code::kInternal : ready.refused_code;
     return Error{code, ready.refused};
   }
-  return std::unique_ptr<Launcher>(
-      std::make_unique<LauncherClient>(std::move(connection), pid, std::move(ready)));
+  return std::unique_ptr<Launcher>(std::make_unique<LauncherClient>(
+      std::move(connection), std::move(options), pid, std::move(ready)));
 }
 
 std::string signal_name(int signal) {

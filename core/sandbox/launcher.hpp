@@ -83,6 +83,10 @@ struct LauncherOptions {
   std::filesystem::path workdir;    ///< scratch for builders; on a tmpfs of its own where possible
   int slots = 64;                   ///< processes at a time
   std::uint32_t first_uid = 61000;  ///< users of the slots, when root
+  std::filesystem::path root;       ///< of plugins and libraries; start() fills it in
+  /// A program and its arguments that has loaded an image and runs the launcher (hone-launcher.so): what it starts
+  /// are copies of that image, jailed as any program is. Empty: hone-launcher.
+  std::vector<std::string> image;
 };
 
 /// [any thread] All members. Start it before the process has threads, sockets or a device open.
@@ -96,6 +100,7 @@ class Launcher {
   static Result<std::unique_ptr<Launcher>> start(const LauncherOptions& options);
   virtual ~Launcher() = default;
   virtual Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request) = 0;
+  virtual const LauncherOptions& options() const = 0;  ///< as it was started
   virtual const Capabilities& capabilities() const = 0;
   virtual IsolationLevel level() const = 0;  ///< in use
   virtual std::string freezer() const = 0;   ///< in use: "cgroup" or "ptrace"

@@ -1,5 +1,5 @@
 // hone-launcher: the small process that starts, jails, watches and ends all the others. Started by
-// Launcher::start.
+// Launcher::start. The same as a library is run by a program whose copies it starts (share/module/warm_modules.py).
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -37,8 +37,10 @@ void set_up_process() {
 
 }  // namespace
 
-int main() {
-  using namespace hone;
+namespace hone {
+namespace {
+
+int launcher_main(Image image) {
   set_up_process();
   UniqueFd socket(kHostSocket);
   const Result<Packet> packet = receive_packet(kHostSocket);
@@ -57,8 +59,21 @@ int main() {
   sweep_cgroups(roots);
   fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
   fcntl(socket.get(), F_SETFL, O_NONBLOCK);
-  Warden warden(std::move(socket), options, roots, capabilities);
+  Warden warden(std::move(socket), options, roots, capabilities, image);
   if (!warden.announce()) return 1;
   warden.run(&g_stop);
   return 0;
 }
+
+}  // namespace
+}  // namespace hone
+
+#ifdef HONE_LAUNCHER_LIBRARY
+/// Whoever calls it has one thread, the host's socket as descriptor 3, and touches no device. Returns when the
+/// host is gone.
+extern "C" __attribute__((visibility("default"))) int hone_launcher_main(hone::Image image) {
+  return hone::launcher_main(image);
+}
+#else
+int main() { return hone::launcher_main(nullptr); }
+#endif

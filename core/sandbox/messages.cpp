@@ -38,7 +38,7 @@ bool get_bool(PacketReader& from) { return from.number_in(0, 1) != 0; }
 void put(PacketWriter& to, const LauncherOptions& options) {
   to.number(static_cast<int>(options.minimum)).number(static_cast<int>(options.maximum));
   to.text(options.freezer).text(options.workdir.string());
-  to.number(options.slots).number(options.first_uid);
+  to.number(options.slots).number(options.first_uid).text(options.root.string());
 }
 
 LauncherOptions get_options(PacketReader& from) {
@@ -50,6 +50,7 @@ LauncherOptions get_options(PacketReader& from) {
   options.slots = get_int(from);
   options.first_uid =
       static_cast<std::uint32_t>(from.number_in(0, std::numeric_limits<std::uint32_t>::max()));
+  options.root = from.text();
   return options;
 }
 

@@ -10,6 +10,10 @@
 
 namespace hone {
 
+/// clone(2) with these flags, as fork(2) would: the child's own thread knows its new number, which glibc keeps.
+/// `cgroup_fd` ≥ 0: into that group where the kernel can, and *in_cgroup says whether.
+pid_t fork_with(unsigned long long flags, int cgroup_fd = -1, bool* in_cgroup = nullptr);
+
 /// Forks. The child gets true and goes on to become the builder. The caller never returns unless
 /// the fork failed: it waits for the child, writes its wait status (an int) to status_fd, ends all
 /// descendants and exits.

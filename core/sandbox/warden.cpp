@@ -41,9 +41,10 @@ std::string OutputTail::take() {
 }
 
 Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoots& roots,
-               const Capabilities& capabilities)
+               const Capabilities& capabilities, Image image)
     : socket_(std::move(socket)),
       options_(options),
+      image_(image),
       roots_(roots),
       ready_(decide(options, capabilities)),
       name_(std::to_string(::getpid()) + "-" + random_hex(3) + "-"),

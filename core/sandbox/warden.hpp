@@ -37,8 +37,9 @@ class OutputTail {
 /// jail's own supervision becomes its child, is unknown to it, and is killed.
 class Warden {
  public:
+  /// `image`: what is started goes on in it (jail.hpp); null: programs.
   Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoots& roots,
-         const Capabilities& capabilities);
+         const Capabilities& capabilities, Image image);
   ~Warden();
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
@@ -91,6 +92,7 @@ class Warden {
 
   UniqueFd socket_;
   LauncherOptions options_;
+  const Image image_;
   CgroupRoots roots_;
   Ready ready_;
   std::string name_;  ///< prefix of this launcher's groups and folders: "<pid>-<random>-"

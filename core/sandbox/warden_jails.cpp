@@ -112,8 +112,9 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
     if (!plan.change_user && !plan.user_namespace && !ready_.capabilities.root) {
       plan.processes_of_others = count_own_threads();
     }
-    plan.plugins = (install_root() / "plugins").string();
-    plan.libraries = (install_root() / "lib").string();
+    plan.plugins = (options_.root / "plugins").string();
+    plan.libraries = (options_.root / "lib").string();
+    plan.image = image_;
     if (request.jail == Jail::kBuilder && !plan.private_root) {
       HONE_TRY(make_work_folder(jailed));
       plan.work_folder = jailed.work_folder;

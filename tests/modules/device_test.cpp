@@ -55,7 +55,6 @@ EvaluatorOptions device_options() {
     options.backend_library = build_dir() / "plugins/backends/cuda.so";
   else
     options.module_place = "emulated";
-  options.interpreters = 1;
   return options;
 }
 

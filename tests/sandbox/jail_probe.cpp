@@ -8,7 +8,7 @@
 #include "sandbox/seal.hpp"
 #include "sandbox_acts.hpp"
 
-int main(int count, char** arguments) {
+int hone::probe(int count, char** arguments) {
   std::string act = count > 1 ? arguments[1] : "";
   const std::string detail = count > 2 ? arguments[2] : "";
   const auto prefixed = [&](const std::string& prefix) {

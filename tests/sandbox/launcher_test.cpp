@@ -159,7 +159,25 @@ TEST_P(Jails, GetTheirDescriptorsInOrder) {
   ::close(ends[1]);
 }
 
+TEST_P(Jails, SeeTheGivenDescriptorsAndNoOthers) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  for (const Jail jail : {Jail::kCandidate, Jail::kBuilder}) {
+    SpawnRequest request = probe_request(jail, "open-descriptors");
+    request.fds = {ends[1]};
+    EXPECT_EQ(run(request).output, "0 1 2 3 \n");
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_P(Jails, KnowTheirThreadByTheNumberThatItHas) {
+  EXPECT_EQ(candidate("thread-number").output, "its own\n");
+  EXPECT_EQ(builder("thread-number").output, "its own\n");
+}
+
 TEST_P(Jails, AProgramThatDoesNotStartSaysWhy) {
+  if (GetParam().image) GTEST_SKIP() << "an image is no program";
   SpawnRequest request = probe_request(Jail::kCandidate, "x");
   request.program = "/usr/lib/no-such-program";
   const auto process = launcher_->spawn(request);

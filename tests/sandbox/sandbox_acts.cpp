@@ -34,6 +34,7 @@
 
 #include "counting_acts.hpp"
 #include "neighbour_acts.hpp"
+#include "starting_acts.hpp"
 
 namespace hone {
 namespace {
@@ -189,12 +190,6 @@ long load_library() {
   return ::dlsym(library, "answer") != nullptr ? 0 : -1;
 }
 
-long print_environment() {
-  for (char** each = environ; *each != nullptr; ++each) std::printf("%s\n", *each);
-  std::printf("cwd=%s user=%s\n", ::get_current_dir_name(), ::getuid() == 0 ? "root" : "other");
-  return 0;
-}
-
 long read_memory_of(pid_t pid) {
   char to = 0;
   iovec local{&to, 1}, remote{reinterpret_cast<void*>(0x400000), 1};
@@ -327,7 +322,6 @@ std::map<std::string, Act> process_acts() {
       {"exit", [](S code) -> long { ::_exit(std::atoi(code.c_str())); }},
       {"honest", [](S) { return be_honest(); }},
       {"list-processes", [](S) { return list_processes(); }},
-      {"environment", [](S) { return print_environment(); }},
   };
 }
 
@@ -368,6 +362,7 @@ int perform(const std::string& act, const std::string& detail) {
   acts.merge(process_acts());
   acts.merge(file_acts());
   acts.merge(counting_acts());
+  acts.merge(starting_acts());
   acts.merge(neighbour_acts());
   const auto found = acts.find(act);
   if (found == acts.end()) return 3;

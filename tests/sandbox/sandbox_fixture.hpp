@@ -27,20 +27,23 @@ inline SpawnRequest probe_request(Jail jail, const std::string& act,
   return request;
 }
 
-/// A level, and the freezer that decides whether jails have a cgroup v2 ("auto") or do without one
-/// ("ptrace").
+/// A level, the freezer that decides whether jails have a cgroup v2 ("auto") or do without one ("ptrace"), and
+/// whether what they run is a program or the launcher's own image.
 struct Setting {
   IsolationLevel level;
   const char* freezer;
+  bool image = false;
 };
 inline constexpr Setting kSettings[] = {
-    {IsolationLevel::kPrivate, "auto"},     {IsolationLevel::kSeparated, "auto"},
-    {IsolationLevel::kFiltered, "auto"},    {IsolationLevel::kPrivate, "ptrace"},
-    {IsolationLevel::kSeparated, "ptrace"}, {IsolationLevel::kFiltered, "ptrace"}};
+    {IsolationLevel::kPrivate, "auto"},       {IsolationLevel::kSeparated, "auto"},
+    {IsolationLevel::kFiltered, "auto"},      {IsolationLevel::kPrivate, "ptrace"},
+    {IsolationLevel::kSeparated, "ptrace"},   {IsolationLevel::kFiltered, "ptrace"},
+    {IsolationLevel::kPrivate, "auto", true}, {IsolationLevel::kFiltered, "ptrace", true}};
 
 inline std::string setting_name(const Setting& setting) {
   const bool without = std::string(setting.freezer) == "ptrace";
-  return std::string(isolation_name(setting.level)) + (without ? "_without_cgroup" : "");
+  return std::string(isolation_name(setting.level)) + (without ? "_without_cgroup" : "") +
+         (setting.image ? "_image" : "");
 }
 inline void PrintTo(const Setting& setting, std::ostream* to) { *to << setting_name(setting); }
 
@@ -57,6 +60,10 @@ class EachLevel : public testing::TestWithParam<Setting> {
       options.minimum = IsolationLevel::kNone;
       options.maximum = GetParam().level;
       options.freezer = GetParam().freezer;
+      if (GetParam().image) {
+        options.image = {std::string(HONE_BUILD_DIR) + "/tests/jail_image",
+                         std::string(HONE_BUILD_DIR) + "/libexec/hone-launcher.so"};
+      }
       auto started = Launcher::start(options);
       ASSERT_TRUE(started) << started.error().message;
       launcher = std::move(*started);

@@ -4,8 +4,8 @@
 
 PLACE: "processor", "device", or, in tests, "emulated": a device whose memory this process can read itself.
 
-Theory of operation. The interpreter imports torch and Triton while nothing foreign is near, and hands the backend three
-functions: load, get_kernel and launch. The rest is hone_candidate_main, as for native code: it maps the arena, seals
+Theory of operation. The interpreter imports torch and Triton while nothing foreign is near (or is a copy of one that has,
+warm_modules.py), and hands the backend three functions: load, get_kernel and launch. The rest is hone_candidate_main, as for native code: it maps the arena, seals
 the process, and calls these when the judge orders a round. Modules themselves: module_artifact.py.
 """
 
@@ -15,17 +15,23 @@ import json
 import os
 import sys
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
 PLACE = sys.argv[1] if len(sys.argv) > 1 else ""
 ON_DEVICE = PLACE != "processor"
-if ON_DEVICE:
-    # What Triton and torch compile lies in the working folder, which is this process' own.
-    for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
-        os.environ[name] = os.getcwd()
-    os.environ["USER"] = "hone"
-if PLACE != "device":
-    os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
+
+
+def set_environment():
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    if ON_DEVICE:
+        # What Triton and torch compile lies in the working folder, which is this process' own.
+        for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
+            os.environ[name] = os.getcwd()
+        os.environ["USER"] = "hone"
+    if PLACE != "device":
+        os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
+
+
+set_environment()  # before the imports, which read it
 
 import traceback  # noqa: E402
 import warnings  # noqa: E402

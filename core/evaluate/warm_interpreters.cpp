@@ -1,0 +1,61 @@
+// Warm launchers: begun together, waited for one by one, begun again when they have ended.
+#include "evaluate/warm_interpreters.hpp"
+
+#include "base/log.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kFailuresMax =
+    3;  // in a row, and an interpreter is started for every process instead
+
+Result<std::unique_ptr<Launcher>> start_warm(LauncherOptions options,
+                                             const EvaluatorOptions& evaluator) {
+  const auto root = evaluator.libexec.parent_path();
+  options.image = {evaluator.toolchains.at("python").compiler,
+                   "-I",
+                   "-B",
+                   (root / "share/module/warm_modules.py").string(),
+                   module_place_of(evaluator),
+                   (evaluator.libexec / "hone-launcher.so").string()};
+  return Launcher::start(options);
+}
+
+}  // namespace
+
+WarmInterpreters::WarmInterpreters(Launcher& cold, const EvaluatorOptions& options)
+    : cold_(cold), options_(options) {}
+
+WarmInterpreters::~WarmInterpreters() = default;  // a future waits for its task
+
+void WarmInterpreters::begin(Warm& warm) {
+  if (warm.launcher != nullptr && warm.launcher->alive()) return;
+  if (warm.coming.valid() || warm.failures >= kFailuresMax) return;
+  warm.launcher.reset();
+  warm.coming = std::async(std::launch::async, [options = cold_.options(), this] {
+    return start_warm(options, options_);
+  });
+}
+
+Launcher& WarmInterpreters::ready(Warm& warm) {
+  if (warm.coming.valid()) {
+    auto started = warm.coming.get();
+    if (started) {
+      warm.launcher = std::move(*started);
+      warm.failures = 0;
+    } else if (++warm.failures == kFailuresMax) {
+      // What is missing is heard when an interpreter of its own says it.
+      log_warning("evaluate", "warm interpreters: " + started.error().message);
+    }
+  }
+  return warm.launcher != nullptr && warm.launcher->alive() ? *warm.launcher : cold_;
+}
+
+Result<std::unique_ptr<Process>> WarmInterpreters::spawn(const SpawnRequest& request, Use use) {
+  MutexLock lock(mutex_);
+  begin(trusted_);
+  begin(submissions_);
+  return ready(use == Use::kTrusted ? trusted_ : submissions_).spawn(request);
+}
+
+}  // namespace hone

@@ -1,0 +1,43 @@
+// WarmInterpreters: launchers that have imported torch and Triton, whose processes are interpreters of modules in
+// milliseconds.
+#pragma once
+
+#include <future>
+#include <memory>
+
+#include "base/mutex.hpp"
+#include "evaluate/options.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// [any thread] Two launchers, started at the first use: what a submission learns of its own process, such as
+/// where things lie in it, says nothing of the processes of reference and baseline.
+class WarmInterpreters {
+ public:
+  enum class Use { kTrusted, kSubmission };
+
+  /// `cold` starts what they cannot; it and `options` outlive this.
+  WarmInterpreters(Launcher& cold, const EvaluatorOptions& options);
+  /// Waits for imports that are under way.
+  ~WarmInterpreters();
+
+  /// A process as `cold` would start it: at its interpreter's first instruction, or past its imports.
+  Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request, Use use);
+
+ private:
+  struct Warm {
+    std::future<Result<std::unique_ptr<Launcher>>> coming;
+    std::unique_ptr<Launcher> launcher;
+    int failures = 0;
+  };
+  void begin(Warm& warm);
+  Launcher& ready(Warm& warm);
+
+  Launcher& cold_;
+  const EvaluatorOptions& options_;
+  Mutex mutex_;
+  Warm trusted_ HONE_GUARDED_BY(mutex_), submissions_ HONE_GUARDED_BY(mutex_);
+};
+
+}  // namespace hone

@@ -1,0 +1,13 @@
+// Acts that tell what a jailed process finds when it starts; part of jail_probe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace hone {
+
+/// By name; each prints.
+std::map<std::string, std::function<long(const std::string&)>> starting_acts();
+
+}  // namespace hone
