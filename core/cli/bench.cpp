@@ -14,6 +14,8 @@
 #include "episode/idle.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "evaluate/bench_device.hpp"
+#include "evaluate/bench_modules.hpp"
+#include "model/figure.hpp"
 #include "plugin_host/bench.hpp"
 #include "server/bench.hpp"
 #include "server/bench_fairness.hpp"
@@ -97,16 +99,8 @@ Result<IdleFigure> measure_in_child(const Config& config, std::size_t episodes) 
   return figure;
 }
 
-Value figure(const std::string& name, double value, const char* unit, double baseline,
-             bool judged) {
-  const double ratio = value / baseline;
-  return Value::map({{"name", name},
-                     {"value", value},
-                     {"unit", unit},
-                     {"baseline", baseline},
-                     {"ratio", ratio},
-                     {"goal", judged ? Value("ratio <= 1") : Value()},
-                     {"holds", judged ? Value(ratio <= 1) : Value()}});
+Value at_most(const std::string& name, double value, const char* unit, double limit) {
+  return figure(name, value, unit, limit, "ratio <= 1", value <= limit);
 }
 
 /// Memory with many open episodes, each number in a process of its own. There are no threads yet.
@@ -120,12 +114,12 @@ Result<Value> bench_idle(const Config& config, const Say& say) {
     const auto history = static_cast<double>(idle.history_bytes);
     const double allowed = kHost + kEach * static_cast<double>(episodes) + history;
     const std::string name = "memory, " + std::to_string(episodes) + " open episodes";
-    figures.push(figure(name, held / 1e6, "MB", allowed / 1e6, true));
+    figures.push(at_most(name, held / 1e6, "MB", allowed / 1e6));
     if (episodes == 1) continue;
     figures.push(
-        figure(name + ": each beyond its history", idle.bytes_beyond_history(), "B", kEach, true));
+        at_most(name + ": each beyond its history", idle.bytes_beyond_history(), "B", kEach));
     figures.push(figure(name + ": history, which may leave memory once journalled", history / 1e6,
-                        "MB", held / 1e6, false));
+                        "MB", held / 1e6));
   }
   return figures;
 }
@@ -143,6 +137,7 @@ class BenchCommand : public Command {
         "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
         "two)",
         "hone bench gpu --config FILE  # rate, clock, noise and faults on a device (two minutes)",
+        "hone bench modules --config FILE --task kernelbench/level1/19",
         "hone bench journal            # what it costs to lose nothing, and a restart (minutes)",
         "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
         "hone bench idle               # memory with up to 100,000 open episodes",
@@ -150,20 +145,27 @@ class BenchCommand : public Command {
         "hone bench protocol --json"};
   }
   void declare(OptionSet& options) override {
-    options.text(
-        {.name = "WHAT",
-         .doc = "which figures",
-         .choices = {"protocol", "fairness", "step", "gpu", "journal", "plugin", "idle", "noise"},
-         .required = true},
-        what_);
-    options.text(
-        {.name = "--task", .doc = "step, gpu, noise: the task (add_relu)", .value = "TASK"}, task_);
-    options.integer({.name = "--count",
-                     .doc = "step: submissions of each kind (20); gpu: submissions (64); noise: "
-                            "repetitions (500); journal: "
-                            "rounds of 64 steps that build (2)",
-                     .value = "N"},
-                    count_, 2, 1'000'000);
+    options.text({.name = "WHAT",
+                  .doc = "which figures",
+                  .choices = {"protocol", "fairness", "step", "gpu", "modules", "journal", "plugin",
+                              "idle", "noise"},
+                  .required = true},
+                 what_);
+    options.text({.name = "--task",
+                  .doc = "step, gpu, modules, noise: the task (add_relu)",
+                  .value = "TASK"},
+                 task_);
+    options.integer(
+        {.name = "--count",
+         .doc = "step, modules: submissions of each kind (20); gpu: submissions (64); noise: "
+                "repetitions (500); journal: "
+                "rounds of 64 steps that build (2)",
+         .value = "N"},
+        count_, 2, 1'000'000);
+    options.text({.name = "--source",
+                  .doc = "modules: a correct submission (the module itself)",
+                  .value = "FILE"},
+                 source_);
     options.integer({.name = "--episodes",
                      .doc = "journal: episodes that a server starts again with (100000)",
                      .value = "N"},
@@ -201,6 +203,7 @@ class BenchCommand : public Command {
                              : bench_noise(*made.launcher, made.options, made.bench);
     }
     if (what_ == "gpu") return measure_device(config, say);
+    if (what_ == "modules") return measure_modules(config, say);
     if (what_ == "journal") return measure_journal(config, say);
     say(what_);
     const auto registry = open_registry(config);
@@ -224,6 +227,20 @@ class BenchCommand : public Command {
     if (count_ > 0) bench.count = static_cast<int>(count_);
     bench.say = say;
     return bench_device(*made.launcher, made.options, bench);
+  }
+
+  Result<Value> measure_modules(const Config& config, const Say& say) const {
+    HONE_ASSIGN(const Evaluation made, prepare_evaluation(config, task_, 0, say));
+    ModuleBenchOptions bench;
+    bench.task = made.bench.task;
+    bench.source = made.bench.source;
+    if (!source_.empty()) {
+      HONE_ASSIGN(bench.source, read_file(source_));
+    }
+    if (count_ > 0) bench.count = static_cast<int>(count_);
+    bench.at_once = cpu_count();
+    bench.say = say;
+    return bench_modules(*made.launcher, made.options, bench);
   }
 
   Result<Value> measure_journal(const Config& config, const Say& say) const {
@@ -306,7 +323,7 @@ class BenchCommand : public Command {
 
   ConfigOptions config_;
   std::string what_, task_ = "add_relu";
-  std::string folder_ = ".";
+  std::string folder_ = ".", source_;
   std::int64_t count_ = 0, episodes_ = 100'000, steps_ = 1'000'000;
   bool json_ = false;
 };

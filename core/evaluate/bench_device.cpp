@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
 #include "judge/statistics.hpp"
+#include "model/figure.hpp"
 
 namespace hone {
 namespace {
@@ -21,20 +22,6 @@ constexpr double kRateGoal = 30;      // evaluations per second
 constexpr double kNoiseGoal = 0.02;   // of a speedup of 1
 constexpr double kClockGoal = 0.002;  // of the device's own clock
 constexpr int kClockRuns = 5;
-
-Value figure(const std::string& name, double value, const char* unit) {
-  return Value::map({{"name", name},
-                     {"value", value},
-                     {"unit", unit},
-                     {"baseline", Value()},
-                     {"ratio", Value()},
-                     {"goal", Value()},
-                     {"holds", Value()}});
-}
-
-Value figure(const std::string& name, double value, const char* unit, double baseline) {
-  return figure(name, value, unit).set("baseline", baseline).set("ratio", value / baseline);
-}
 
 /// One element a thread, and as many dependent steps as asked: a kernel of any length.
 std::string steps_source(const char* entry, const char* type, int steps) {

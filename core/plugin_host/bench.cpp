@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "model/figure.hpp"
 #include "plugin/verdict_fixtures.hpp"
 
 namespace hone {
@@ -19,16 +20,6 @@ double median(std::vector<double> numbers) {
 }
 
 /// No goal: what a wall costs is for its user to weigh.
-Value figure(const std::string& name, double value, const char* unit, double baseline) {
-  return Value::map({{"name", name},
-                     {"value", value},
-                     {"unit", unit},
-                     {"baseline", baseline},
-                     {"ratio", value / baseline},
-                     {"goal", Value()},
-                     {"holds", Value()}});
-}
-
 Value four_turns() {
   for (const VerdictFixture& fixture : verdict_fixtures()) {
     if (fixture.name == "climb") return fixture.episode;

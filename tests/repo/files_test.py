@@ -24,6 +24,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/config/config.hpp": "the sections of the configuration, one for each backend",
     "core/config/schema.cpp": "the sections of the configuration, one for each backend",
     "core/evaluate/sources.cpp": "what a language's files are called",
+    "core/evaluate/plain_modules.py": "torch calls every device so",
     "core/gateway/tritonforge.cpp": "the words of TritonForge's server",
     "core/gateway/tritonforge_words.hpp": "the words of TritonForge's requests",
     "core/sandbox/private_root.cpp": "the device nodes and drivers that a jail shows",

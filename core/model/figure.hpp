@@ -1,0 +1,18 @@
+// One line of what `hone bench` prints.
+#pragma once
+
+#include <string>
+
+#include "model/value.hpp"
+
+namespace hone {
+
+/// {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; the last four nil.
+Value figure(const std::string& name, double value, const char* unit);
+/// Beside something real that was measured in the same run: with `ratio` to it.
+Value figure(const std::string& name, double value, const char* unit, double baseline);
+/// Held against a goal, in words or as a number.
+Value figure(const std::string& name, double value, const char* unit, double baseline, Value goal,
+             bool holds);
+
+}  // namespace hone
