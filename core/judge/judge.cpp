@@ -153,7 +153,8 @@ RunnerOptions Judge::options_for(const Task& task, const MeasureSettings& settin
   const auto granted_end =
       cores_.begin() +
       static_cast<std::ptrdiff_t>(std::min(cores_.size(), static_cast<std::size_t>(task.threads)));
-  options.spin = std::find(cores_.begin(), granted_end, cpu_) == granted_end;
+  // What is not timed leaves the judge's core to builders and launchers.
+  options.spin = settings.measure && std::find(cores_.begin(), granted_end, cpu_) == granted_end;
   options.memory_bytes_max = limited && !device_code_ ? task.memory_mb << 20 : 0;
   options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
