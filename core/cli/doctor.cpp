@@ -72,6 +72,9 @@ class DoctorCommand : public Command {
     for (const BackendReport& report : reports) {
       for (Finding& finding : findings_of(report)) findings.push_back(std::move(finding));
     }
+    terminal.status("starting the interpreters of modules…");
+    for (Finding& finding : examine_interpreters(loaded->config))
+      findings.push_back(std::move(finding));
     const std::string packages = missing_packages(findings);
     bool serves = true;
     for (const Finding& finding : findings) serves = serves && finding.kind != Finding::kMissing;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/config.hpp"
 #include "sandbox/probe.hpp"
 
 namespace hone {
@@ -23,6 +24,8 @@ struct Finding {
 };
 
 std::vector<Finding> examine_machine(const Capabilities& capabilities);
+/// Of the interpreters of modules that it names: whether they run in their jail, and what they have.
+std::vector<Finding> examine_interpreters(const Config& config);
 /// For an apt-get line; "" when nothing is missing.
 std::string missing_packages(const std::vector<Finding>& findings);
 

@@ -19,6 +19,7 @@ VENDOR_TASKS = "envs/kernel_refine/tasks/"  # a task says what each backend has
 VENDOR_ALLOWED: dict[str, str] = {
     "configs/cuda.yaml": "the configuration of a backend",
     "configs/hip.yaml": "the configuration of a backend",
+    "core/candidate/module/describe_interpreter.py": "torch calls every device so",
     "core/candidate/module/module_place.py": "torch calls every device so",
     "core/cli/host.cpp": "chooses the section of the configuration that a backend has",
     "core/config/config.hpp": "the sections of the configuration, one for each backend",

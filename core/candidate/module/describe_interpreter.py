@@ -1,0 +1,31 @@
+"""Prints what an interpreter of modules has, one line: for `hone doctor`, in the jail that modules have.
+
+python -I -B describe_interpreter.py processor|device
+"""
+
+import os
+import platform
+import sys
+import time
+
+for name in ("HOME", "TRITON_HOME", "XDG_CACHE_HOME"):
+    os.environ[name] = os.getcwd()
+os.environ.update(OMP_NUM_THREADS="1", USER="hone")
+begun = time.monotonic()
+try:
+    import torch
+except ImportError as error:
+    sys.exit(f"Python {platform.python_version()} without torch: {error}")
+words = [f"Python {platform.python_version()}, torch {torch.__version__}"]
+try:
+    import triton
+
+    words.append(f"triton {triton.__version__}")
+except ImportError as error:
+    words.append(f"no triton ({error})")
+seconds = time.monotonic() - begun
+if sys.argv[1] == "device":
+    if not torch.cuda.is_available():
+        sys.exit(f"{', '.join(words)}: torch finds no device")
+    words.append(torch.cuda.get_device_name(0))
+print(f"{', '.join(words)}; imports take {seconds:.1f} s")
