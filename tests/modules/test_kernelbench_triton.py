@@ -65,6 +65,14 @@ def test_kernelbench_batch(bench, traces):
     assert [result["correctness"] for result in results] == [False, True, True, False]
 
 
+def test_a_batch_says_whose_reference_cannot_be_used(bench, traces):
+    import hone as package
+
+    good = {"triton_code": "", "pytorch_code": traces["kernelbook_632"]["pytorch_code"]}
+    with pytest.raises(package.InvalidArgument, match=r"^kernels\[1\]: "):
+        bench.benchmark_batch([good, {**good, "pytorch_code": "def broken(:"}])
+
+
 def test_the_migration_page_runs(bench, gateway, traces, capsys):
     page = (ROOT / "docs/migration/kernelbench-triton.md").read_text()
     blocks = re.findall(r"^```python gateway\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

@@ -39,6 +39,7 @@ from .errors import (
     Busy,
     DeadlineExceeded,
     FailedPrecondition,
+    HoneError,
     Internal,
     InvalidArgument,
     Unavailable,
@@ -367,13 +368,18 @@ def benchmark_batch(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Raises:
         InvalidArgument: A reference cannot be used; the others have been judged then.
-        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
+        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there. The message of each
+            begins with the kernel's place: ``kernels[3]: ...``.
     """
     known = ("n_correctness", "n_trials", "kernel_name", "entry_point", "rtol", "atol")
 
-    def judge(kernel: dict[str, Any]) -> dict[str, Any]:
+    def judge(place: int, kernel: dict[str, Any]) -> dict[str, Any]:
         given = {name: kernel[name] for name in known if name in kernel}
-        return benchmark_kernelbench(kernel["triton_code"], kernel["pytorch_code"], **given)
+        try:
+            return benchmark_kernelbench(kernel["triton_code"], kernel["pytorch_code"], **given)
+        except HoneError as error:
+            error.args = (f"kernels[{place}]: {error}",)
+            raise
 
     with ThreadPoolExecutor(BATCH_AT_A_TIME) as pool:
-        return list(pool.map(judge, kernels))
+        return list(pool.map(judge, range(len(kernels)), kernels))
