@@ -113,9 +113,10 @@ SpawnRequest get_request(PacketReader& from) {
   return request;
 }
 
-void put(PacketWriter& to, const ProcessExit& exit) {
+void put(PacketWriter& to, const ProcessExit& exit, std::size_t output_bytes) {
   to.number(exit.exit_code).number(exit.signal).number(exit.out_of_memory ? 1 : 0);
-  to.real(exit.cpu_seconds).number(exit.peak_bytes).text(exit.output);
+  to.real(exit.cpu_seconds).number(exit.peak_bytes);
+  to.number(static_cast<std::int64_t>(output_bytes));
 }
 
 ProcessExit get_exit(PacketReader& from) {

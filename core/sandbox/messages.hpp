@@ -37,7 +37,8 @@ struct Ready {
 void put(PacketWriter& to, const LauncherOptions& options);
 void put(PacketWriter& to, const Ready& ready);
 void put(PacketWriter& to, const SpawnRequest& request);  // descriptors travel beside it
-void put(PacketWriter& to, const ProcessExit& exit);
+/// Without its output: that many bytes follow the packet.
+void put(PacketWriter& to, const ProcessExit& exit, std::size_t output_bytes);
 LauncherOptions get_options(PacketReader& from);
 Ready get_ready(PacketReader& from);
 SpawnRequest get_request(PacketReader& from);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace hone {
@@ -78,17 +79,20 @@ std::vector<std::string> PacketReader::texts() {
   return values;
 }
 
-Status send_packet(int socket, std::string_view bytes, std::span<const int> fds) {
-  if (bytes.size() > kPacketBytesMax || fds.size() > kPacketFdsMax) {
-    return resource_exhausted("packet of " + std::to_string(bytes.size()) + " bytes and " +
+Status send_packet(int socket, std::string_view bytes, std::span<const int> fds,
+                   std::string_view tail) {
+  const std::size_t size = bytes.size() + tail.size();
+  if (size > kPacketBytesMax || fds.size() > kPacketFdsMax) {
+    return resource_exhausted("packet of " + std::to_string(size) + " bytes and " +
                               std::to_string(fds.size()) + " descriptors, at most " +
                               std::to_string(kPacketBytesMax) + " and " +
                               std::to_string(kPacketFdsMax) + " allowed");
   }
-  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  iovec parts[] = {{const_cast<char*>(bytes.data()), bytes.size()},
+                   {const_cast<char*>(tail.data()), tail.size()}};
   msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
+  message.msg_iov = parts;
+  message.msg_iovlen = std::size(parts);
   alignas(cmsghdr) char control[CMSG_SPACE(kPacketFdsMax * sizeof(int))] = {};
   if (!fds.empty()) {
     message.msg_control = control;

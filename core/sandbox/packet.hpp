@@ -61,7 +61,9 @@ struct Packet {
 
 /// Sends one packet. `unavailable` when the other side is gone; `resource_exhausted` when the
 /// socket is non-blocking and full, or the packet too large.
-Status send_packet(int socket, std::string_view bytes, std::span<const int> fds);
+/// `tail` follows `bytes` in it.
+Status send_packet(int socket, std::string_view bytes, std::span<const int> fds,
+                   std::string_view tail = {});
 /// Receives one packet, waiting for it on a blocking socket. Descriptors are close-on-exec.
 Result<Packet> receive_packet(int socket);
 

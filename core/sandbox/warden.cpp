@@ -22,24 +22,6 @@
 
 namespace hone {
 
-bool OutputTail::drain(int fd) {
-  char block[64 << 10];
-  for (int round = 0; round < 8; ++round) {  // a flood must not keep us from the others
-    const ssize_t n = ::read(fd, block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno == EAGAIN;
-    if (n == 0) return false;
-    bytes_.append(block, static_cast<std::size_t>(n));
-    if (bytes_.size() > 2 * kBytesMax) bytes_.erase(0, bytes_.size() - kBytesMax);
-  }
-  return true;
-}
-
-std::string OutputTail::take() {
-  if (bytes_.size() > kBytesMax) bytes_.erase(0, bytes_.size() - kBytesMax);
-  return std::move(bytes_);
-}
-
 Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoots& roots,
                const Capabilities& capabilities, Image image)
     : socket_(std::move(socket)),
@@ -274,18 +256,19 @@ void Warden::record_exit(Jailed& jailed, int status, const rusage& usage) {
   exit.peak_bytes = std::max<std::int64_t>(exit.peak_bytes, usage.ru_maxrss * 1024);
 }
 
-void Warden::send(PacketWriter& packet, std::vector<int> fds) {
+void Warden::send(PacketWriter& packet, std::vector<int> fds, OutputTail output) {
   std::vector<UniqueFd> kept;
   for (const int fd : fds) kept.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
-  outgoing_.emplace_back(packet.take(), std::move(kept));
+  outgoing_.push_back({packet.take(), std::move(output), std::move(kept)});
   flush();
 }
 
 void Warden::flush() {
   while (!outgoing_.empty() && !host_gone_) {
+    const Outgoing& next = outgoing_.front();
     std::vector<int> fds;
-    for (const UniqueFd& fd : outgoing_.front().second) fds.push_back(fd.get());
-    const Status sent = send_packet(socket_.get(), outgoing_.front().first, fds);
+    for (const UniqueFd& fd : next.fds) fds.push_back(fd.get());
+    const Status sent = send_packet(socket_.get(), next.bytes, fds, next.output.bytes());
     if (!sent && sent.error().code == Code::kResourceExhausted) return;
     if (!sent) host_gone_ = true;
     outgoing_.pop_front();

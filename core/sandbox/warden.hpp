@@ -13,20 +13,9 @@
 #include "sandbox/cgroup.hpp"
 #include "sandbox/jail.hpp"
 #include "sandbox/messages.hpp"
+#include "sandbox/output_tail.hpp"
 
 namespace hone {
-
-/// The last 64 KiB of what a process wrote.
-class OutputTail {
- public:
-  static constexpr std::size_t kBytesMax = 64 << 10;
-  /// Reads what is there, a bounded amount, without waiting. False at the end of the pipe.
-  bool drain(int fd);
-  std::string take();
-
- private:
-  std::string bytes_;
-};
 
 /// [one thread] Serves one host over `socket` until that closes or `*stop` is set.
 ///
@@ -67,6 +56,13 @@ class Warden {
     std::string work_folder;
   };
 
+  /// A packet for the host, whose end is the output of a process.
+  struct Outgoing {
+    std::string bytes;
+    OutputTail output;
+    std::vector<UniqueFd> fds;
+  };
+
   void serve_host();
   void spawn(std::int64_t id, SpawnRequest request, std::vector<UniqueFd> fds);
   Status start(Jailed& jailed, std::vector<UniqueFd> fds);
@@ -85,7 +81,7 @@ class Warden {
   void poll_once(int timeout_ms);
   void tick();
   int timeout_ms() const;
-  void send(PacketWriter& packet, std::vector<int> fds);
+  void send(PacketWriter& packet, std::vector<int> fds, OutputTail output = {});
   void flush();
   uid_t user_of(int slot) const { return first_uid_ + static_cast<uid_t>(slot); }
   Status choose_users();
@@ -100,7 +96,7 @@ class Warden {
   UniqueFd users_lock_;
   std::vector<bool> slot_taken_;
   std::map<std::int64_t, std::unique_ptr<Jailed>> jailed_;
-  std::deque<std::pair<std::string, std::vector<UniqueFd>>> outgoing_;
+  std::deque<Outgoing> outgoing_;
   bool host_gone_ = false;
 };
 

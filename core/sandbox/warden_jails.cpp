@@ -175,13 +175,12 @@ void Warden::finish(Jailed& jailed) {
     exit.out_of_memory = exit.out_of_memory || jailed.cgroup->out_of_memory();
     if (const std::int64_t peak = jailed.cgroup->peak_bytes(); peak > 0) exit.peak_bytes = peak;
   }
-  exit.output = jailed.output.take();
   slot_taken_[static_cast<std::size_t>(jailed.slot)] = false;
   if (jailed.failed) return;
   PacketWriter packet;
   packet.number(static_cast<std::int64_t>(MessageKind::kExited)).number(jailed.id);
-  put(packet, exit);
-  send(packet, {});
+  put(packet, exit, jailed.output.bytes().size());
+  send(packet, {}, std::move(jailed.output));
 }
 
 }  // namespace hone

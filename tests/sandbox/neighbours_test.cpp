@@ -130,6 +130,16 @@ TEST_P(Neighbours, LeaveNothingForTheNextInTheirSlot) {
   EXPECT_THAT(outcome(candidate("seal:create", "/tmp/planted")), kRefused);
 }
 
+TEST_P(Neighbours, FindNothingOfWhatOthersHaveSaid) {
+  for (int round = 0; round < 3; ++round) {
+    for (const Jail jail : {Jail::kCandidate, Jail::kBuilder}) {
+      const std::string said = run(probe_request(jail, "say-the-word")).output;
+      EXPECT_EQ(said.size(), 65536u) << said.substr(0, 100);
+      EXPECT_EQ(run(probe_request(jail, "find-the-word")).output, "0 found\n");
+    }
+  }
+}
+
 TEST_P(Neighbours, CannotLockWhatTheyLeave) {
   const std::string name = "locked-" + std::to_string(::getpid());
   for (int round = 0; round < 2; ++round) {

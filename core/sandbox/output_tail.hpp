@@ -1,0 +1,38 @@
+// OutputTail: the last of what a jailed process wrote, where no other process gets to see it.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace hone {
+
+/// The last 64 KiB of what a process wrote.
+///
+/// Theory of operation. Jailed processes may go on as copies of the launcher (jail.hpp), and would read in their own
+/// memory what the launcher has read of others. These pages are left out of every copy, and nothing that a process
+/// wrote is ever anywhere else: neither on the stack nor in a string.
+class OutputTail {
+ public:
+  static constexpr std::size_t kBytesMax = 64 << 10;
+  OutputTail() = default;
+  OutputTail(OutputTail&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  OutputTail& operator=(OutputTail&& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~OutputTail();
+
+  /// Reads what is there, a bounded amount, without waiting. False at the end of the pipe.
+  bool drain(int fd);
+  /// Valid until the next drain.
+  std::string_view bytes() const;
+
+ private:
+  char* block_ = nullptr;  ///< from the first drain on
+  std::size_t size_ = 0;
+};
+
+}  // namespace hone
