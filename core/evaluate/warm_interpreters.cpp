@@ -1,6 +1,8 @@
 // Warm launchers: begun together, waited for one by one, begun again when they have ended.
 #include "evaluate/warm_interpreters.hpp"
 
+#include <sys/eventfd.h>
+
 #include "base/log.hpp"
 
 namespace hone {
@@ -8,9 +10,11 @@ namespace {
 
 constexpr int kFailuresMax =
     3;  // in a row, and an interpreter is started for every process instead
+constexpr std::chrono::seconds kPatience{20};  // then the same is done meanwhile
 
 Result<std::unique_ptr<Launcher>> start_warm(LauncherOptions options,
-                                             const EvaluatorOptions& evaluator) {
+                                             const EvaluatorOptions& evaluator, int given_up) {
+  options.given_up = given_up;
   const auto root = evaluator.libexec.parent_path();
   options.image = {evaluator.toolchains.at("python").compiler,
                    "-I",
@@ -24,26 +28,31 @@ Result<std::unique_ptr<Launcher>> start_warm(LauncherOptions options,
 }  // namespace
 
 WarmInterpreters::WarmInterpreters(Launcher& cold, const EvaluatorOptions& options)
-    : cold_(cold), options_(options) {}
+    : cold_(cold), options_(options), given_up_(::eventfd(0, EFD_CLOEXEC)) {}
 
-WarmInterpreters::~WarmInterpreters() = default;  // a future waits for its task
+WarmInterpreters::~WarmInterpreters() {
+  ::eventfd_write(given_up_.get(), 1);  // a future waits for its task, which hears of it
+}
 
 void WarmInterpreters::begin(Warm& warm) {
   if (warm.launcher != nullptr && warm.launcher->alive()) return;
   if (warm.coming.valid() || warm.failures >= kFailuresMax) return;
   warm.launcher.reset();
+  warm.begun = std::chrono::steady_clock::now();
   warm.coming = std::async(std::launch::async, [options = cold_.options(), this] {
-    return start_warm(options, options_);
+    return start_warm(options, options_, given_up_.get());
   });
 }
 
 Launcher& WarmInterpreters::ready(Warm& warm) {
   if (warm.coming.valid()) {
+    if (warm.coming.wait_until(warm.begun + kPatience) != std::future_status::ready) return cold_;
     auto started = warm.coming.get();
     if (started) {
       warm.launcher = std::move(*started);
       warm.failures = 0;
-    } else if (++warm.failures == kFailuresMax) {
+    } else if (++warm.failures == kFailuresMax || started.error().code == Code::kDeadlineExceeded) {
+      warm.failures = kFailuresMax;
       // What is missing is heard when an interpreter of its own says it.
       log_warning("evaluate", "warm interpreters: " + started.error().message);
     }

@@ -2,10 +2,12 @@
 // milliseconds.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <memory>
 
 #include "base/mutex.hpp"
+#include "base/unique_fd.hpp"
 #include "evaluate/options.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -19,7 +21,7 @@ class WarmInterpreters {
 
   /// `cold` starts what they cannot; it and `options` outlive this.
   WarmInterpreters(Launcher& cold, const EvaluatorOptions& options);
-  /// Waits for imports that are under way.
+  /// Gives up imports that are under way.
   ~WarmInterpreters();
 
   /// A process as `cold` would start it: at its interpreter's first instruction, or past its imports.
@@ -28,6 +30,7 @@ class WarmInterpreters {
  private:
   struct Warm {
     std::future<Result<std::unique_ptr<Launcher>>> coming;
+    std::chrono::steady_clock::time_point begun;
     std::unique_ptr<Launcher> launcher;
     int failures = 0;
   };
@@ -36,6 +39,7 @@ class WarmInterpreters {
 
   Launcher& cold_;
   const EvaluatorOptions& options_;
+  const UniqueFd given_up_;  ///< readable: what is coming is not needed any more
   Mutex mutex_;
   Warm trusted_ HONE_GUARDED_BY(mutex_), submissions_ HONE_GUARDED_BY(mutex_);
 };

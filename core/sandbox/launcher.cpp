@@ -11,15 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <thread>
 
 #include "base/assert.hpp"
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/mutex.hpp"
 #include "sandbox/messages.hpp"
@@ -199,6 +202,25 @@ class LauncherClient final : public Launcher {
   std::thread reader_;
 };
 
+/// Waits for the launcher's first answer, or until nobody needs it. Nothing bounds what an image loads.
+Status await_answer(int socket, const LauncherOptions& options) {
+  if (options.image.empty()) return {};
+  const std::string name = options.image[0];
+  const double deadline = monotonic_s() + options.image_seconds;
+  for (;;) {
+    const int left_ms = static_cast<int>(1e3 * std::max(0.0, deadline - monotonic_s()));
+    pollfd awaited[] = {{socket, POLLIN, 0}, {options.given_up, POLLIN, 0}};
+    const int count = ::poll(awaited, 2, left_ms);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("wait for " + name, errno);
+    if (awaited[1].revents != 0) return Error{Code::kCancelled, name + " is not needed any more"};
+    if (count > 0) return {};
+    return Error{Code::kDeadlineExceeded, name + " was not ready within " +
+                                              std::to_string(std::lround(options.image_seconds)) +
+                                              " s"};
+  }
+}
+
 /// A launcher with its end of the socket as descriptor 3 and an empty environment.
 Result<pid_t> start_program(std::vector<std::string> command, int socket) {
   posix_spawn_file_actions_t actions;
@@ -247,14 +269,19 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& given) 
   auto connection = std::make_shared<Connection>();
   connection->socket.reset(ends[0]);
   UniqueFd theirs(ends[1]);
-  const std::vector<std::string> own = {program.string()};
-  HONE_ASSIGN(const pid_t pid,
-              start_program(options.image.empty() ? own : options.image, theirs.get()));
+  std::vector<std::string> command = {program.string()};
+  command.insert(command.end(), options.image.begin(), options.image.end());
+  HONE_ASSIGN(const pid_t pid, start_program(std::move(command), theirs.get()));
   theirs.reset();
   PacketWriter packet;
   packet.number(static_cast<std::int64_t>(MessageKind::kConfigure));
   put(packet, options);
   Status sent = send_packet(connection->socket.get(), packet.take(), {});
+  if (Status answers = await_answer(connection->socket.get(), options); !answers) {
+    ::kill(pid, SIGKILL);  // it has started nothing yet
+    LauncherClient::end_launcher(pid);
+    return answers.error();
+  }
   Result<Packet> answer = receive_packet(connection->socket.get());
   Ready ready;
   if (!sent || !answer || answer->end) {

@@ -87,6 +87,9 @@ struct LauncherOptions {
   /// A program and its arguments that has loaded an image and runs the launcher (hone-launcher.so): what it starts
   /// are copies of that image, jailed as any program is. Empty: hone-launcher.
   std::vector<std::string> image;
+  double image_seconds = 120;  ///< in which an image must have loaded
+  int given_up =
+      -1;  ///< readable once start() need not wait for an image any longer; -1: never. Borrowed
 };
 
 /// [any thread] All members. Start it before the process has threads, sockets or a device open.

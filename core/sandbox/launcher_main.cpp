@@ -1,6 +1,7 @@
 // hone-launcher: the small process that starts, jails, watches and ends all the others. Started by
 // Launcher::start. The same as a library is run by a program whose copies it starts (share/module/warm_modules.py).
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -75,5 +76,15 @@ extern "C" __attribute__((visibility("default"))) int hone_launcher_main(hone::I
   return hone::launcher_main(image);
 }
 #else
-int main() { return hone::launcher_main(nullptr); }
+/// With arguments: becomes the program that they name, which loads an image and runs the launcher as a library.
+/// Whatever it does until then ends with the host, and has nothing of the host's terminal.
+int main(int count, char** arguments) {
+  if (count < 2) return hone::launcher_main(nullptr);
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  pollfd host{kHostSocket, 0, 0};
+  if (poll(&host, 1, 0) != 0) return 1;  // it has gone before it could be watched
+  execv(arguments[1], arguments + 1);
+  return 127;
+}
 #endif

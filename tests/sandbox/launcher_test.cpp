@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -332,6 +333,46 @@ TEST(Launcher, TheHostsDeathEndsEverythingAndLeavesNoTrace) {
       EXPECT_NE(entry.path().filename().string().rfind(name, 0), 0u) << entry.path();
     }
   }
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
+}
+
+TEST(Launcher, DoesNotWaitForAnImageThatNeverLoads) {
+  LauncherOptions options = any_level();
+  options.image = {"/bin/sleep", "1000"};
+  options.image_seconds = 0.1;
+  const auto late = Launcher::start(options);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(late.error().message, "/bin/sleep was not ready within 0 s");
+  options.image_seconds = 1000;
+  const UniqueFd given_up(::eventfd(1, EFD_CLOEXEC));
+  options.given_up = given_up.get();
+  const auto unneeded = Launcher::start(options);
+  ASSERT_FALSE(unneeded);
+  EXPECT_EQ(unneeded.error().code, Code::kCancelled);
+  options.image = {"/nonexistent"};
+  options.given_up = -1;
+  EXPECT_EQ(Launcher::start(options).error().message, "/nonexistent ended before it was ready");
+}
+
+TEST(Launcher, AnImageThatIsLoadingEndsWithItsHost) {
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
+  const pid_t host = ::fork();
+  if (host == 0) {
+    ::dup2(pipe_ends[1], 1);
+    LauncherOptions options = any_level();
+    options.image = {"/bin/sh", "-c", "echo $$; exec sleep 1000"};
+    ::_exit(Launcher::start(options) ? 1 : 2);
+  }
+  char text[32] = {};
+  ASSERT_GT(::read(pipe_ends[0], text, sizeof text - 1), 0);
+  const UniqueFd loading = open_pid(std::atoi(text));
+  ASSERT_TRUE(loading);
+  ::kill(host, SIGKILL);
+  ::waitpid(host, nullptr, 0);
+  EXPECT_TRUE(ends(loading));
   ::close(pipe_ends[0]);
   ::close(pipe_ends[1]);
 }

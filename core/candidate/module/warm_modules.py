@@ -55,7 +55,8 @@ def begin(count, arguments, variables):
             name, _, value = os.fsdecode(variables[i]).partition("=")
             os.environ[name] = value
             i += 1
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as an interpreter has it
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # as an interpreter has them
+            signal.signal(ignored, signal.SIG_IGN)
         draw_anew()
         run_module.set_environment()
         status = run_module.main()
