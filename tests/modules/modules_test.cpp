@@ -75,6 +75,7 @@ const std::vector<Case> kCheats = {
     {"read_passwd", is(kCrashed, "/etc/passwd")},
     {"read_the_map", is(kCrashed, "Permission denied"), {"landlock"}, is(kCorrect)},
     {"read_the_parent", is(kCrashed)},
+    {"end_the_parent", is(kCrashed, "Operation not permitted")},
     {"leave_a_sitecustomize", is(kCrashed, "nothing can be written")},
     {"leave_a_cache", is(kCrashed)},
     {"hang_up_and_stay",
