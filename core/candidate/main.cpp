@@ -222,6 +222,7 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
   prctl(PR_SET_NAME, "hone-candidate");
   // Never unloaded, never destroyed: the process ends with _Exit or a signal.
   static Candidate self;
+  self.python = python;
   const auto fail = [](const Error& error) {
     std::fprintf(stderr, "candidate: %s\n", error.message.c_str());
     return 70;

@@ -60,6 +60,15 @@ Answer run(Candidate& self, std::uint32_t calls) {
   return answer;
 }
 
+Answer run_observed(Candidate& self, std::uint32_t calls) {
+  self.answers->observed[0] = '\0';
+  const bool observes = self.python != nullptr && self.python->observe != nullptr;
+  if (observes) self.python->observe(1, self.answers->observed, kObservedMax);
+  const Answer answer = run(self, calls);
+  if (observes) self.python->observe(0, self.answers->observed, kObservedMax);
+  return answer;
+}
+
 /// Makes the device belong to this process, by work that is as little as there can be; everything
 /// before is done then.
 Answer run_nothing(Candidate& self) {
@@ -100,6 +109,8 @@ Answer obey(Candidate& self) {
     case Order::kRun:
     case Order::kMarked:
       return run(self, self.orders->calls);
+    case Order::kObserved:
+      return run_observed(self, self.orders->calls);
     case Order::kNothing:
     case Order::kReload:
       return run_nothing(self);

@@ -15,6 +15,7 @@ constexpr std::uint64_t kSpareBytes = 8192;
 struct Candidate {
   Setup setup{};
   const hone_backend_factory* backend = nullptr;
+  const hone_python* python = nullptr;  ///< the interpreter of modules; else null
   hone_device* device = nullptr;
   hone_buffer* arena = nullptr;
   bool device_code = false;      ///< the arena is the device's

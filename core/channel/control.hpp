@@ -25,12 +25,13 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 4;
+inline constexpr std::uint32_t kChannelVersion = 5;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
 inline constexpr std::size_t kKernelsMax = 16;   ///< of one artifact
 inline constexpr std::size_t kLaunchesMax = 16;  ///< of one call
+inline constexpr std::size_t kObservedMax = 3072;
 
 /// One kernel to look up.
 struct KernelName {
@@ -68,7 +69,8 @@ enum class Order : std::uint32_t {
   kNothing = 2,  ///< wait for the device, and answer
   kReload = 3,   ///< unload the artifact and expect a Setup
   kEnd = 4,
-  kMarked = 5  ///< as kRun, and say how long the device's own clock says that it took
+  kMarked = 5,   ///< as kRun, and say how long the device's own clock says that it took
+  kObserved = 6  ///< as kRun, and have the interpreter write down what it does
 };
 
 /// An argument of a launch: the call's value number `slot`, or `value` where slot is kLiteral.
@@ -119,7 +121,8 @@ struct Answers {
   std::atomic<std::uint32_t> done;
   Answer answer;
   char message[256];
-  double marked_seconds;  ///< kMarked: for comparison; 0: there is no such clock
+  double marked_seconds;        ///< kMarked: for comparison; 0: there is no such clock
+  char observed[kObservedMax];  ///< kObserved: as hone_python.observe writes it
 };
 
 constexpr std::size_t page_round(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }

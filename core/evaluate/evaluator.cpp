@@ -325,7 +325,7 @@ class LocalEvaluator : public Evaluator {
       auto result = device.run(look);
       if (job.over) return unavailable("ended early");
       verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
-      if (verdict) return verdict;
+      if (verdict) return with_policy(*job.submission.task, std::move(*verdict));
       log_warning("evaluate",
                   "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
       const bool provoked =

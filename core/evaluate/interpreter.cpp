@@ -1,6 +1,7 @@
 // Follows the links of a virtual environment.
 #include "evaluate/interpreter.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,6 +40,24 @@ std::vector<std::string> interpreter_folders(fs::path program) {
 }
 
 }  // namespace
+
+std::string not_roots_own(const std::vector<std::string>& paths) {
+  std::vector<std::string> all = paths;
+  std::error_code error;
+  for (const std::string& path : paths) {
+    for (const auto& entry : fs::directory_iterator(fs::path(path) / "lib", error)) {
+      const fs::path packages = entry.path() / "site-packages";
+      if (fs::is_directory(packages, error)) all.push_back(packages.string());
+    }
+  }
+  for (const std::string& path : all) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) continue;
+    const bool groups = (info.st_mode & S_IWGRP) != 0 && info.st_gid != 0;
+    if (info.st_uid != 0 || groups || (info.st_mode & S_IWOTH) != 0) return path;
+  }
+  return {};
+}
 
 Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options) {
   if (path.empty() || path[0] != '/' || access(path.c_str(), X_OK) != 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
@@ -12,5 +13,9 @@ namespace hone {
 /// configuration's, for messages.
 /// failed_precondition where there is none.
 Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options);
+
+/// The first of these, or of the folders of packages in them, that another user than root owns or may write to; empty
+/// where there is none.
+std::string not_roots_own(const std::vector<std::string>& paths);
 
 }  // namespace hone

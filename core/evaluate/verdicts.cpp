@@ -116,6 +116,19 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   return verdict_of_death(j, *result.exit);
 }
 
+Verdict with_policy(const Task& task, Verdict verdict) {
+  if (!verdict.correct() || !verdict.work || !verdict.work->torch_alone() ||
+      task.own_kernels == "optional")
+    return verdict;
+  verdict.reason = "it started no kernel of its own: torch's operators did the work (" +
+                   operator_words(*verdict.work) + ")";
+  if (task.own_kernels != "required") return verdict;
+  verdict.outcome = Outcome::kRejected;
+  verdict.stage = "check";
+  verdict.speedup.reset();
+  return verdict;
+}
+
 bool killed_from_outside(const DeviceResult& result) {
   return result.exit && result.exit->signal == SIGKILL && !result.exit->out_of_memory;
 }

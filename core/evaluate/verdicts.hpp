@@ -17,6 +17,9 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 /// A judgement about the submission. An Error when it was no doing of the submission's.
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 
+/// As the task wants it of a module whose work torch's operators do alone: said, or rejected.
+Verdict with_policy(const Task& task, Verdict verdict);
+
 /// Whether the process was ended by SIGKILL, and not for its memory: no candidate can send that to
 /// itself, so it was the machine's doing, or a person's.
 bool killed_from_outside(const DeviceResult& result);

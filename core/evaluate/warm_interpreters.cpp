@@ -2,8 +2,10 @@
 #include "evaluate/warm_interpreters.hpp"
 
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/log.hpp"
+#include "evaluate/interpreter.hpp"
 
 namespace hone {
 namespace {
@@ -34,6 +36,24 @@ WarmInterpreters::~WarmInterpreters() {
   ::eventfd_write(given_up_.get(), 1);  // a future waits for its task, which hears of it
 }
 
+/// Rationale: what an interpreter imports runs with our own rights before it is copied, so where we are root, who can
+/// write it would be, too. One that is started for each process imports in its jail.
+bool WarmInterpreters::may_copy() {
+  if (asked_) return may_copy_;
+  asked_ = true;
+  std::vector<std::string> parts = options_.python_readable;
+  parts.push_back(options_.toolchains.at("python").compiler);
+  const std::string foreign = ::geteuid() == 0 ? not_roots_own(parts) : "";
+  may_copy_ = foreign.empty();
+  if (!may_copy_) {
+    log_warning("evaluate", foreign +
+                                ": not root's alone to write, so that interpreters of modules are "
+                                "started one by one, which takes seconds each; chown -R root it, "
+                                "or run hone as its owner");
+  }
+  return may_copy_;
+}
+
 void WarmInterpreters::begin(Warm& warm) {
   if (warm.launcher != nullptr && warm.launcher->alive()) return;
   if (warm.coming.valid() || warm.failures >= kFailuresMax) return;
@@ -62,6 +82,7 @@ Launcher& WarmInterpreters::ready(Warm& warm) {
 
 Result<std::unique_ptr<Process>> WarmInterpreters::spawn(const SpawnRequest& request, Use use) {
   MutexLock lock(mutex_);
+  if (!may_copy()) return cold_.spawn(request);
   begin(trusted_);
   begin(submissions_);
   return ready(use == Use::kTrusted ? trusted_ : submissions_).spawn(request);

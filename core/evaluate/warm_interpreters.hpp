@@ -34,6 +34,7 @@ class WarmInterpreters {
     std::unique_ptr<Launcher> launcher;
     int failures = 0;
   };
+  bool may_copy() HONE_REQUIRES(mutex_);
   void begin(Warm& warm);
   Launcher& ready(Warm& warm);
 
@@ -41,6 +42,7 @@ class WarmInterpreters {
   const EvaluatorOptions& options_;
   const UniqueFd given_up_;  ///< readable: what is coming is not needed any more
   Mutex mutex_;
+  bool asked_ HONE_GUARDED_BY(mutex_) = false, may_copy_ HONE_GUARDED_BY(mutex_) = false;
   Warm trusted_ HONE_GUARDED_BY(mutex_), submissions_ HONE_GUARDED_BY(mutex_);
 };
 

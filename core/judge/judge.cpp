@@ -140,7 +140,8 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
   }
   handles.pid = static_cast<pid_t>(pid->as_int());
   RunnerOptions options = options_for(task, settings, limited);
-  options.module = device_code_ && flag_of(request, "module");
+  options.observes = flag_of(request, "module");
+  options.module = device_code_ && options.observes;
   HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles), options));
   if (device_code_) runner->set_witness(std::make_unique<Witness>(backend_, *witness_area_));
   return runner;

@@ -327,6 +327,13 @@ void ProcessRunner::aim(const Layout& layout, std::uint64_t secret) {
   if (witness_ != nullptr) witness_->aim(*arena_, layout, secret);
 }
 
+std::string ProcessRunner::observed() const {
+  char words[kObservedMax];
+  std::memcpy(words, answers_->observed, sizeof words);
+  words[sizeof words - 1] = '\0';
+  return words;
+}
+
 Status ProcessRunner::give_inputs(std::function<Status()> put) {
   if (!options_.module || !options_.defences.holds(Defence::kWithhold)) return put();
   put_inputs_ = std::move(put);

@@ -31,6 +31,7 @@ struct RunnerOptions {
   bool module = false;       ///< device_code: by a module's own host code; else the process is ours
   bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
+  bool observes = false;              ///< a module's interpreter can say what does its work
   double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
@@ -60,6 +61,8 @@ class ProcessRunner : public Runner {
   Result<bool> settled_in(const Arena& arena) override;
   Result<std::string> see(const Layout& layout, std::uint64_t secret) override;
   bool withholds() const override { return options_.module; }
+  bool observes() const override { return options_.observes; }
+  std::string observed() const override;
   Status give_inputs(std::function<Status()> put) override;
   Status freeze() override;
   Status thaw() override;

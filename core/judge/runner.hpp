@@ -85,6 +85,10 @@ class Runner {
   /// Whether code of the submission's runs beside the device on its own, so that inputs are given under
   /// the clock, and the baseline is timed while it is not there.
   virtual bool withholds() const { return false; }
+  /// Whether a round of Order::kObserved says what does the work, and what the last one wrote down, which is not to be
+  /// believed.
+  virtual bool observes() const { return false; }
+  virtual std::string observed() const { return {}; }
   /// What puts the inputs in place: done at once, or, where inputs are withheld, within each timed round
   /// until the next call. What it refers to must last as long.
   virtual Status give_inputs(std::function<Status()> put) { return put(); }

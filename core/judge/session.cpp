@@ -44,11 +44,40 @@ Judgement Session::judge(const std::function<void(const char*)>& progress,
     Judgement checked = check(*posed);
     if (!passed(checked)) return checked;
     done += posed->size();
+    if (done < trials.size() || !submission_.observes()) continue;
+    if (Judgement observed = observe(posed->back()); !passed(observed)) return observed;
   }
   Judgement result = correct_so_far();
-  if (!settings_.measure) return result;
-  progress("measuring");
-  return measure(end);
+  if (settings_.measure) {
+    progress("measuring");
+    result = measure(end);
+  }
+  if (passed(result)) result.verdict.work = work_;
+  return result;
+}
+
+/// One more call, watched from within. Rationale: some modules cannot be, which is no mistake of theirs; one that
+/// does not come back from it would not come back from the next either.
+Judgement Session::observe(const Posed& posed) {
+  const std::string where = "a check of " + shape_text(posed.trial);
+  if (Judgement ordered = order(posed.set, submission_, posed.layout, posed.secret,
+                                posed.scratch_at, "submission", where);
+      !passed(ordered))
+    return ordered;
+  const Round round = one_call(Order::kObserved);
+  if (round.ending == Ending::kDone) {
+    if (auto work = work_from_json(submission_.observed())) work_ = std::move(*work);
+    return correct_so_far();
+  }
+  const bool raised = round.ending == Ending::kException || round.ending == Ending::kRefused ||
+                      round.ending == Ending::kMismatch;
+  return raised ? correct_so_far() : blame(round, "submission", where);
+}
+
+Round Session::one_call(Order order) {
+  const bool host = workbench_.placement() == Placement::kCanaries;
+  return host ? submission_.timed_round(order, 1, task_.run_seconds)
+              : submission_.plain_round(order, 1, task_.run_seconds);
 }
 
 /// The next trials, with their inputs made. Rationale: what a device's memory holds is done together,
@@ -146,9 +175,7 @@ Judgement Session::run_check(const Posed& p, const std::string& where) {
           order(p.set, submission_, p.layout, p.secret, p.scratch_at, "submission", where);
       !passed(ordered))
     return ordered;
-  const bool host = workbench_.placement() == Placement::kCanaries;
-  const Round round = host ? submission_.timed_round(Order::kRun, 1, task_.run_seconds)
-                           : submission_.plain_round(Order::kRun, 1, task_.run_seconds);
+  const Round round = one_call(Order::kRun);
   return round.ending == Ending::kDone ? correct_so_far() : blame(round, "submission", where);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,8 @@ class Session {
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
   Judgement run_check(const Posed& posed, const std::string& where);
+  Judgement observe(const Posed& posed);
+  Round one_call(Order order);
   Judgement expect_as_seen(const Posed& posed);
   /// `outputs`: the submission's arena, or a copy of it.
   Judgement check_answers(const std::vector<Posed>& posed, const Arena& outputs);
@@ -129,6 +132,7 @@ class Session {
   Runner& submission_;
   Workbench& workbench_;
   std::unique_ptr<Arena> copy_;  ///< of a module's outputs
+  std::optional<Work> work_;     ///< what a call that was watched did
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1

@@ -225,6 +225,7 @@ void read_limits(Fields& f, Task& task) {
   task.memory_mb = f.integer_or("memory_mb", 256, 1, 1 << 20);
   task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
+  task.own_kernels = f.choice_or("own_kernels", "optional", {"optional", "expected", "required"});
 }
 
 using Place = std::pair<std::string, Dims>;
@@ -449,6 +450,7 @@ Value task_to_value(const Task& task) {
                      {"memory_mb", task.memory_mb},
                      {"run_seconds", task.run_seconds},
                      {"cache", task.cache_warm ? "warm" : "cold"},
+                     {"own_kernels", task.own_kernels},
                      {"backends", std::move(backends)}});
 }
 
@@ -516,7 +518,8 @@ Value task_for_client(const Task& whole, std::string_view backend) {
                      {"threads", task.threads},
                      {"memory_mb", task.memory_mb},
                      {"run_seconds", task.run_seconds},
-                     {"cache", task.cache_warm ? "warm" : "cold"}});
+                     {"cache", task.cache_warm ? "warm" : "cold"},
+                     {"own_kernels", task.own_kernels}});
 }
 
 std::string c_signature(const Task& task, std::string_view language) {

@@ -113,6 +113,9 @@ struct Task {
   std::int64_t memory_mb = 256;  ///< beyond the tensors
   double run_seconds = 10;       ///< for one call of the entry
   bool cache_warm = false;       ///< false: the set of inputs exceeds L2
+  /// Of modules, what is said of a correct one that starts no kernel of its own and has torch's operators do the work:
+  /// "optional": nothing; "expected": its author hears of it; "required": it is rejected.
+  std::string own_kernels = "optional";
 
   std::map<std::string, BackendSources, std::less<>> backends;  ///< by backend name
 };

@@ -106,9 +106,10 @@ Result<Outcome> parse_outcome(std::string_view name) {
 bool was_compiled(const Verdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::kNoCode:
-    case Outcome::kRejected:
     case Outcome::kBuildFailed:
       return false;
+    case Outcome::kRejected:
+      return verdict.work.has_value();  // for who did its work, once that was known
     default:
       return verdict.stage != "load";  // its module was executed there, and never came to be
   }
@@ -124,6 +125,7 @@ Value verdict_to_value(const Verdict& v) {
                      {"signal", v.signal},
                      {"mismatch", v.mismatch ? mismatch_to_value(*v.mismatch) : Value()},
                      {"speedup", v.speedup ? speedup_to_value(*v.speedup) : Value()},
+                     {"work", v.work ? work_to_value(*v.work) : Value()},
                      {"stage_ms", std::move(stages)},
                      {"caught", v.caught},
                      {"second_look", v.second_look},
@@ -144,6 +146,9 @@ Result<Verdict> verdict_from_value(const Value& value) {
   }
   if (const Value* s = f.map_or_null("speedup")) {
     HONE_ASSIGN(v.speedup, speedup_from_value(f.inside("speedup", *s)));
+  }
+  if (const Value* work = f.map_or_null("work")) {
+    HONE_ASSIGN(v.work, work_from_value(*work));
   }
   if (const Value* stages = f.map_or_null("stage_ms")) {
     for (const auto& [stage, ms] : stages->as_map()) {

@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "model/value.hpp"
+#include "model/work.hpp"
 
 namespace hone {
 
@@ -61,6 +62,7 @@ struct Verdict {
   std::string signal;       ///< "SIGSEGV", …; empty without one
   std::optional<Mismatch> mismatch;
   std::optional<Speedup> speedup;          ///< for a correct submission that was measured
+  std::optional<Work> work;                ///< of a correct module, as far as its process can tell
   std::map<std::string, double> stage_ms;  ///< "queue", "build", "check", "measure", "total"
   /// The class of cheating that a defence caught: "forbidden_call", …; empty when none did. What
   /// each means, and which ones a mistake can cause too: docs/protocol.md.

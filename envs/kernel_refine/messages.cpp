@@ -46,6 +46,7 @@ constexpr std::string_view kTemplates[] = {"system",
                                            "slow",
                                            "fast",
                                            "correct_unmeasured",
+                                           "rejected_work",
                                            "unscored"};
 constexpr std::string_view kExamples = "examples_";
 
@@ -109,6 +110,7 @@ std::string flags_text(const std::vector<std::string>& flags) {
 std::string_view template_name(const Turn& turn) {
   if (!turn.result.verdict) return "unscored";
   const Verdict& verdict = *turn.result.verdict;
+  if (verdict.outcome == Outcome::kRejected && verdict.work) return "rejected_work";
   if (!verdict.correct()) return outcome_name(verdict.outcome);
   if (!verdict.speedup) return "correct_unmeasured";
   const std::optional<double> target = turn.settings.rules.stop_speedup;

@@ -54,6 +54,16 @@ void check_packet(std::string_view bytes, Message (*get)(PacketReader&)) {
   check(writer.take() == bytes, "a packet that is taken means what it says");
 }
 
+/// Its output follows the packet, and is not written by put().
+void check_exit(std::string_view bytes) {
+  PacketReader reader(bytes);
+  const ProcessExit exit = get_exit(reader);
+  if (!reader.done()) return;
+  PacketWriter writer;
+  put(writer, exit, exit.output.size());
+  check(writer.take() + exit.output == bytes, "how a process ended means what it says");
+}
+
 }  // namespace
 
 void one(std::string_view bytes) {
@@ -70,7 +80,7 @@ void one(std::string_view bytes) {
     case 4:
       return check_packet(input.rest(), get_request);
     default:
-      return check_packet(input.rest(), get_exit);
+      return check_exit(input.rest());
   }
 }
 

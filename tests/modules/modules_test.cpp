@@ -41,6 +41,7 @@ const std::vector<Case> kSubmissions = {
 
 const std::vector<Case> kCheats = {
     {"zeros", is(kWrong, "output out is wrong")},
+    {"forge_the_work", is(kCorrect)},
     {"patched_allclose", is(kWrong, "output out is wrong")},
     {"patched_timers", is(kWrong, "output out is wrong")},
     {"patched_runner", is(kWrong, "output out is wrong")},

@@ -27,7 +27,7 @@ def test_figures_stand_beside_a_plain_harness(hone, python, tmp_path):
     ]
     for name in ("evaluations per second", "one alone", "a server's first"):
         figure = figures["modules: " + name]
-        assert figure["value"] > 0 and figure["baseline"] > 0, figure
+        assert min(figure["value"], figure["baseline"]) > 0, figure
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def __init__(self, width):\n")
     with wrong.open("a") as file:

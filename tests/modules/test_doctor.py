@@ -8,7 +8,8 @@ def test_an_interpreter_is_started_in_its_jail(hone, python):
     ran = hone("doctor", "--json", "--set", f"cpu.python={python}")
     (found,) = (one for one in json.loads(ran.stdout)["findings"] if one["what"] == "cpu.python")
     assert found["state"] == "ok", found
-    assert found["found"].startswith("Python 3.") and ", torch 2." in found["found"], found
+    assert found["found"].startswith("Python 3."), found
+    assert ", torch 2." in found["found"], found
 
 
 def test_an_interpreter_without_torch_is_said_to_be_missing(hone):

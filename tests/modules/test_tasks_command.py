@@ -71,3 +71,15 @@ def test_a_task_is_shown_as_a_model_sees_it(hone, python, kernelbench_data, task
     assert (value["entry"], value["languages"], value["cache"]) == ("ModelNew", ["python"], "warm")
     assert value["arguments"][-1] == "seed"
     assert "class Model(nn.Module)" in value["description"]
+
+
+def test_whose_work_it_must_be_is_the_configurations(hone, python, kernelbench_data):
+    def configured_with(word):
+        config = f"path: '{kernelbench_data}', own_kernels: {word}"
+        dataset = f"datasets=[{{name: kernelbench, plugin: kernelbench, config: {{{config}}}}}]"
+        return ["--set", dataset, "--set", f"plugins.python={python}"]
+
+    shown = hone("tasks", "level1/19", "--json", *configured_with("required"))
+    assert json.loads(shown.stdout)["own_kernels"] == "required", shown
+    wrong = hone("tasks", *configured_with("always"))
+    assert "own_kernels: found 'always', expected one of optional, expected, required" in wrong.stderr

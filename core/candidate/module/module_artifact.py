@@ -15,6 +15,7 @@ import torch
 
 from module_place import PLACE
 from module_values import arguments_of, count, flat, vary
+from module_work import WATCH
 
 DTYPES = {
     "f64": torch.float64,
@@ -212,7 +213,7 @@ class Artifact:
         places, seed = self.at(values)
         self.set_parameters(places, binding)
         PLACE.seed(seed)
-        self.store(places, model(*self.inputs(places)))
+        self.store(places, WATCH.call(model, *self.inputs(places)))
 
     def run_exact(self, values):
         places, seed = self.at(values)
@@ -348,7 +349,7 @@ class Artifact:
             for name, value in self.by_name.items()
         }
         PLACE.seed(seed)
-        self.store(places, self.wrapper(*self.inputs(places), **extra))
+        self.store(places, WATCH.call(self.wrapper, *self.inputs(places), **extra))
 
     def store(self, places, result, exact=False):
         found = flat(result)

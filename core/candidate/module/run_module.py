@@ -42,6 +42,7 @@ import torch  # noqa: E402
 
 from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
 from module_place import PLACE as HERE  # noqa: E402
+from module_work import WATCH  # noqa: E402
 
 sys.path.pop(0)
 try:
@@ -120,10 +121,19 @@ def launch(number, base, size, values, amount):
     return OK
 
 
+def observe(begins, words, size):
+    if begins:
+        WATCH.ask()
+    else:
+        data = WATCH.words(size - 1).encode() + b"\0"
+        ctypes.memmove(words, data, len(data))
+
+
 POINTER, U64, I32 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
 LOAD = ctypes.CFUNCTYPE(I32, POINTER, U64, POINTER, U64)
 GET_KERNEL = ctypes.CFUNCTYPE(I32, ctypes.c_char_p, POINTER, POINTER, U64)
 LAUNCH = ctypes.CFUNCTYPE(I32, I32, POINTER, U64, POINTER, U64, POINTER, U64)
+OBSERVE = ctypes.CFUNCTYPE(None, I32, POINTER, U64)
 
 
 class Functions(ctypes.Structure):
@@ -135,15 +145,18 @@ class Functions(ctypes.Structure):
         ("load", LOAD),
         ("get_kernel", GET_KERNEL),
         ("launch", LAUNCH),
+        ("observe", OBSERVE),
     ]
 
 
 def warm():
-    """What the first use of torch does, before the process is sealed."""
+    """What the first use of torch does, before the process is sealed; watched, for that imports, too."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    WATCH.ask()
     with torch.no_grad():
-        torch.nn.Linear(4, 4)(torch.rand(2, 4)).softmax(-1).double().sum()
+        WATCH.call(lambda: torch.nn.Linear(4, 4)(torch.rand(2, 4)).softmax(-1).double().sum())
+    WATCH.words(1000)
 
 
 def main():
@@ -155,6 +168,7 @@ def main():
         LOAD(guarded(load)),
         GET_KERNEL(guarded(get_kernel)),
         LAUNCH(guarded(launch)),
+        OBSERVE(observe),
     )
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)

@@ -59,6 +59,9 @@ typedef struct hone_python {
    * before the device is done. */
   int32_t (*launch)(int32_t number, void* base, uint64_t bytes, const uint64_t* values,
                     uint64_t count, char* words, uint64_t words_size);
+  /* `begins` 1: what the next launch does is counted; 0: writes the counts as JSON and a zero,
+   * {"kernels": {name: int}, "operators": {name: int}}. May be NULL. */
+  void (*observe)(int32_t begins, char* words, uint64_t words_size);
 } hone_python;
 
 typedef struct hone_backend_factory {

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from hone_modules.problems import BACKENDS, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
+OWN_KERNELS = ("optional", "expected", "required")
 SOURCE_BYTES_MAX = 256 << 10
 NO_TORCH = (
     f"found no torch in {sys.executable}, which describes and runs modules: scripts/setup --python makes an environment"
@@ -40,10 +41,16 @@ class ModuleDataset:
         "path": {"type": "str", "doc": "the data: a folder, or a file of JSON, JSON Lines or Parquet"},
         "level": {"default": 0, "range": [0, 99], "doc": "only this level; 0: all"},
         "split": {"default": "train", "doc": "the split that all tasks are of"},
+        "own_kernels": {
+            "default": "optional",
+            "doc": "where torch's operators do all of the work: optional: nothing; expected: that is said; required: rejected",
+        },
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.split = config["split"]
+        self.split, self.own_kernels = config["split"], config["own_kernels"]
+        if self.own_kernels not in OWN_KERNELS:
+            raise Mistake(f"own_kernels: found {self.own_kernels!r}, expected one of {', '.join(OWN_KERNELS)}")
         level = f"level{config['level']}" if config["level"] else ""
         found = [problem for problem in self.read(config["path"]) if not level or level in problem.tags]
         if not found:
@@ -77,4 +84,4 @@ class ModuleDataset:
     def get_task(self, task_id: str) -> dict[str, Any]:
         if task_id in self.left_out:
             raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
-        return task_of(self.problems[task_id], self.split)
+        return {**task_of(self.problems[task_id], self.split), "own_kernels": self.own_kernels}

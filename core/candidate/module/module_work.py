@@ -1,0 +1,89 @@
+"""What does a module's work: torch's operators and Triton's kernels, counted in one call that the judge asks to watch.
+
+Evidence and no proof: this runs beside the submission. Nothing is watched but in that call, which is not timed.
+"""
+
+import contextlib
+import json
+
+from torch.utils._python_dispatch import TorchDispatchMode
+
+NAMES_MAX, NAME_MAX = 48, 60
+
+
+class Operators(TorchDispatchMode):
+    def __init__(self, counts):
+        super().__init__()
+        self.counts = counts
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        count(self.counts, str(getattr(function, "overloadpacket", function)))
+        return function(*args, **(kwargs or {}))
+
+
+def count(counts, name):
+    name = "".join(c if "!" <= c <= "~" else "?" for c in name)[:NAME_MAX] or "?"
+    if name in counts or len(counts) < NAMES_MAX:
+        counts[name] = counts.get(name, 0) + 1
+
+
+def launchers():
+    """The classes whose run() starts a kernel, compiled or interpreted; none without Triton."""
+    with contextlib.suppress(ImportError):
+        from triton.runtime.jit import JITFunction
+
+        yield JITFunction
+    with contextlib.suppress(ImportError):
+        from triton.runtime.interpreter import InterpretedFunction
+
+        yield InterpretedFunction
+
+
+class Watch:
+    """Once it is asked for, the next call counts."""
+
+    def __init__(self):
+        self.asked = False
+        self.kernels, self.operators = {}, {}
+
+    def ask(self):
+        self.asked = True
+        self.kernels, self.operators = {}, {}
+
+    def words(self, room):
+        """What was counted, as JSON of at most so many bytes; the rarest names go first."""
+        self.asked = False
+        while True:
+            words = json.dumps({"kernels": self.kernels, "operators": self.operators}, separators=(",", ":"))
+            if len(words) <= room:
+                return words
+            longest = max(self.kernels, self.operators, key=len)
+            del longest[min(longest, key=longest.get)]
+
+    def call(self, function, *args, **kwargs):
+        if not self.asked:
+            return function(*args, **kwargs)
+        with contextlib.ExitStack() as stack:
+            for launcher in launchers():
+                stack.enter_context(self.launches(launcher))
+            stack.enter_context(Operators(self.operators))
+            return function(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def launches(self, launcher):
+        run = launcher.run
+
+        def counted(kernel, *args, **kwargs):
+            if not kwargs.get("warmup"):
+                function = getattr(kernel, "fn", None)
+                count(self.kernels, getattr(function, "__name__", "kernel"))
+            return run(kernel, *args, **kwargs)
+
+        launcher.run = counted
+        try:
+            yield
+        finally:
+            launcher.run = run
+
+
+WATCH = Watch()
