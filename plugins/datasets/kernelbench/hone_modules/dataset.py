@@ -43,7 +43,7 @@ class ModuleDataset:
         "split": {"default": "train", "doc": "the split that all tasks are of"},
         "own_kernels": {
             "default": "optional",
-            "doc": "where torch's operators do all of the work: optional: nothing; expected: that is said; required: rejected",
+            "doc": "where torch alone does the work: optional (nothing), expected (that is said), required (rejected)",
         },
     }
 
