@@ -133,6 +133,7 @@ class Session {
   Workbench& workbench_;
   std::unique_ptr<Arena> copy_;  ///< of a module's outputs
   std::optional<Work> work_;     ///< what a call that was watched did
+  double call_seconds_ = 0;      ///< of the last checked call
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1
