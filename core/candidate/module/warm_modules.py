@@ -31,7 +31,13 @@ import run_module
 sys.path.pop(0)
 
 # What a first compilation imports besides; an interpreter without them compiles nothing.
-COMPILERS = ("triton.compiler", "triton.runtime.interpreter", "torch.utils._triton")
+COMPILERS = (
+    "triton.compiler.code_generator",
+    "triton.runtime.interpreter",
+    "triton.language.extra.libdevice",
+    "triton.experimental.gluon",
+    "torch.utils._triton",
+)
 
 IMAGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p))
 
