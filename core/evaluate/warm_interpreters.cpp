@@ -39,19 +39,18 @@ WarmInterpreters::~WarmInterpreters() {
 /// Rationale: what an interpreter imports runs with our own rights before it is copied, so where we are root, who can
 /// write it would be, too. One that is started for each process imports in its jail.
 bool WarmInterpreters::may_copy() {
-  if (asked_) return may_copy_;
-  asked_ = true;
+  if (may_copy_) return *may_copy_;
   std::vector<std::string> parts = options_.python_readable;
   parts.push_back(options_.toolchains.at("python").compiler);
   const std::string foreign = ::geteuid() == 0 ? not_roots_own(parts) : "";
   may_copy_ = foreign.empty();
-  if (!may_copy_) {
+  if (!*may_copy_) {
     log_warning("evaluate", foreign +
                                 ": not root's alone to write, so that interpreters of modules are "
                                 "started one by one, which takes seconds each; chown -R root it, "
                                 "or run hone as its owner");
   }
-  return may_copy_;
+  return *may_copy_;
 }
 
 void WarmInterpreters::begin(Warm& warm) {

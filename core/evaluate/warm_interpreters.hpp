@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <optional>
 
 #include "base/mutex.hpp"
 #include "base/unique_fd.hpp"
@@ -42,7 +43,7 @@ class WarmInterpreters {
   const EvaluatorOptions& options_;
   const UniqueFd given_up_;  ///< readable: what is coming is not needed any more
   Mutex mutex_;
-  bool asked_ HONE_GUARDED_BY(mutex_) = false, may_copy_ HONE_GUARDED_BY(mutex_) = false;
+  std::optional<bool> may_copy_ HONE_GUARDED_BY(mutex_);  ///< once it has been looked at
   Warm trusted_ HONE_GUARDED_BY(mutex_), submissions_ HONE_GUARDED_BY(mutex_);
 };
 

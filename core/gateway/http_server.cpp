@@ -16,17 +16,7 @@
 #include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
-
-#ifdef __SANITIZE_THREAD__
-// Rationale: the sanitizer does not see how the library, which is not built with it, guards the statics of its functions.
-// A program has one such list: this one stands in the place of core/server/socket.cpp's.
-extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "called_from_lib:libcpp-httplib\n"
-         "called_from_lib:libzmq.so\nrace:libzmq.so\n"
-         "called_from_lib:libsodium.so\nrace:libsodium.so\n";
-}
-#endif
+#include "base/uninstrumented.hpp"
 
 namespace hone {
 namespace {

@@ -24,9 +24,10 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
-Status read_counts(Fields& f, std::string_view key, Counts& counts) {
+Counts read_counts(Fields& f, std::string_view key) {
+  Counts counts;
   const Value* map = f.map(key);
-  if (map == nullptr) return {};
+  if (map == nullptr) return counts;
   if (map->as_map().size() > kNamesMax) f.mistake(key, "expected at most 64 names");
   for (const auto& [name, count] : map->as_map()) {
     if (!is_name(name) || !count.is_int() || count.as_int() < 1) {
@@ -35,7 +36,7 @@ Status read_counts(Fields& f, std::string_view key, Counts& counts) {
     }
     counts[name] = count.as_int();
   }
-  return {};
+  return counts;
 }
 
 }  // namespace
@@ -48,8 +49,8 @@ Value work_to_value(const Work& work) {
 Result<Work> work_from_value(const Value& value) {
   Fields f(value, "work");
   Work work;
-  HONE_TRY(read_counts(f, "kernels", work.kernels));
-  HONE_TRY(read_counts(f, "operators", work.operators));
+  work.kernels = read_counts(f, "kernels");
+  work.operators = read_counts(f, "operators");
   HONE_TRY(f.finish_loosely());
   return work;
 }

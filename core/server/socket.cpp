@@ -12,16 +12,7 @@
 #include <zmq.hpp>
 
 #include "base/assert.hpp"
-
-#if defined(__SANITIZE_THREAD__)
-// Debian's libzmq, and the libsodium that does its CURVE, are not instrumented: what its own queues
-// order looks like a race.
-extern "C" __attribute__((weak, visibility("default"))) const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "called_from_lib:libzmq.so\nrace:libzmq.so\n"
-         "called_from_lib:libsodium.so\nrace:libsodium.so\n";
-}
-#endif
+#include "base/uninstrumented.hpp"
 
 namespace hone {
 

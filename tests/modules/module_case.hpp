@@ -86,6 +86,12 @@ inline Result<Task> module_task(const std::string& name) {
        {"backends", Value::map({{"cpu", sources}, {"cuda", sources}})}}));
 }
 
+inline EvaluatorOptions processor_options() {
+  EvaluatorOptions options = evaluator_options();
+  options.toolchains.erase("c");
+  return options;
+}
+
 /// The machine on which these defences are off: one at a time, kept between tests. `key`: where a
 /// configuration would name the interpreter, "cpu.python".
 inline Machine* machine_without(const std::vector<std::string>& off, const std::string& key,

@@ -100,12 +100,6 @@ std::vector<Case> those_that_succeed() {
   return chosen;
 }
 
-EvaluatorOptions processor_options() {
-  EvaluatorOptions options = evaluator_options();
-  options.toolchains.erase("c");
-  return options;
-}
-
 std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
                    const Expected& expected) {
   return judged(machine_without(off, "cpu.python", processor_options), "cpu", folder, one,

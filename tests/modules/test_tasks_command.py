@@ -6,8 +6,8 @@ import sys
 import pytest
 
 
-def configured(plugin, path, python):
-    dataset = f"datasets=[{{name: {plugin}, plugin: {plugin}, config: {{path: '{path}'}}}}]"
+def configured(plugin, path, python, more=""):
+    dataset = f"datasets=[{{name: {plugin}, plugin: {plugin}, config: {{path: '{path}'{more}}}}}]"
     return ["--set", dataset, "--set", f"plugins.python={python}"]
 
 
@@ -75,9 +75,7 @@ def test_a_task_is_shown_as_a_model_sees_it(hone, python, kernelbench_data, task
 
 def test_whose_work_it_must_be_is_the_configurations(hone, python, kernelbench_data):
     def configured_with(word):
-        config = f"path: '{kernelbench_data}', own_kernels: {word}"
-        dataset = f"datasets=[{{name: kernelbench, plugin: kernelbench, config: {{{config}}}}}]"
-        return ["--set", dataset, "--set", f"plugins.python={python}"]
+        return configured("kernelbench", kernelbench_data, python, f", own_kernels: {word}")
 
     shown = hone("tasks", "level1/19", "--json", *configured_with("required"))
     assert json.loads(shown.stdout)["own_kernels"] == "required", shown

@@ -13,17 +13,11 @@ class ModuleWork : public testing::Test {
       GTEST_SKIP() << "HONE_MODULES_PYTHON names no interpreter";
   }
 
-  static EvaluatorOptions options() {
-    EvaluatorOptions options = evaluator_options();
-    options.toolchains.erase("c");
-    return options;
-  }
-
   static Verdict judged(const std::string& name, const std::string& own_kernels) {
     auto task = module_task("linear");
     EXPECT_TRUE(task) << task.error().message;
     task->own_kernels = own_kernels;
-    Machine* machine = machine_without({}, "cpu.python", options);
+    Machine* machine = machine_without({}, "cpu.python", processor_options);
     if (machine == nullptr) return {};
     auto verdict =
         machine->judge(std::make_shared<const Task>(std::move(*task)),

@@ -20,19 +20,12 @@
 #include <string>
 #include <thread>
 
+#include "base/uninstrumented.hpp"
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"
 #include "hone/client.hpp"
 #include "journal/reader.hpp"
 #include "sweep/stop_at.hpp"
-
-#if defined(__SANITIZE_THREAD__)
-// Debian's libzmq is not instrumented: see core/server/socket.cpp.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
-  return "called_from_lib:libzmq.so\nrace:libzmq.so\n";
-}
-#endif
 
 namespace hone::test {
 namespace {

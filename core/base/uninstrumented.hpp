@@ -1,0 +1,14 @@
+// Tells the thread sanitizer of the libraries that are not built with it: Debian's. For a source that each program
+// with such a library has; of several of these a program takes one.
+#pragma once
+
+#if defined(__SANITIZE_THREAD__)
+// Rationale: what libzmq's queues, and the libsodium that does its CURVE, put in order looks like a race, as do the
+// statics that cpp-httplib guards.
+extern "C" __attribute__((weak, visibility("default"))) const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+  return "called_from_lib:libzmq.so\nrace:libzmq.so\n"
+         "called_from_lib:libsodium.so\nrace:libsodium.so\n"
+         "called_from_lib:libcpp-httplib\n";
+}
+#endif
