@@ -144,7 +144,8 @@ Result<Value> bench_step(Launcher& launcher, const EvaluatorOptions& options,
     HONE_ASSIGN(const Verdict verdict, judge_one(*evaluator, s));
     hone.total.push_back((monotonic_s() - start) * 1e3);
     hone.build.push_back(verdict.stage_ms.at("build"));
-    hone.check.push_back(verdict.stage_ms.at("check"));
+    hone.check.push_back(verdict.stage_ms.at("prepare") + verdict.stage_ms.at("load") +
+                         verdict.stage_ms.at("check"));
     hone.measure.push_back(verdict.stage_ms.at("measure"));
     HONE_ASSIGN(const PlainLoop::Times times, plain_loop->step(source, seed));
     plain.total.push_back(times.total());

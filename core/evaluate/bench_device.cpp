@@ -180,7 +180,7 @@ class DeviceBench {
                       .set("goal", kRateGoal)
                       .set("holds", rate >= kRateGoal));
     double leased = 0;
-    for (const char* stage : {"build", "check", "measure"}) {
+    for (const char* stage : {"build", "prepare", "load", "check", "measure"}) {
       const auto ms = [&](const Judged& one) { return one.verdict.stage_ms.at(stage); };
       figures_.push(figure(std::string("gpu: ") + stage + ", p50", at(judged, 0.5, ms), "ms"));
       if (std::string_view(stage) == "build") continue;

@@ -82,7 +82,7 @@ Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_
                   *submission, *workbench_);
   double measuring = built;
   const Judgement judged = session.judge([&](const char* stage) {
-    if (std::string_view(stage) == "measuring") measuring = monotonic_s();
+    if (std::string_view(stage) == "measure") measuring = monotonic_s();
   });
   if (!passed(judged))
     return internal_error("plain loop: " + judged.message + judged.verdict.reason);

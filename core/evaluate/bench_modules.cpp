@@ -127,7 +127,7 @@ class ModuleBench {
                          times >= kRateGoal));
     figures_.push(
         figure("modules: one alone", median(stages.at("total")), "ms", plain_alone_s_ * 1e3));
-    for (const char* stage : {"build", "check", "measure"})
+    for (const char* stage : {"build", "prepare", "load", "check", "measure"})
       figures_.push(figure(std::string("modules: ") + stage, median(stages.at(stage)), "ms"));
     figures_.push(figure("modules: a server's first", first_s * 1e3, "ms", plain_alone_s_ * 1e3));
     return {};

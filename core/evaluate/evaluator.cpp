@@ -39,7 +39,8 @@ struct Job {
   Evaluator::Progress progress;
   Evaluator::Done done;
   double submitted_s = 0, deadline_s = 0;
-  double building_s = 0, built_s = 0, checking_s = 0, measuring_s = 0, second_look_s = 0;
+  double building_s = 0, built_s = 0, second_look_s = 0;
+  std::map<std::string, double> begun_s;  ///< "prepare", "load", "check", "measure": when the stage began
   std::shared_ptr<const Built> built;
   Plan plan;
   std::atomic<bool> over{false};
@@ -196,13 +197,18 @@ class LocalEvaluator : public Evaluator {
     const auto ms = [](double from, double to) {
       return from > 0 && to > from ? (to - from) * 1e3 : 0.0;
     };
+    const auto begun_s = [&job](const char* stage) {
+      const auto found = job.begun_s.find(stage);
+      return found == job.begun_s.end() ? 0.0 : found->second;
+    };
     verdict.stage_ms["queue"] =
-        ms(job.submitted_s, job.building_s) + ms(job.built_s, job.checking_s);
+        ms(job.submitted_s, job.building_s) + ms(job.built_s, begun_s("prepare"));
     verdict.stage_ms["build"] = ms(job.building_s, job.built_s);
-    verdict.stage_ms["check"] = ms(job.checking_s, job.measuring_s > 0 ? job.measuring_s : now);
-    if (job.checking_s == 0) verdict.stage_ms["check"] = 0;
-    const double measured_s = job.second_look_s > 0 ? job.second_look_s : now;
-    verdict.stage_ms["measure"] = ms(job.measuring_s, measured_s);
+    double end_s = job.second_look_s > 0 ? job.second_look_s : now;
+    for (const char* stage : {"measure", "check", "load", "prepare"}) {
+      verdict.stage_ms[stage] = ms(begun_s(stage), end_s);
+      if (begun_s(stage) > 0) end_s = begun_s(stage);
+    }
     if (job.second_look_s > 0) verdict.stage_ms["second_look"] = ms(job.second_look_s, now);
     verdict.stage_ms["total"] = ms(job.submitted_s, now);
   }
@@ -308,10 +314,10 @@ class LocalEvaluator : public Evaluator {
     const std::uint64_t seed =
         second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      if (!second) job.checking_s = monotonic_s(), job.measuring_s = 0;
+      if (!second) job.begun_s = {{"prepare", monotonic_s()}};
       const auto hear = [&job, second](const char* stage) {
-        const bool measuring = std::string_view(stage) == "measuring";
-        if (measuring && !second) job.measuring_s = monotonic_s();
+        if (!second) job.begun_s[stage] = monotonic_s();
+        const bool measuring = std::string_view(stage) == "measure";
         if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
       };
       DeviceJob look;

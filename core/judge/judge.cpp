@@ -271,11 +271,12 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   HONE_ASSERT(reference && baseline);
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
-  const Round ready = set_up();
-  if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
   const auto hear = [this](const char* stage) {
     say(Value::map({{"kind", "stage"}, {"stage", stage}}));
   };
+  hear("load");
+  const Round ready = set_up();
+  if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
   return session.judge(hear, [this] { return end_submission(); });
 }
 

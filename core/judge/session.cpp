@@ -38,7 +38,7 @@ Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& se
 
 Judgement Session::judge(const std::function<void(const char*)>& progress,
                          const std::function<Status()>& end) {
-  progress("checking");
+  progress("check");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t done = 0; done < trials.size();) {
     auto posed = pose(trials, done);
@@ -53,7 +53,7 @@ Judgement Session::judge(const std::function<void(const char*)>& progress,
   }
   Judgement result = correct_so_far();
   if (settings_.measure) {
-    progress("measuring");
+    progress("measure");
     result = measure(end);
   }
   if (passed(result)) result.verdict.work = work_;

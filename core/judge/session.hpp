@@ -78,7 +78,7 @@ class Session {
 
   /// What comes before the submission is loaded: where it withholds, its baseline's first rounds.
   Judgement begin();
-  /// Checks, then measures. `progress` hears "checking" and "measuring". `end`, of runners that
+  /// Checks, then measures. `progress` hears "check" and "measure". `end`, of runners that
   /// withhold, ends the submission and returns once nothing of it is left.
   Judgement judge(const std::function<void(const char*)>& progress,
                   const std::function<Status()>& end = nullptr);

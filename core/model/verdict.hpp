@@ -63,7 +63,8 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::optional<Speedup> speedup;          ///< for a correct submission that was measured
   std::optional<Work> work;                ///< of a correct module, as far as its process can tell
-  std::map<std::string, double> stage_ms;  ///< "queue", "build", "check", "measure", "total"
+  /// "queue", "build", "prepare" (reference and baseline), "load", "check", "measure", "total"
+  std::map<std::string, double> stage_ms;
   /// The class of cheating that a defence caught: "forbidden_call", …; empty when none did. What
   /// each means, and which ones a mistake can cause too: docs/protocol.md.
   std::string caught;

@@ -31,6 +31,7 @@ const std::vector<Case> kSubmissions = {
     {"other_names", timed(is(kCorrect))},
     {"wrapper", timed(is(kCorrect))},
     {"triton_model", timed(is(kCorrect))},
+    {"temporary_file", is(kCorrect)},
     {"wrong_slope", is(kWrong, "output out is wrong")},
     {"other_shape", is(kWrong, "output out has shape [16, 8], expected [8, 16]")},
     {"no_parameters", is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]")},

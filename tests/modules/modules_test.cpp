@@ -35,6 +35,7 @@ const std::vector<Case> kSubmissions = {
      is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3)")},
     {"raises", is(kCrashed, "cannot be multiplied (8x16 and 8x16) (submission.py:16)")},
     {"kernel_raises", is(kCrashed, "no attribute 'not_a_function'")},
+    {"temporary_file", is(kCrashed, "No usable temporary directory found")},
     {"noise", is(kCorrect), {}, {}, "noisy"},
     {"no_noise", is(kWrong, "output out is wrong"), {}, {}, "noisy"},
 };

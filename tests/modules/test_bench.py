@@ -21,6 +21,8 @@ def test_figures_stand_beside_a_plain_harness(hone, python, tmp_path):
         "evaluations per second",
         "one alone",
         "build",
+        "prepare",
+        "load",
         "check",
         "measure",
         "a server's first",

@@ -16,6 +16,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import traceback
 
 if __name__ == "__main__":
@@ -65,6 +66,7 @@ def begin(count, arguments, variables):
             signal.signal(ignored, signal.SIG_IGN)
         draw_anew()
         run_module.set_environment()
+        tempfile.tempdir = None  # what the imports found is not this process' folder
         status = run_module.main()
     except BaseException:
         traceback.print_exc()
