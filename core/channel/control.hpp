@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -32,6 +33,8 @@ inline constexpr std::size_t kNameMax = 128;
 inline constexpr std::size_t kKernelsMax = 16;   ///< of one artifact
 inline constexpr std::size_t kLaunchesMax = 16;  ///< of one call
 inline constexpr std::size_t kObservedMax = 3072;
+/// The packet that has a module's process open its device before its setup comes.
+inline constexpr std::string_view kOpenAhead = "o";
 
 /// One kernel to look up.
 struct KernelName {

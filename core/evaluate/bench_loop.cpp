@@ -78,12 +78,13 @@ Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_
   HONE_ASSIGN(const std::string artifact, compile("submission.cpp", source, task_->entry));
   const double built = monotonic_s();
   HONE_ASSIGN(const auto submission, load(artifact, task_->entry, false));
-  Session session(*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
-                  *submission, *workbench_);
   double measuring = built;
-  const Judgement judged = session.judge([&](const char* stage) {
+  const SessionHost host{[&](const char* stage) {
     if (std::string_view(stage) == "measure") measuring = monotonic_s();
-  });
+  }};
+  Session session(*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
+                  *submission, *workbench_, host);
+  const Judgement judged = session.judge();
   if (!passed(judged))
     return internal_error("plain loop: " + judged.message + judged.verdict.reason);
   const double done = monotonic_s();

@@ -42,7 +42,7 @@ Device::~Device() { stop_judge(); }
 
 Status Device::start() {
   HONE_TRY(ensure_judge());
-  refill(false);
+  refill(Kind::kCandidate);
   return {};
 }
 
@@ -93,9 +93,17 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       HONE_TRY(end_running());
       continue;
     }
+    if (kind_of(answer) == "quiet") {
+      wait_until_open();
+      HONE_TRY(send(Value::map({{"verb", "quiet"}}), nullptr, nullptr));
+      continue;
+    }
     if (kind_of(answer) != "stage") return answer;
     const Value* stage = answer.find("stage");
-    if (progress && stage != nullptr && stage->is_string()) progress(stage->as_string().c_str());
+    if (stage == nullptr || !stage->is_string()) continue;
+    // What is measured next is measured once these have their contexts.
+    if (stage->as_string() == "load") open_ahead();
+    if (progress) progress(stage->as_string().c_str());
   }
 }
 
@@ -136,7 +144,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   }
   const bool module = is_module(*task, options_);
   HONE_ASSIGN(Runner runner,
-              module ? start_interpreter(WarmInterpreters::Use::kTrusted) : start_candidate());
+              module ? take(Kind::kTrustedModule) : start_candidate());
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid()).set("module", module);
@@ -244,7 +252,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     }
   }
   if (!*used) {
-    HONE_ASSIGN(made, take_candidate(module));
+    HONE_ASSIGN(made, take(module ? Kind::kModule : Kind::kCandidate));
     runner.id = ++last_runner_;
   }
   Process& process = *used ? *runner.process : *made.process;
@@ -261,6 +269,10 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     running_ = &process;
   }
   Status sent = send(ask, *used ? nullptr : &made, &job.built->artifact);
+  if (opens_ahead(Kind::kModule) && module) {
+    refill(Kind::kModule);
+    refill(Kind::kTrustedModule);
+  }
   Result<Value> answer = sent ? receive(job.progress) : Result<Value>(sent.error());
   {
     MutexLock lock(mutex_);
@@ -280,7 +292,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
   put_away(job.client, std::move(runner), fresh, result);
-  refill(module);
+  if (!opens_ahead(Kind::kModule) || !module) refill(module ? Kind::kModule : Kind::kCandidate);
   return result;
 }
 

@@ -77,7 +77,9 @@ class Device {
   struct Runner {                             // a process that waits to be set up
     std::unique_ptr<Process> process;
     UniqueFd socket;
+    bool told = false;  ///< to open its device
   };
+  enum class Kind { kCandidate, kModule, kTrustedModule };
   /// A process that runs device code, for one client after the other's artifact.
   struct Kept {
     std::unique_ptr<Process> process;
@@ -102,9 +104,12 @@ class Device {
   };
   Result<Runner> start_candidate();
   Result<Runner> start_interpreter(WarmInterpreters::Use use);
-  Result<Runner> start_standby(bool python);
-  Result<Runner> take_candidate(bool python);
-  void refill(bool python);
+  Result<Runner> start(Kind kind);
+  Result<Runner> take(Kind kind);
+  void refill(Kind kind);
+  bool opens_ahead(Kind kind) const;
+  void open_ahead();
+  void wait_until_open();
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
@@ -128,7 +133,7 @@ class Device {
   std::map<std::string, Kept> kept_;  ///< by client
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
-  std::map<bool, Runner> standby_;  ///< that wait for work; true: an interpreter, for modules
+  std::map<Kind, std::list<Runner>> standby_;  ///< that wait for work
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

@@ -1,5 +1,6 @@
 // Starting what a device needs: its judge, the judge's kernels, and candidates ahead of time.
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -156,25 +157,60 @@ Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
   return Runner{std::move(process), std::move(ends.first)};
 }
 
-Result<Device::Runner> Device::take_candidate(bool python) {
-  const auto ready = standby_.extract(python);
-  if (ready.empty() || has_ended(*ready.mapped().process, 0)) return start_standby(python);
-  return std::move(ready.mapped());
+Result<Device::Runner> Device::start(Kind kind) {
+  if (kind == Kind::kCandidate) return start_candidate();
+  return start_interpreter(kind == Kind::kModule ? WarmInterpreters::Use::kSubmission
+                                                 : WarmInterpreters::Use::kTrusted);
 }
 
-Result<Device::Runner> Device::start_standby(bool python) {
-  return python ? start_interpreter(WarmInterpreters::Use::kSubmission) : start_candidate();
+Result<Device::Runner> Device::take(Kind kind) {
+  std::list<Runner>& ready = standby_[kind];
+  while (!ready.empty()) {
+    Runner runner = std::move(ready.front());
+    ready.pop_front();
+    if (!has_ended(*runner.process, 0)) return runner;
+  }
+  return start(kind);
 }
 
-void Device::refill(bool python) {
-  if (standby_.count(python) != 0) return;
-  auto fresh = start_standby(python);
-  if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
-  const int ready = fresh->socket.get();
-  standby_.emplace(python, std::move(*fresh));
-  // Rationale: making a context disturbs what is measured on the device, so it has ended before the
-  // next measurement begins. An interpreter makes none until it is used.
-  if (options_.device_code && !python) wait_readable(ready, kOpenSeconds);
+void Device::refill(Kind kind) {
+  std::list<Runner>& ready = standby_[kind];
+  // A task that is not installed yet takes two: its reference and its baseline.
+  const std::size_t wanted = kind == Kind::kTrustedModule ? 2 : 1;
+  while (ready.size() < wanted) {
+    auto fresh = start(kind);
+    if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
+    ready.push_back(std::move(*fresh));
+    // Rationale: making a context disturbs what is measured on the device, so it has ended before the
+    // next measurement begins. An interpreter makes none until it is told to.
+    if (options_.device_code && kind == Kind::kCandidate)
+      wait_readable(ready.back().socket.get(), kOpenSeconds);
+  }
+}
+
+/// Whether processes of this kind take their time to open a device, and wait to be told.
+bool Device::opens_ahead(Kind kind) const {
+  return options_.device_code && kind != Kind::kCandidate;
+}
+
+void Device::open_ahead() {
+  for (auto& [kind, runners] : standby_) {
+    if (!opens_ahead(kind)) continue;
+    for (Runner& runner : runners) {
+      if (!runner.told)
+        runner.told = ::send(runner.socket.get(), kOpenAhead.data(), kOpenAhead.size(),
+                             MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+    }
+  }
+}
+
+/// One that has ended, or says why it could not, is readable, too.
+void Device::wait_until_open() {
+  for (auto& [kind, runners] : standby_) {
+    for (Runner& runner : runners) {
+      if (runner.told) wait_readable(runner.socket.get(), kOpenSeconds);
+    }
+  }
 }
 
 }  // namespace hone

@@ -16,7 +16,7 @@ namespace {
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 20;
-constexpr double kEndSeconds = 30;  // for the host to end a process
+constexpr double kHostSeconds = 90;  // for the host to end a process, or to open three
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");
@@ -269,25 +269,30 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   const auto reference = installed(request, "reference");
   const auto baseline = installed(request, "baseline");
   HONE_ASSERT(reference && baseline);
-  Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_);
+  const SessionHost host{.progress =
+                             [this](const char* stage) {
+                               say(Value::map({{"kind", "stage"}, {"stage", stage}}));
+                             },
+                         .quiet = [this] { return ask_host("quiet", "quiet"); },
+                         .end = [this] { return ask_host("end", "ended"); }};
+  Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
+                  host);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
-  const auto hear = [this](const char* stage) {
-    say(Value::map({{"kind", "stage"}, {"stage", stage}}));
-  };
-  hear("load");
+  host.progress("load");
   const Round ready = set_up();
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
-  return session.judge(hear, [this] { return end_submission(); });
+  return session.judge();
 }
 
-/// The host's answer comes when the device has been given back, too.
-Status Judge::end_submission() const {
-  say(Value::map({{"kind", "end"}}));
-  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kEndSeconds));
+/// "end": that the submission is ended, which it is when its device has been given back, too; "quiet": that no context
+/// is being made.
+Status Judge::ask_host(const char* kind, std::string_view expected) const {
+  say(Value::map({{"kind", kind}}));
+  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kHostSeconds));
   HONE_ASSIGN(const Value answer, from_msgpack(message.bytes));
-  if (text_of(answer, "verb") != "ended")
-    return internal_error("found the verb '" + text_of(answer, "verb") + "', expected 'ended'");
-  return {};
+  if (text_of(answer, "verb") == expected) return {};
+  return internal_error("found the verb '" + text_of(answer, "verb") + "', expected '" +
+                        std::string(expected) + "'");
 }
 
 Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task& task,

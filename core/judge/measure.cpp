@@ -270,13 +270,13 @@ void Session::choose_calls() {
   }
 }
 
-Judgement Session::measure(const std::function<Status()>& end) {
+Judgement Session::measure() {
   if (Status frozen = submission_.freeze(); !frozen)
     return frozen_badly(frozen.error(), "submission", "a measurement");
   if (Status frozen = baseline_.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), "baseline", "a measurement");
   if (!alone()) choose_calls();
-  if (Judgement judged = alone() ? run_alone(end) : run_pairs(); !passed(judged)) return judged;
+  if (Judgement judged = alone() ? run_alone() : run_pairs(); !passed(judged)) return judged;
   return judge_times();
 }
 

@@ -28,6 +28,7 @@ bool Session::alone() const {
 
 Judgement Session::begin() {
   if (!settings_.measure || !alone()) return correct_so_far();
+  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   choose_calls();
   return block(true, (settings_.pairs_max + 1) / 2, measured_.a, measured_.singles_a);
 }
@@ -83,11 +84,12 @@ Judgement Session::block(bool of_baseline, int rounds, std::vector<double>& whol
   return correct_so_far();
 }
 
-Judgement Session::run_alone(const std::function<Status()>& end) {
+Judgement Session::run_alone() {
   Measured& m = measured_;
+  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   if (Judgement judged = block(false, settings_.pairs_max, m.b, m.singles_b); !passed(judged))
     return judged;
-  if (Status ended = end(); !ended) return fault(ended.error());
+  if (Status ended = host_.end(); !ended) return fault(ended.error());
   std::vector<double> after;
   if (Judgement judged = block(true, settings_.pairs_max / 2, after, m.singles_a); !passed(judged))
     return judged;

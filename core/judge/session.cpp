@@ -27,18 +27,19 @@ void hide(Mismatch& mismatch) {
 }  // namespace
 
 Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings,
-                 Trusted reference, Trusted baseline, Runner& submission, Workbench& workbench)
+                 Trusted reference, Trusted baseline, Runner& submission, Workbench& workbench,
+                 SessionHost host)
     : task_(task),
       seed_(seed),
       settings_(settings),
       reference_(reference),
       baseline_(baseline),
       submission_(submission),
-      workbench_(workbench) {}
+      workbench_(workbench),
+      host_(std::move(host)) {}
 
-Judgement Session::judge(const std::function<void(const char*)>& progress,
-                         const std::function<Status()>& end) {
-  progress("check");
+Judgement Session::judge() {
+  host_.progress("check");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t done = 0; done < trials.size();) {
     auto posed = pose(trials, done);
@@ -53,8 +54,8 @@ Judgement Session::judge(const std::function<void(const char*)>& progress,
   }
   Judgement result = correct_so_far();
   if (settings_.measure) {
-    progress("measure");
-    result = measure(end);
+    host_.progress("measure");
+    result = measure();
   }
   if (passed(result)) result.verdict.work = work_;
   return result;

@@ -70,18 +70,25 @@ bool beyond_physics(const Task& task, double call_seconds, double bytes_per_seco
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
                     Workbench& workbench);
 
+/// What a session tells and asks the host.
+struct SessionHost {
+  std::function<void(const char*)> progress;  ///< hears "check" and "measure"
+  /// Of runners that withhold: returns once no context is being made on the device.
+  std::function<Status()> quiet = nullptr;
+  /// Of runners that withhold: ends the submission and returns once nothing of it is left.
+  std::function<Status()> end = nullptr;
+};
+
 /// One thread, one submission.
 class Session {
  public:
   Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings, Trusted reference,
-          Trusted baseline, Runner& submission, Workbench& workbench);
+          Trusted baseline, Runner& submission, Workbench& workbench, SessionHost host);
 
   /// What comes before the submission is loaded: where it withholds, its baseline's first rounds.
   Judgement begin();
-  /// Checks, then measures. `progress` hears "check" and "measure". `end`, of runners that
-  /// withhold, ends the submission and returns once nothing of it is left.
-  Judgement judge(const std::function<void(const char*)>& progress,
-                  const std::function<Status()>& end = nullptr);
+  /// Checks, then measures.
+  Judgement judge();
 
  private:
   /// A trial with its inputs, ready to be run, or run.
@@ -101,7 +108,7 @@ class Session {
   Judgement expect_as_seen(const Posed& posed);
   /// `outputs`: the submission's arena, or a copy of it.
   Judgement check_answers(const std::vector<Posed>& posed, const Arena& outputs);
-  Judgement measure(const std::function<Status()>& end);
+  Judgement measure();
   void choose_calls();
   Judgement run_pairs();
   bool with_singles() const;
@@ -112,7 +119,7 @@ class Session {
   Judgement one_round(bool of_baseline, std::size_t calls, double* seconds);
   Judgement block(bool of_baseline, int rounds, std::vector<double>& whole,
                   std::vector<double>& singles);
-  Judgement run_alone(const std::function<Status()>& end);
+  Judgement run_alone();
   Result<bool> held_back();
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
@@ -131,6 +138,7 @@ class Session {
   Trusted reference_, baseline_;
   Runner& submission_;
   Workbench& workbench_;
+  const SessionHost host_;
   std::unique_ptr<Arena> copy_;  ///< of a module's outputs
   std::optional<Work> work_;     ///< what a call that was watched did
   double call_seconds_ = 0;      ///< of the last checked call

@@ -29,6 +29,15 @@ class Place:
         torch.cuda.init()
         self.generators.append(torch.cuda.default_generators[index])
 
+    def warm(self):
+        """What most modules do first: products, sums, functions of elements, numbers drawn; libraries load for it."""
+        layer = torch.nn.Linear(64, 64, device=self.device)
+        for dtype in (torch.float32, torch.float64):
+            x = torch.randn(64, 64, device=self.device).to(dtype)
+            y = (torch.relu(layer.to(dtype)(x)) + 1).softmax(-1)
+            (y.sum() - y.mean()).isfinite().all().item()
+        torch.cuda.synchronize(self.device)
+
     def seed(self, seed):
         """torch.manual_seed, of what there is, in a few microseconds."""
         for generator in self.generators:

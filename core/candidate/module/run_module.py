@@ -28,6 +28,8 @@ def set_environment():
         for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
             os.environ[name] = os.getcwd()
         os.environ["USER"] = "hone"
+        # Of torch's thousands of kernels those that a module uses; all of them take two seconds.
+        os.environ["CUDA_MODULE_LOADING"] = "LAZY"
     if PLACE != "device":
         os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
@@ -96,9 +98,16 @@ def guarded(body):
     return call
 
 
-def load(address, size):
+def open_device(index):
+    """What a first use of the device takes, while nothing foreign is here."""
     if PLACE == "device":
-        HERE.use_device(int(sys.argv[4]))
+        HERE.use_device(index)
+        with torch.no_grad():
+            HERE.warm()
+    return OK
+
+
+def load(address, size):
     LOADED["artifact"] = Artifact(json.loads(ctypes.string_at(address, size)))
     if ON_DEVICE:
         # Only now: the driver's threads and what loading compiles stay off the core.
@@ -134,6 +143,7 @@ LOAD = ctypes.CFUNCTYPE(I32, POINTER, U64, POINTER, U64)
 GET_KERNEL = ctypes.CFUNCTYPE(I32, ctypes.c_char_p, POINTER, POINTER, U64)
 LAUNCH = ctypes.CFUNCTYPE(I32, I32, POINTER, U64, POINTER, U64, POINTER, U64)
 OBSERVE = ctypes.CFUNCTYPE(None, I32, POINTER, U64)
+OPEN = ctypes.CFUNCTYPE(I32, ctypes.c_uint32, POINTER, U64)
 
 
 class Functions(ctypes.Structure):
@@ -146,6 +156,7 @@ class Functions(ctypes.Structure):
         ("get_kernel", GET_KERNEL),
         ("launch", LAUNCH),
         ("observe", OBSERVE),
+        ("open", OPEN),
     ]
 
 
@@ -169,6 +180,7 @@ def main():
         GET_KERNEL(guarded(get_kernel)),
         LAUNCH(guarded(launch)),
         OBSERVE(observe),
+        OPEN(guarded(open_device)),
     )
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)

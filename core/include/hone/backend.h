@@ -62,6 +62,9 @@ typedef struct hone_python {
   /* `begins` 1: what the next launch does is counted; 0: writes the counts as JSON and a zero,
    * {"kernels": {name: int}, "operators": {name: int}}. May be NULL. */
   void (*observe)(int32_t begins, char* words, uint64_t words_size);
+  /* The backend's device of that number has just been opened, and nothing is loaded yet: whatever a first use of it
+   * takes. May be NULL. */
+  int32_t (*open)(uint32_t device, char* words, uint64_t words_size);
 } hone_python;
 
 typedef struct hone_backend_factory {
