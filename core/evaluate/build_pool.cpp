@@ -5,6 +5,8 @@
 #include "base/log.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/diagnostics.hpp"
+#include "evaluate/rehearsal.hpp"
+#include "evaluate/sources.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -46,8 +48,9 @@ std::string probe_text(const std::string& language) {
 
 }  // namespace
 
-BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options)
-    : launcher_(launcher), options_(options) {}
+BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options,
+                     WarmInterpreters* interpreters)
+    : launcher_(launcher), options_(options), interpreters_(interpreters) {}
 
 Result<BuildPool::Standby> BuildPool::start_builder() {
   HONE_ASSIGN(auto ends, stream_pair());
@@ -199,6 +202,23 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
   }
 }
 
+/// Rationale: what goes wrong with this is no reason not to judge: the device is asked then.
+void BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) {
+  if (!built.ok || !options_.device_code || interpreters_ == nullptr ||
+      request.name != submission_name("python"))
+    return;
+  std::string architecture;
+  {
+    MutexLock lock(mutex_);
+    architecture = architecture_;
+  }
+  auto rehearsed = rehearse(*interpreters_, options_, architecture, built.artifact);
+  if (!rehearsed) return log_info("evaluate", rehearsed.error().message);
+  built.raised_in = std::move(rehearsed->raised_in);
+  built.raised = std::move(rehearsed->words);
+  built.artifact += "\n" + rehearsed->compiled;
+}
+
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {
   if (options_.toolchains.count(request.language) == 0) {
     if (request.language == "python")
@@ -221,6 +241,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&
                    (built.failure != "refused" ||
                     submission_diagnostics(built.diagnostics, request.name).empty());
+  rehearse_if_module(request, built);
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
   if (shared->ok || (shared->failure == "refused" && !shared->doubtful)) remember(key, shared);

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/warm_interpreters.hpp"
 #include "model/task.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -33,6 +34,8 @@ struct Built {
   std::string failure;      ///< "refused", "timed_out", "out_of_memory", "killed"; empty when ok
   std::string diagnostics;  ///< raw
   std::string artifact;     ///< the library's bytes
+  /// Of a module that is certain to fail: "load" or "run", and what it raises there.
+  std::string raised_in, raised;
   bool cached = false;
   bool over_memory =
       false;  ///< of "out_of_memory" and "killed": the build's own memory was used up
@@ -44,7 +47,8 @@ struct Built {
 /// [any thread] A builder process is made ahead, so that a build waits for the compiler alone.
 class BuildPool {
  public:
-  BuildPool(Launcher& launcher, const EvaluatorOptions& options);
+  /// `interpreters`: where modules are run for the first time, beside no device; null: nowhere.
+  BuildPool(Launcher& launcher, const EvaluatorOptions& options, WarmInterpreters* interpreters);
 
   /// An Error is a fault of ours.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request);
@@ -72,8 +76,11 @@ class BuildPool {
   std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
 
+  void rehearse_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
+
   Launcher& launcher_;
   const EvaluatorOptions& options_;
+  WarmInterpreters* const interpreters_;
   mutable Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);

@@ -61,6 +61,7 @@ Status Device::equip() {
   if (options_.device_code) {
     const Value* architecture = facts_.find("architecture");
     HONE_TRY(builds_.use_architecture(architecture->as_string()));
+    interpreters_.use_architecture(architecture->as_string());
     BuildRequest build;
     build.language = options_.backend;
     build.name = "harness.cu";

@@ -51,8 +51,8 @@ class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
       : options_(std::move(options)),
-        builds_(launcher, options_),
         interpreters_(launcher, options_),
+        builds_(launcher, options_, &interpreters_),
         looks_(options_.suspect_speedup, options_.suspect_factor) {
     for (const DeviceSpec& spec : options_.devices) {
       devices_.push_back(
@@ -243,6 +243,10 @@ class LocalEvaluator : public Evaluator {
         finish(job, std::move(*failed));
         continue;
       }
+      if (auto failed = verdict_of_rehearsal(**built)) {
+        finish(job, std::move(*failed));
+        continue;
+      }
       job->built = *built;
       MutexLock lock(mutex_);
       built_.push(s.client, s.episode, job);
@@ -370,8 +374,8 @@ class LocalEvaluator : public Evaluator {
   }
 
   const EvaluatorOptions options_;
-  BuildPool builds_;
   WarmInterpreters interpreters_;
+  BuildPool builds_;
   SecondLook looks_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::thread> threads_;

@@ -10,7 +10,7 @@ namespace hone {
 
 Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
                     const std::shared_ptr<const Task>& task, std::uint64_t seed) {
-  BuildPool builds(launcher, options);
+  BuildPool builds(launcher, options, nullptr);
   WarmInterpreters interpreters(launcher, options);
   Device device(launcher, interpreters, builds, options, options.devices.front());
   return device.admit(task, seed);

@@ -14,6 +14,9 @@ Verdict verdict_of_plan(const Error& error, const std::string& source_name);
 std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
                                         const EvaluatorOptions& options);
 
+/// A module that is certain to fail, or nothing: as it would have been said beside the device.
+std::optional<Verdict> verdict_of_rehearsal(const Built& built);
+
 /// A judgement about the submission. An Error when it was no doing of the submission's.
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 

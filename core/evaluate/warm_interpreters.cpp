@@ -15,7 +15,8 @@ constexpr int kFailuresMax =
 constexpr std::chrono::seconds kPatience{20};  // then the same is done meanwhile
 
 Result<std::unique_ptr<Launcher>> start_warm(LauncherOptions options,
-                                             const EvaluatorOptions& evaluator, int given_up) {
+                                             const EvaluatorOptions& evaluator,
+                                             const std::string& architecture, int given_up) {
   options.given_up = given_up;
   const auto root = evaluator.libexec.parent_path();
   options.image = {evaluator.toolchains.at("python").compiler,
@@ -23,7 +24,8 @@ Result<std::unique_ptr<Launcher>> start_warm(LauncherOptions options,
                    "-B",
                    (root / "share/module/warm_modules.py").string(),
                    module_place_of(evaluator),
-                   (evaluator.libexec / "hone-launcher.so").string()};
+                   (evaluator.libexec / "hone-launcher.so").string(),
+                   architecture};
   return Launcher::start(options);
 }
 
@@ -53,13 +55,18 @@ bool WarmInterpreters::may_copy() {
   return *may_copy_;
 }
 
+void WarmInterpreters::use_architecture(const std::string& architecture) {
+  MutexLock lock(mutex_);
+  architecture_ = architecture;
+}
+
 void WarmInterpreters::begin(Warm& warm) {
   if (warm.launcher != nullptr && warm.launcher->alive()) return;
   if (warm.coming.valid() || warm.failures >= kFailuresMax) return;
   warm.launcher.reset();
   warm.begun = std::chrono::steady_clock::now();
-  warm.coming = std::async(std::launch::async, [options = cold_.options(), this] {
-    return start_warm(options, options_, given_up_.get());
+  warm.coming = std::async(std::launch::async, [options = cold_.options(), architecture = architecture_, this] {
+    return start_warm(options, options_, architecture, given_up_.get());
   });
 }
 

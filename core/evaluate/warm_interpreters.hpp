@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/mutex.hpp"
 #include "base/unique_fd.hpp"
@@ -25,6 +26,9 @@ class WarmInterpreters {
   /// Gives up imports that are under way.
   ~WarmInterpreters();
 
+  /// What is compiled for, "sm_90a", before the first use; else nothing is.
+  void use_architecture(const std::string& architecture);
+
   /// A process as `cold` would start it: at its interpreter's first instruction, or past its imports.
   Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request, Use use);
 
@@ -43,6 +47,7 @@ class WarmInterpreters {
   const EvaluatorOptions& options_;
   const UniqueFd given_up_;  ///< readable: what is coming is not needed any more
   Mutex mutex_;
+  std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::optional<bool> may_copy_ HONE_GUARDED_BY(mutex_);  ///< once it has been looked at
   Warm trusted_ HONE_GUARDED_BY(mutex_), submissions_ HONE_GUARDED_BY(mutex_);
 };

@@ -37,6 +37,8 @@ const std::vector<Case> kSubmissions = {
     {"no_parameters", is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]")},
     {"syntax", is(kBuildFailed, "submission.py:4:")},
     {"raises", is(kCrashed, "(submission.py:16)")},
+    {"missing_import",
+     is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3) while loading")},
 };
 
 const std::vector<Case> kCheats = {

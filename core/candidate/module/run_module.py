@@ -42,6 +42,7 @@ import warnings  # noqa: E402
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 import torch  # noqa: E402
 
+import module_ahead  # noqa: E402
 from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
 from module_place import PLACE as HERE  # noqa: E402
 from module_work import WATCH  # noqa: E402
@@ -63,7 +64,10 @@ def words_of(error):
     while error.__cause__ is not None:
         error = error.__cause__
     try:
-        text = str(error).strip().split("\n")[0] or "no message"
+        lines = str(error).strip().split("\n")
+        text = lines[0] or "no message"
+        if type(error).__name__ == "CompilationError":  # Triton's: the place, the source, and at last what is wrong
+            text += " " + lines[-1]
     except Exception:
         text = "no message that can be read"
     place = ""
@@ -108,7 +112,10 @@ def open_device(index):
 
 
 def load(address, size):
-    LOADED["artifact"] = Artifact(json.loads(ctypes.string_at(address, size)))
+    artifact, _, compiled = ctypes.string_at(address, size).partition(b"\n")
+    if compiled and PLACE == "device":  # by the rehearsal
+        module_ahead.keep(module_ahead.unpacked(json.loads(compiled)))
+    LOADED["artifact"] = Artifact(json.loads(artifact))
     if ON_DEVICE:
         # Only now: the driver's threads and what loading compiles stay off the core.
         os.sched_setaffinity(0, {int(sys.argv[5])})

@@ -1,7 +1,7 @@
 """Imports torch and Triton once, and runs a launcher whose processes are copies of this one: run_module.py's, ready in
 milliseconds.
 
-    python -I -B warm_modules.py PLACE hone-launcher.so     the host's socket is descriptor 3
+    python -I -B warm_modules.py PLACE hone-launcher.so ARCHITECTURE     the host's socket is descriptor 3
 
 Theory of operation. hone_launcher_main is hone-launcher itself. Where that starts a program, this one's copy goes on in
 begin(), in the same jail: with a user, a group and namespaces of its own and no descriptor but the given ones. Nothing
@@ -27,7 +27,12 @@ if __name__ == "__main__":
     os.close(quiet)
     os.environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
-import run_module
+import run_module  # first: it sets what torch reads
+
+# isort: split
+import module_ahead
+import module_artifact
+import rehearse_module
 
 sys.path.pop(0)
 
@@ -40,6 +45,9 @@ COMPILERS = (
     "torch.utils._triton",
 )
 
+STARTED = {"run_module.py": run_module.main, "rehearse_module.py": rehearse_module.main}
+NOT_STARTED = 3  # CUDA_ERROR_NOT_INITIALIZED
+SEED = {}  # of Triton's cache, in each copy
 IMAGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p))
 
 
@@ -55,7 +63,10 @@ def begin(count, arguments, variables):
     """A copy's main(), with the words of `python -I run_module.py …`."""
     status = 1
     try:
-        sys.argv = [os.fsdecode(arguments[i]) for i in range(2, count)]
+        words = [os.fsdecode(arguments[i]) for i in range(1, count)]
+        while words[0].startswith("-"):
+            words.pop(0)
+        sys.argv = words
         os.environ.clear()
         i = 0
         while variables[i]:
@@ -67,7 +78,8 @@ def begin(count, arguments, variables):
         draw_anew()
         run_module.set_environment()
         tempfile.tempdir = None  # what the imports found is not this process' folder
-        status = run_module.main()
+        module_ahead.keep(SEED)
+        status = STARTED[os.path.basename(words[0])]()
     except BaseException:
         traceback.print_exc()
     with contextlib.suppress(Exception):
@@ -75,11 +87,34 @@ def begin(count, arguments, variables):
     return status
 
 
+def compile_once(architecture):
+    """What all copies then have: a compiler that has compiled, and the library of its driver."""
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["TRITON_HOME"] = folder
+        module_ahead.warm_compiler(architecture, module_artifact.run_source)
+        SEED.update(module_ahead.compiled())
+        os.chdir(here)
+
+
+def driver_is_started():
+    """A driver's calls say so, before anything else is asked; it does not survive the copying."""
+    with contextlib.suppress(OSError, AttributeError):
+        return ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != NOT_STARTED
+    return False
+
+
 def main():
     run_module.warm()
     for name in COMPILERS:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    if run_module.PLACE == "device":
+        compile_once(sys.argv[3])
+        rehearse_module.warm()
+    if driver_is_started():
+        sys.exit("what is imported starts the device's driver")  # so interpreters are started one by one
     gc.collect()
     gc.freeze()  # what collections leave alone stays shared
     launch = ctypes.CDLL(sys.argv[2]).hone_launcher_main

@@ -1,0 +1,154 @@
+"""Triton's compiler where there is no device: for the kind of device that there will be.
+
+What it compiles lies in Triton's cache, a folder of this process' own, as `compiled()` and `keep()` read and write it.
+It reaches for what Triton keeps to itself; where a version has that otherwise, nothing is compiled ahead.
+"""
+
+import base64
+import contextlib
+import importlib
+import os
+import re
+import sys
+import time
+import types
+
+import torch
+
+SECONDS_MAX = 15  # then what is compiled has to do
+BYTES_MAX = 48 << 20
+CACHE = os.path.join(".triton", "cache")
+KERNEL = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def warm(x, y, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < count).to(tl.float32)
+    tl.store(y + at, tl.exp(value - tl.max(value, axis=0)) + tl.sum(value, axis=0), mask=at < count)
+"""
+
+
+class Enough(BaseException):
+    """It takes too long."""
+
+
+def target_of(architecture):
+    """'sm_90a', 'gfx942' in Triton's words."""
+    from triton.backends.compiler import GPUTarget
+
+    if architecture.startswith("sm_"):
+        return GPUTarget("cuda", int(re.sub(r"\D", "", architecture)), 32)
+    return GPUTarget("hip", architecture, 64 if architecture.startswith("gfx9") else 32)
+
+
+class Driver:
+    """Of a device that is not there: it says what is compiled for, and starts nothing."""
+
+    def __init__(self, target):
+        self.target = target
+        self.utils = types.SimpleNamespace(get_device_properties=lambda device: {})
+
+    def get_current_target(self):
+        return self.target
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, device=None):
+        return 0
+
+    def get_active_torch_device(self):
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self):
+        return torch.cuda
+
+
+def launcher(kernel, target):
+    """Some versions compile what starts a kernel, too: with the C compiler."""
+    with contextlib.suppress(Exception):
+        vendor, name = {"cuda": ("nvidia", "CudaLauncher"), "hip": ("amd", "HIPLauncher")}[target.backend]
+        getattr(importlib.import_module(f"triton.backends.{vendor}.driver"), name)(kernel.src, kernel.metadata)
+
+
+@contextlib.contextmanager
+def compiling_for(target):
+    """Kernels that are started are compiled, and not started."""
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.driver import driver
+    from triton.runtime.jit import JITFunction
+
+    begun = time.monotonic()
+    run, bench = JITFunction.run, Autotuner._bench
+    seen = set()
+
+    def compile_alone(kernel, *args, **kwargs):
+        if time.monotonic() - begun > SECONDS_MAX:
+            raise Enough
+        kwargs["warmup"] = True
+        made = run(kernel, *args, **kwargs)
+        if made is not None and id(made) not in seen:
+            seen.add(id(made))
+            launcher(made, target)
+        return made
+
+    def compile_each(tuner, *args, config, **meta):
+        with contextlib.suppress(Exception):  # one that does not fit is no candidate
+            tuner.fn.run(*args, **{**meta, **config.all_kwargs()})
+        return [1.0, 1.0, 1.0]
+
+    driver.set_active(Driver(target))
+    JITFunction.run, Autotuner._bench = compile_alone, compile_each
+    try:
+        yield
+    finally:
+        JITFunction.run, Autotuner._bench = run, bench
+        driver._active = None  # who has a device finds it anew
+
+
+def warm_compiler(architecture, run_source):
+    """What a first compilation sets up once, and what its driver is made of: files to be kept for all."""
+    with contextlib.suppress(Exception), compiling_for(target_of(architecture)):
+        module = run_source("warm.py", KERNEL, "hone_warm")
+        for dtype in (torch.float32, torch.float16):
+            module.warm.warmup(dtype, dtype, 1000, BLOCK=256, grid=(1,))
+    sys.modules.pop("hone_warm", None)
+    for library in [path for path in compiled() if "warm" in path]:
+        os.remove(os.path.join(CACHE, library))
+    if architecture.startswith("sm_"):
+        with contextlib.suppress(Exception):
+            importlib.import_module("triton.backends.nvidia.driver").CudaUtils()  # a library; touches no device
+
+
+def compiled():
+    """What lies in the cache: {path: bytes}."""
+    files, total = {}, 0
+    for folder, _, names in os.walk(CACHE):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                content = file.read(BYTES_MAX + 1)
+                total += len(content)
+                if total > BYTES_MAX:
+                    return files
+                files[os.path.relpath(path, CACHE)] = content
+    return files
+
+
+def keep(files):
+    for path, content in files.items():
+        at = os.path.normpath(os.path.join(CACHE, path))
+        os.makedirs(os.path.dirname(at), exist_ok=True)
+        with open(at, "wb") as file:
+            file.write(content)
+
+
+def packed(files):
+    return {path: base64.b64encode(content).decode() for path, content in files.items()}
+
+
+def unpacked(files):
+    return {path: base64.b64decode(content) for path, content in files.items()}

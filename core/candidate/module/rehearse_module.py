@@ -1,0 +1,165 @@
+"""A module's first run, in a jail without a device, on tensors that hold nothing.
+
+    python -I -B rehearse_module.py PLACE hone-candidate.so ARCHITECTURE FOLDER…   (which it may read)
+
+Theory of operation. The module is loaded, constructed and called as in a candidate's process (module_artifact.py), with
+fake tensors for the task's. Triton's kernels are compiled, for the device that is not there, and what lies in its cache
+then travels with the artifact: the process that has the device finds it compiled. What fails here for being here says
+nothing and is left to the device; a library that is missing and a kernel that does not compile fail there, too, and
+are said at once. The answer is a line, empty or "load WORDS" or "run WORDS", and the files as JSON.
+Nothing of it is believed: it is the submission's own, for its own process.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
+import run_module  # first: it sets what torch reads
+
+# isort: split
+import torch
+from torch._subclasses import fake_tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+import module_ahead
+from module_artifact import Artifact
+from module_place import PLACE as HERE
+
+sys.path.pop(0)
+
+ALIGNED = 512  # as memory of a device is, and tensors in the arena
+SAID = {"answer": b""}
+
+
+class Fake(FakeTensorMode):
+    avoid_device_init = True  # whatever the module is told: there is none
+
+
+class FakeArena:
+    """Tensors of the task that hold nothing."""
+
+    def view(self, at, dtype, shape):
+        return torch.empty(shape, dtype=dtype, device=HERE.device)
+
+
+class Addresses:
+    """What tensors say of where they lie, which kernels are specialised for."""
+
+    def __init__(self):
+        self.known = {}
+
+    def of(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage._cdata not in self.known:
+            self.known[storage._cdata] = (1 + len(self.known)) << 40
+        return self.known[storage._cdata] + tensor.storage_offset() * tensor.element_size()
+
+
+def apply(module, change, recurse=True):
+    """nn.Module._apply, which does not do with fake tensors."""
+    for child in module.children() if recurse else ():
+        apply(child, change)
+    for name, parameter in module._parameters.items():
+        if parameter is not None:
+            module._parameters[name] = torch.nn.Parameter(change(parameter), parameter.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = change(buffer)
+    return module
+
+
+@contextlib.contextmanager
+def as_on_device():
+    """torch says that there is a device. Nobody puts it back: this process ends here."""
+    addresses = Addresses()
+    FakeTensor.data_ptr = lambda tensor: addresses.of(tensor)
+    torch.nn.Module._apply = apply
+    fake_tensor.init_gpu_context = lambda device: None
+    torch.cuda.is_available = lambda: True
+    torch.cuda.device_count = lambda: 1
+    torch.cuda.current_device = lambda: 0
+    torch.cuda.synchronize = lambda device=None: None
+    with Fake(allow_non_fake_inputs=True):
+        yield
+
+
+def warm():
+    """What a first fake tensor imports. It would look for a device, whose driver does not survive the copying."""
+    look = getattr(torch._C, "_ensureCUDADeviceGuardSet", None)
+    torch._C._ensureCUDADeviceGuardSet = lambda: None
+    try:
+        with Fake(allow_non_fake_inputs=True):
+            torch.nn.Linear(4, 4)(torch.rand(2, 4)).relu().softmax(-1).double().sum()
+    finally:
+        torch._C._ensureCUDADeviceGuardSet = look
+
+
+def certain(error):
+    """Whether it fails likewise beside a device."""
+    with contextlib.suppress(ImportError):
+        from triton.compiler.errors import CompilationError
+
+        if isinstance(error, CompilationError):
+            return True
+    return isinstance(error, ModuleNotFoundError)
+
+
+def rehearse(content, architecture):
+    """What is certain to fail, as "load WORDS" or "run WORDS", or ""."""
+    import module_artifact
+
+    stage = "load"
+    try:
+        if run_module.PLACE == "device" and (torch.version.cuda or torch.version.hip):
+            HERE.device = torch.device("cuda", 0)
+        module_artifact.ARENA = FakeArena()
+        with contextlib.ExitStack() as stack:
+            if run_module.PLACE == "device":
+                stack.enter_context(module_ahead.compiling_for(module_ahead.target_of(architecture)))
+            artifact = Artifact(content)
+            stack.enter_context(as_on_device())
+            stack.enter_context(torch.no_grad())
+            entry = artifact.entry("ModelNew")
+            stage = "run"
+            entry([0] * (len(artifact.tensors) + 1))
+    except module_ahead.Enough:
+        pass
+    except BaseException as error:
+        if certain(error):
+            return f"{stage} {run_module.words_of(error)}"
+    return ""
+
+
+def answer(address, size, found, length):
+    before = set(module_ahead.compiled())
+    content = json.loads(ctypes.string_at(address, size))
+    words = rehearse(content, sys.argv[3])
+    new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
+    words = words.encode("ascii", "replace").replace(b"\n", b" ")
+    SAID["answer"] = words + b"\n" + json.dumps(module_ahead.packed(new)).encode()
+    found[0] = ctypes.cast(SAID["answer"], ctypes.c_void_p).value
+    length[0] = len(SAID["answer"])
+
+
+ANSWER = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_uint64,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(ctypes.c_uint64),
+)
+
+
+def main():
+    _, candidate, _, *folders = sys.argv[1:]
+    words = [word.encode() for word in ("rehearsal", *folders)]
+    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+    function = ANSWER(answer)
+    return ctypes.CDLL(candidate).hone_rehearsal_main(len(words), arguments, function)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

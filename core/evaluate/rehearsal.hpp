@@ -1,0 +1,24 @@
+// A module's first run, in a jail without a device: what it compiles travels with it, and what cannot be imported or
+// compiled costs no device.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "evaluate/options.hpp"
+#include "evaluate/warm_interpreters.hpp"
+
+namespace hone {
+
+/// What a submission's process says of itself, which is believed of it alone.
+struct Rehearsed {
+  std::string raised_in;  ///< "load", "run"; empty where nothing is certain to fail
+  std::string words;      ///< what it raised there
+  std::string compiled;   ///< for its process beside a device; one line
+};
+
+/// [any thread] `architecture`: of the device that there will be, "sm_90a". An Error says nothing of the artifact.
+Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
+                           const std::string& architecture, const std::string& artifact);
+
+}  // namespace hone
