@@ -83,6 +83,7 @@ class LocalEvaluator : public Evaluator {
     if (options_.device_code) HONE_TRY(start_devices());
     HONE_ASSIGN(const std::string toolchain, builds_.self_test());
     if (!options_.device_code) HONE_TRY(start_devices());
+    if (options_.toolchains.count("python") != 0) interpreters_.begin();
     fingerprint_ = (options_.device_code ? devices_.front()->name() : hardware) + "; " + toolchain;
     for (int i = 0; i < options_.builders; ++i) threads_.emplace_back([this] { build_loop(); });
     for (auto& device : devices_)

@@ -86,6 +86,13 @@ Launcher& WarmInterpreters::ready(Warm& warm) {
   return warm.launcher != nullptr && warm.launcher->alive() ? *warm.launcher : cold_;
 }
 
+void WarmInterpreters::begin() {
+  MutexLock lock(mutex_);
+  if (!may_copy()) return;
+  begin(trusted_);
+  begin(submissions_);
+}
+
 Result<std::unique_ptr<Process>> WarmInterpreters::spawn(const SpawnRequest& request, Use use) {
   MutexLock lock(mutex_);
   if (!may_copy()) return cold_.spawn(request);

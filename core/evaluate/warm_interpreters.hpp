@@ -29,6 +29,9 @@ class WarmInterpreters {
   /// What is compiled for, "sm_90a", before the first use; else nothing is.
   void use_architecture(const std::string& architecture);
 
+  /// Begins the imports, for whoever comes first.
+  void begin();
+
   /// A process as `cold` would start it: at its interpreter's first instruction, or past its imports.
   Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request, Use use);
 

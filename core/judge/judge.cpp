@@ -217,6 +217,7 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   Installed entry{std::move(*task), std::move(*runner), {}};
   entry.trusted.runner = entry.runner.get();
   if (!is_reference) {
+    entry.trusted.last = std::make_shared<BaselineBlock>();
     auto reference = installed(request, "reference");
     if (!reference) return fault(reference.error());
     Judgement calibrated =

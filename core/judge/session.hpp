@@ -51,11 +51,19 @@ struct Floor {
 Floor floor_of(const std::vector<double>& rounds);
 
 /// A runner of the dataset's own code, kept between submissions.
+/// What rounds of a baseline that stands alone took, in seconds, and those that did nothing before them.
+struct BaselineBlock {
+  double at_s = 0;        ///< when the last of them was over
+  std::size_t calls = 0;  ///< of a round; 0: no block
+  std::vector<double> rounds, singles, floors, single_floors;
+};
+
 struct Trusted {
   Runner* runner = nullptr;
   double call_seconds = 0;   ///< baseline: of one call at the timed shape
   double exact_seconds = 0;  ///< baseline, on devices: of the reference's exact form of one call
   Floor floor;               ///< baseline
+  std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline, for the next submission of its task
 };
 
 /// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
@@ -117,8 +125,10 @@ class Session {
   Judgement check_timed(Posed posed);
   bool alone() const;
   Judgement one_round(bool of_baseline, std::size_t calls, double* seconds);
-  Judgement block(bool of_baseline, int rounds, std::vector<double>& whole,
+  Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole,
                   std::vector<double>& singles);
+  bool take_last_block();
+  Judgement baseline_after(std::vector<double>& after);
   Judgement run_alone();
   Result<bool> held_back();
   Judgement judge_times();

@@ -14,7 +14,7 @@ import types
 import torch
 
 from module_place import PLACE
-from module_values import arguments_of, count, flat, vary
+from module_values import arguments_of, count, flat, is_varied, vary
 from module_work import WATCH
 
 DTYPES = {
@@ -31,6 +31,7 @@ DTYPES = {
 }
 VIEWS_MAX = 4096  # kept: each costs microseconds to make, under the clock
 INPUTS, EXACT, REFERENCE = "inputs", "exact", "reference"
+LARGE_BYTES = 32 << 20  # of one call: torch may then hold much that others need
 
 
 class Refused(Exception):
@@ -63,6 +64,10 @@ class Arena:
             size = count(shape) * dtype.itemsize
             self.views[key] = self.bytes[at : at + size].view(dtype).view(shape)
         return self.views[key]
+
+
+def root_mean_square(tensor):
+    return float(tensor.float().square().mean().sqrt()) if tensor.numel() else 0.0
 
 
 def run_source(name, source, module_name):
@@ -112,6 +117,8 @@ class Artifact:
         self.given = None  # (args, kwargs) of the constructor
         self.model = self.double = self.base = self.wrapper = None
         self.trusted_double = False
+        self.varied = None  # of the inputs' tensors, in their order
+        self.is_large = self.bytes_of_call() > LARGE_BYTES
         PLACE.seed(0)
         if self.name == "reference.py":
             self.module = run_source(self.name, self.source, "reference")
@@ -122,6 +129,21 @@ class Artifact:
             self.settings = self.constructor_settings(getattr(trusted, self.meta["module"]))
             del sys.modules["reference"], trusted  # a submission's work is its own
             self.module = run_source(self.name, self.source, self.name.removesuffix(".py"))
+
+    def bytes_of_call(self):
+        def of(values):
+            return sum(
+                of(value["list"]) if "list" in value else count(value["shape"]) * DTYPES[value["dtype"]].itemsize
+                for value in values
+                if "list" in value or "tensor" in value
+            )
+
+        return of(self.meta["inputs"]) + of(self.meta["parameters"]) + of(self.meta["outputs"])
+
+    def give_back(self):
+        """To ask what torch holds takes longer than most calls."""
+        if self.is_large:
+            PLACE.give_back()
 
     def order_of_tensors(self):
         """The task's tensors as its arguments have them: inputs, parameters, outputs."""
@@ -164,7 +186,7 @@ class Artifact:
             factory = getattr(self.module, self.meta["module"])
             self.model = self.model or self.bind_model(factory, self.meta["module"])
             if name == INPUTS:
-                self.base = [(p, t.detach().clone()) for t, p in self.model[1].pairs]
+                self.base = [(p, t.detach().clone(), root_mean_square(t.detach())) for t, p in self.model[1].pairs]
                 return self.make_inputs
             if name == REFERENCE:
                 return lambda values: self.run_model(values, *self.model)
@@ -236,7 +258,7 @@ class Artifact:
                 pass
             finally:
                 torch.set_default_dtype(torch.float32)
-                PLACE.give_back()
+                self.give_back()
             # It mixes dtypes of its own, or draws numbers, and others in double: its own precision has to do.
             self.double = None
         self.store(places, self.in_own_precision(places, seed), exact=True)
@@ -279,20 +301,21 @@ class Artifact:
             given = self.module.get_inputs()
         for spec, value in zip(self.meta["inputs"], given, strict=True):
             fill(spec, value)
-        vary([value for _, value in made])
+        if self.varied is None:
+            self.varied = [is_varied(value) for _, value in made]
+        vary([value for (_, value), is_so in zip(made, self.varied, strict=True) if is_so])
         for place, value in made:
             place.copy_(value)
         made.clear()
         del given
-        PLACE.give_back()
-        for parameter, base in self.base:
+        self.give_back()
+        for parameter, base, size in self.base:
             to = self.tensor(places, parameter)
             if not base.is_floating_point():
                 to.copy_(base)
                 continue
             given = base.float() * (0.9 + 0.2 * torch.rand(base.shape, device=PLACE.device))
             if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
-                size = float(base.float().square().mean().sqrt()) if base.numel() else 0.0
                 given += 0.1 * (size or 0.5) * torch.randn(base.shape, device=PLACE.device)
             to.copy_(given)
 

@@ -29,13 +29,17 @@ def flat(result):
     return [] if result is None else [torch.as_tensor(result)]
 
 
-def vary(inputs):
+def is_varied(tensor):
+    """What holds whole numbers, a mask or a class, is to stay as it is. To look takes a wait for the device."""
+    return tensor.is_floating_point() and tensor.numel() > 0 and not torch.equal(tensor, tensor.round())
+
+
+def vary(floats):
     """Makes inputs of one and the same distribution less so: what depends on nothing but that is no constant any more.
 
-    Floats are scaled down, and those of one shape are mixed, each by a secret amount that is often none: values keep
-    their sign, and stay within the bounds that they had. What holds whole numbers, a mask or a class, stays as it is.
+    They are scaled down, and those of one shape are mixed, each by a secret amount that is often none: values keep
+    their sign, and stay within the bounds that they had.
     """
-    floats = [t for t in inputs if t.is_floating_point() and t.numel() and not torch.equal(t, t.round())]
     for at, tensor in enumerate(floats):
         for other in floats[:at]:
             if other.shape == tensor.shape and torch.rand(()) < 0.75:
