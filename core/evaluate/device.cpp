@@ -101,8 +101,6 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
     if (kind_of(answer) != "stage") return answer;
     const Value* stage = answer.find("stage");
     if (stage == nullptr || !stage->is_string()) continue;
-    // What is measured next is measured once these have their contexts.
-    if (stage->as_string() == "load") open_ahead();
     if (progress) progress(stage->as_string().c_str());
   }
 }
@@ -269,10 +267,6 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     running_ = &process;
   }
   Status sent = send(ask, *used ? nullptr : &made, &job.built->artifact);
-  if (opens_ahead(Kind::kModule) && module) {
-    refill(Kind::kModule);
-    refill(Kind::kTrustedModule);
-  }
   Result<Value> answer = sent ? receive(job.progress) : Result<Value>(sent.error());
   {
     MutexLock lock(mutex_);
@@ -292,7 +286,6 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
   put_away(job.client, std::move(runner), fresh, result);
-  if (!opens_ahead(Kind::kModule) || !module) refill(module ? Kind::kModule : Kind::kCandidate);
   return result;
 }
 

@@ -54,6 +54,8 @@ class Device {
 
   /// Starts the judge and a standby candidate.
   Status start();
+  /// Makes processes for the next submissions in the place of those that were taken.
+  void make_ready();
   /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
   /// task's own code failed.
   Result<DeviceResult> run(const DeviceJob& job);
@@ -80,6 +82,11 @@ class Device {
     bool told = false;  ///< to open its device
   };
   enum class Kind { kCandidate, kModule, kTrustedModule };
+  /// How many are made when fewer than `least` are left. Rationale: contexts that are made together take half of what
+  /// they take one by one, and nothing is measured meanwhile.
+  struct Ahead {
+    std::size_t least, made;
+  };
   /// A process that runs device code, for one client after the other's artifact.
   struct Kept {
     std::unique_ptr<Process> process;
@@ -106,6 +113,7 @@ class Device {
   Result<Runner> start_interpreter(WarmInterpreters::Use use);
   Result<Runner> start(Kind kind);
   Result<Runner> take(Kind kind);
+  Ahead ahead(Kind kind) const;
   void refill(Kind kind);
   bool opens_ahead(Kind kind) const;
   void open_ahead();

@@ -174,11 +174,16 @@ Result<Device::Runner> Device::take(Kind kind) {
   return start(kind);
 }
 
+Device::Ahead Device::ahead(Kind kind) const {
+  if (!opens_ahead(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
+  // A task that is not installed yet takes two: its reference and its baseline.
+  return kind == Kind::kTrustedModule ? Ahead{2, 2} : Ahead{1, 4};
+}
+
 void Device::refill(Kind kind) {
   std::list<Runner>& ready = standby_[kind];
-  // A task that is not installed yet takes two: its reference and its baseline.
-  const std::size_t wanted = kind == Kind::kTrustedModule ? 2 : 1;
-  while (ready.size() < wanted) {
+  const auto [least, made] = ahead(kind);
+  while (ready.size() < made) {
     auto fresh = start(kind);
     if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
     ready.push_back(std::move(*fresh));
@@ -187,6 +192,13 @@ void Device::refill(Kind kind) {
     if (options_.device_code && kind == Kind::kCandidate)
       wait_readable(ready.back().socket.get(), kOpenSeconds);
   }
+}
+
+void Device::make_ready() {
+  for (auto& [kind, ready] : standby_) {
+    if (ready.size() < ahead(kind).least) refill(kind);
+  }
+  open_ahead();
 }
 
 /// Whether processes of this kind take their time to open a device, and wait to be told.

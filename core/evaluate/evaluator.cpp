@@ -287,7 +287,9 @@ class LocalEvaluator : public Evaluator {
                                               [&](const auto& d) { return d.get() == &device; }) -
                                  devices_.begin());
     while (JobPtr job = next_to_judge(index)) {
-      if (!job->over) finish(job, judge(device, *job));
+      if (job->over) continue;
+      finish(job, judge(device, *job));
+      device.make_ready();
     }
   }
 

@@ -147,7 +147,6 @@ Judgement Session::run_alone() {
   const double least = floor_of(m.floors).least;
   const double first = median(m.a) - least, last = median(after) - least;
   m.drifted = std::fabs(first - last) > kDrift * std::min(first, last);
-  if (m.drifted && baseline_.last != nullptr) baseline_.last->calls = 0;
   if (!m.drifted) {
     m.a.insert(m.a.end(), after.begin(), after.end());
   } else if (last < first) {
