@@ -6,9 +6,9 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kAnswerMax = 80u << 20;
-constexpr std::int64_t kFileBytesMax = std::int64_t{64} << 20;
-constexpr double kSeconds = 25;  // rehearse_module.py gives up before
+constexpr std::size_t kAnswerMax = 24u << 20;
+constexpr std::int64_t kFileBytesMax = std::int64_t{16} << 20;
+constexpr double kSeconds = 15;  // rehearse_module.py gives up before
 constexpr double kSendSeconds = 10;
 constexpr std::size_t kWordsMax = 300;
 

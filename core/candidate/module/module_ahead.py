@@ -15,8 +15,8 @@ import types
 
 import torch
 
-SECONDS_MAX = 15  # then what is compiled has to do
-BYTES_MAX = 48 << 20
+SECONDS_MAX = 10  # then what is compiled has to do
+BYTES_MAX = 16 << 20
 CACHE = os.path.join(".triton", "cache")
 KERNEL = """
 import triton
