@@ -141,8 +141,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
     return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
   const bool module = is_module(*task, options_);
-  HONE_ASSIGN(Runner runner,
-              module ? take(Kind::kTrustedModule) : start_candidate());
+  HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid()).set("module", module);

@@ -25,6 +25,7 @@
 #include "evaluate/make_evaluator.hpp"
 #include "evaluate/second_look.hpp"
 #include "evaluate/sources.hpp"
+#include "evaluate/stage_times.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
 
@@ -38,9 +39,8 @@ struct Job {
   Submission submission;
   Evaluator::Progress progress;
   Evaluator::Done done;
-  double submitted_s = 0, deadline_s = 0;
-  double building_s = 0, built_s = 0, second_look_s = 0;
-  std::map<std::string, double> begun_s;  ///< "prepare", "load", "check", "measure": when the stage began
+  double deadline_s = 0;
+  StageTimes times;
   std::shared_ptr<const Built> built;
   Plan plan;
   std::atomic<bool> over{false};
@@ -109,9 +109,9 @@ class LocalEvaluator : public Evaluator {
           " cores, this device has " + std::to_string(options_.devices.front().cores.size()));
     }
     auto job = std::make_shared<Job>();
-    job->submitted_s = monotonic_s();
+    job->times.submitted_s = monotonic_s();
     const double limit = submission.deadline_s > 0 ? submission.deadline_s : 1e9;
-    job->deadline_s = job->submitted_s + limit;
+    job->deadline_s = job->times.submitted_s + limit;
     job->submission = std::move(submission);
     job->progress = std::move(progress);
     job->done = std::move(done);
@@ -179,7 +179,7 @@ class LocalEvaluator : public Evaluator {
     if (result) {
       result->fingerprint = fingerprint_;
       result->source_hash = sha256_hex(job->submission.source);
-      fill_times(*job, *result);
+      job->times.fill(*result);
     }
     counters_.count(result, job->submission.client);
     job->done(std::move(result));
@@ -193,27 +193,6 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
-  static void fill_times(const Job& job, Verdict& verdict) {
-    const double now = monotonic_s();
-    const auto ms = [](double from, double to) {
-      return from > 0 && to > from ? (to - from) * 1e3 : 0.0;
-    };
-    const auto begun_s = [&job](const char* stage) {
-      const auto found = job.begun_s.find(stage);
-      return found == job.begun_s.end() ? 0.0 : found->second;
-    };
-    verdict.stage_ms["queue"] =
-        ms(job.submitted_s, job.building_s) + ms(job.built_s, begun_s("prepare"));
-    verdict.stage_ms["build"] = ms(job.building_s, job.built_s);
-    double end_s = job.second_look_s > 0 ? job.second_look_s : now;
-    for (const char* stage : {"measure", "check", "load", "prepare"}) {
-      verdict.stage_ms[stage] = ms(begun_s(stage), end_s);
-      if (begun_s(stage) > 0) end_s = begun_s(stage);
-    }
-    if (job.second_look_s > 0) verdict.stage_ms["second_look"] = ms(job.second_look_s, now);
-    verdict.stage_ms["total"] = ms(job.submitted_s, now);
-  }
-
   JobPtr next_to_build() {
     MutexLock lock(mutex_);
     const std::size_t ahead = 2 * devices_.size();
@@ -225,7 +204,7 @@ class LocalEvaluator : public Evaluator {
   void build_loop() {
     while (JobPtr job = next_to_build()) {
       if (job->over) continue;
-      job->building_s = monotonic_s();
+      job->times.building_s = monotonic_s();
       job->progress(Stage::kBuilding);
       const Submission& s = job->submission;
       auto source = planned_submission(*s.task, s.language, s.source, options_);
@@ -235,7 +214,7 @@ class LocalEvaluator : public Evaluator {
       }
       job->plan = std::move(source->plan);
       const Result<std::shared_ptr<const Built>> built = build(source->build);
-      job->built_s = monotonic_s();
+      job->times.built_s = monotonic_s();
       if (!built) {
         finish(job, built.error().in("build"));
         continue;
@@ -301,7 +280,7 @@ class LocalEvaluator : public Evaluator {
     if (const std::string doubt =
             looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task));
         !doubt.empty()) {
-      job.second_look_s = monotonic_s();
+      job.times.second_look_s = monotonic_s();
       Result<Verdict> second = look(device, job, true);
       if (!second) return second.error().in("second look");
       first = settle(std::move(*first), std::move(*second));
@@ -321,9 +300,9 @@ class LocalEvaluator : public Evaluator {
     const std::uint64_t seed =
         second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      if (!second) job.begun_s = {{"prepare", monotonic_s()}};
+      if (!second) job.times.begun_s = {{"prepare", monotonic_s()}};
       const auto hear = [&job, second](const char* stage) {
-        if (!second) job.begun_s[stage] = monotonic_s();
+        if (!second) job.times.begun_s[stage] = monotonic_s();
         const bool measuring = std::string_view(stage) == "measure";
         if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
       };

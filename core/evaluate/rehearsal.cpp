@@ -61,8 +61,7 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
   spawn.limits.memory_bytes = options.build_memory_mb << 20;
   spawn.limits.file_bytes = kFileBytesMax;
   spawn.limits.cpu_seconds = kSeconds + kSendSeconds;
-  HONE_ASSIGN(const auto process,
-              interpreters.spawn(spawn, WarmInterpreters::Use::kSubmission));
+  HONE_ASSIGN(const auto process, interpreters.spawn(spawn, WarmInterpreters::Use::kSubmission));
   HONE_TRY(send_message(ends.first.get(), artifact, {}, kSendSeconds));
   auto answer = receive_message(ends.first.get(), kAnswerMax, kSeconds, process->pidfd());
   process->kill();

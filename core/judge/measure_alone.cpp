@@ -18,10 +18,10 @@ namespace hone {
 namespace {
 
 constexpr int kRoundsLeast = 3;
-constexpr int kWarmRounds = 2;   // not counted: what runs first sets things up
-constexpr double kDrift = 0.05;  // that blocks of the baseline's rounds may differ by
-constexpr double kSteady = 0.02;     // a spread of rounds that more of them would not make less
-constexpr double kLastSeconds = 2;   // that a block of the baseline's counts for the next submission
+constexpr int kWarmRounds = 2;      // not counted: what runs first sets things up
+constexpr double kDrift = 0.05;     // that blocks of the baseline's rounds may differ by
+constexpr double kSteady = 0.02;    // a spread of rounds that more of them would not make less
+constexpr double kLastSeconds = 2;  // that a block of the baseline's counts for the next submission
 
 /// By quartiles, over their median.
 bool steady(const std::vector<double>& rounds) {
@@ -119,8 +119,8 @@ Judgement Session::baseline_after(std::vector<double>& after) {
   Measured& m = measured_;
   const std::size_t singles = m.singles_a.size(), floors = m.floors.size(),
                     single_floors = m.single_floors.size();
-  if (Judgement judged = block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after,
-                               m.singles_a);
+  if (Judgement judged =
+          block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after, m.singles_a);
       !passed(judged))
     return judged;
   if (baseline_.last != nullptr) {
@@ -137,8 +137,7 @@ Judgement Session::baseline_after(std::vector<double>& after) {
 Judgement Session::run_alone() {
   Measured& m = measured_;
   if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
-  if (Judgement judged =
-          block(false, settings_.pairs_min, settings_.pairs_max, m.b, m.singles_b);
+  if (Judgement judged = block(false, settings_.pairs_min, settings_.pairs_max, m.b, m.singles_b);
       !passed(judged))
     return judged;
   if (Status ended = host_.end(); !ended) return fault(ended.error());

@@ -61,8 +61,8 @@ struct Verdict {
   std::string diagnostics;  ///< the compiler's words, as far as they are about the submission
   std::string signal;       ///< "SIGSEGV", …; empty without one
   std::optional<Mismatch> mismatch;
-  std::optional<Speedup> speedup;          ///< for a correct submission that was measured
-  std::optional<Work> work;                ///< of a correct module, as far as its process can tell
+  std::optional<Speedup> speedup;  ///< for a correct submission that was measured
+  std::optional<Work> work;        ///< of a correct module, as far as its process can tell
   /// "queue", "build", "prepare" (reference and baseline), "load", "check", "measure", "total"
   std::map<std::string, double> stage_ms;
   /// The class of cheating that a defence caught: "forbidden_call", …; empty when none did. What

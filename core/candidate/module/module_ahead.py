@@ -6,6 +6,7 @@ It reaches for what Triton keeps to itself; where a version has that otherwise, 
 
 import base64
 import contextlib
+import ctypes
 import importlib
 import os
 import re
@@ -17,6 +18,7 @@ import torch
 
 SECONDS_MAX = 10  # then what is compiled has to do
 BYTES_MAX = 16 << 20
+NOT_STARTED = 3  # CUDA_ERROR_NOT_INITIALIZED
 CACHE = os.path.join(".triton", "cache")
 KERNEL = """
 import triton
@@ -121,6 +123,13 @@ def warm_compiler(architecture, run_source):
     if architecture.startswith("sm_"):
         with contextlib.suppress(Exception):
             importlib.import_module("triton.backends.nvidia.driver").CudaUtils()  # a library; touches no device
+
+
+def driver_is_started():
+    """A driver's calls say so, before anything else is asked; it does not survive the copying."""
+    with contextlib.suppress(OSError, AttributeError):
+        return ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != NOT_STARTED
+    return False
 
 
 def compiled():

@@ -46,7 +46,6 @@ COMPILERS = (
 )
 
 STARTED = {"run_module.py": run_module.main, "rehearse_module.py": rehearse_module.main}
-NOT_STARTED = 3  # CUDA_ERROR_NOT_INITIALIZED
 SEED = {}  # of Triton's cache, in each copy
 IMAGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p))
 
@@ -98,13 +97,6 @@ def compile_once(architecture):
         os.chdir(here)
 
 
-def driver_is_started():
-    """A driver's calls say so, before anything else is asked; it does not survive the copying."""
-    with contextlib.suppress(OSError, AttributeError):
-        return ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != NOT_STARTED
-    return False
-
-
 def main():
     run_module.warm()
     for name in COMPILERS:
@@ -113,7 +105,7 @@ def main():
     if run_module.PLACE == "device":
         compile_once(sys.argv[3])
         rehearse_module.warm()
-    if driver_is_started():
+    if module_ahead.driver_is_started():
         sys.exit("what is imported starts the device's driver")  # so interpreters are started one by one
     gc.collect()
     gc.freeze()  # what collections leave alone stays shared

@@ -1,0 +1,47 @@
+"""Rehearses modules for the tests, each in a process of its own: rows as JSON come in, answers go out.
+
+`rehearse_rows.py ARCHITECTURE`
+"""
+
+import json
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+ARCHITECTURE = sys.argv[1]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "core/candidate/module"))
+sys.argv = ["rehearse_module.py", "device", "", ARCHITECTURE]
+os.chdir(tempfile.mkdtemp())  # each module's own, below
+import module_ahead  # noqa: E402
+import rehearse_module  # noqa: E402
+
+warnings.simplefilter("ignore")
+rehearse_module.warm()
+
+
+def rehearsed(row):
+    """What is certain to fail; what was compiled; and what was again where that lay there already."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(2, 1)
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        os.environ["TRITON_HOME"] = folder
+        module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
+        before = set(module_ahead.compiled())
+        words = rehearse_module.rehearse(row["content"], ARCHITECTURE)
+        new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
+        with os.fdopen(writing, "w") as file:
+            json.dump({"words": words, "compiled": module_ahead.packed(new)}, file)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        answer = json.load(file)
+    os.waitpid(pid, 0)
+    return answer
+
+
+json.dump([rehearsed(row) for row in json.load(sys.stdin)], sys.stdout)

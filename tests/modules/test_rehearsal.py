@@ -1,0 +1,143 @@
+"""A module's first run, without a device: what it compiles, what it says, and whom it must not refuse."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import run_goldens
+
+HERE = Path(__file__).parent
+SHARE = HERE.parents[1] / "core/candidate/module"
+STUB = """
+int cuDeviceGetCount(int* count) { return STARTED ? 0 : 3; }
+"""
+
+
+@pytest.fixture(scope="module")
+def rehearse(python):
+    """rehearse(rows, architecture) gives an answer for each."""
+
+    def ask(rows, architecture="sm_90a"):
+        ran = subprocess.run(
+            [python, "-B", HERE / "rehearse_rows.py", architecture],
+            input=json.dumps(rows),
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    return ask
+
+
+def row(source, kept=()):
+    linear = HERE / "linear"
+    support = {name: (linear / name).read_text() for name in ("module.json", "reference.py")}
+    return {"content": {"name": "submission.py", "source": source, "support": support}, "kept": dict(kept)}
+
+
+def submission(name):
+    return (HERE / "submissions" / f"{name}.py").read_text()
+
+
+def suffixes(answer):
+    return {Path(path).suffix for path in answer["compiled"]}
+
+
+def test_what_is_compiled_is_not_compiled_again(rehearse):
+    source = submission("triton_model")
+    (first,) = rehearse([row(source)])
+    assert first["words"] == ""
+    assert ".cubin" in suffixes(first)
+    (second,) = rehearse([row(source, first["compiled"])])
+    assert second == {"words": "", "compiled": {}}
+
+
+def test_another_vendors_device_is_compiled_for(rehearse):
+    (answer,) = rehearse([row(submission("wrapper"))], "gfx942")
+    assert answer["words"] == ""
+    assert ".hsaco" in suffixes(answer)
+
+
+def test_each_configuration_that_is_tried_is_compiled(rehearse):
+    tuned = "@triton.autotune([triton.Config({}, num_warps=n) for n in (1, 2, 4)], key=[])\n@triton.jit\n"
+    source = submission("triton_model").replace("@triton.jit\n", tuned)
+    (answer,) = rehearse([row(source)])
+    assert answer["words"] == ""
+    assert sum(path.endswith(".cubin") for path in answer["compiled"]) == 3
+
+
+RECOVERS = """import torch, triton, triton.language as tl
+try:
+    import a_module_that_is_not_there
+except ImportError:
+    pass
+
+@triton.jit
+def broken(x):
+    tl.store(x, tl.not_a_function(tl.load(x)))
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, *settings):
+        super().__init__()
+        torch.cuda.get_device_properties(0)
+
+    def forward(self, x):
+        try:
+            broken[(1,)](x)
+        except Exception:
+            return x
+"""
+
+
+def test_only_what_is_certain_to_fail_is_said(rehearse):
+    at_value = submission("model").replace("y > 0", "y > 0 if y.sum() > 0 else y < 0")
+    answers = rehearse(
+        [row(submission("missing_import")), row(submission("kernel_raises"))]
+        + [row(submission(name)) for name in ("raises", "other_shape", "no_parameters", "temporary_file")]
+        + [row(source) for source in (RECOVERS, at_value, "import sys\nsys.exit(0)\n", "while True:\n    break\n")]
+    )
+    words = [answer["words"] for answer in answers]
+    assert words[0] == "load ModuleNotFoundError: No module named 'a_module_that_is_not_there' (submission.py:3)"
+    assert words[1].startswith("run CompilationError: at 3:23: AttributeError(")
+    assert words[1].endswith("(submission.py:16)")
+    assert set(words[2:]) == {""}
+
+
+def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
+    from hone_modules.problems import read_kernelbench
+
+    problems = {problem.id: problem for problem in read_kernelbench(kernelbench_data)}
+    chosen = sorted(run_goldens.TWINS)
+    tasks = describe([(number, problems[f"level1/{number}"].source) for number in chosen])
+    rows = []
+    for number, answer in zip(chosen, tasks, strict=True):
+        support = {file["name"]: file["text"] for file in answer["task"]["backends"]["cuda"]["support"]}
+        source = run_goldens.golden_file(number).read_text()
+        rows.append({"content": {"name": "submission.py", "source": source, "support": support}})
+    answers = rehearse(rows)
+    assert [answer["words"] for answer in answers] == [""] * len(chosen)
+    assert all(".cubin" in suffixes(answer) for answer in answers)
+
+
+@pytest.mark.parametrize("started", [0, 1])
+def test_a_driver_that_is_started_is_seen(python, tmp_path, started):
+    """An interpreter in which it is must not be copied."""
+    (tmp_path / "stub.c").write_text(STUB)
+    library = tmp_path / "libcuda.so.1"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", f"-DSTARTED={started}", "-o", library, tmp_path / "stub.c"], check=True, timeout=60
+    )
+    code = (
+        f"import sys; sys.path.insert(0, {str(SHARE)!r}); import module_ahead; print(module_ahead.driver_is_started())"
+    )
+    ran = subprocess.run(
+        [python, "-B", "-c", code, "processor"],
+        env={"LD_LIBRARY_PATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.stdout.strip() == str(bool(started)), ran.stderr
