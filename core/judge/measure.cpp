@@ -144,33 +144,36 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
   return correct_so_far();
 }
 
+/// Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and more.
+Status Session::make_cold(const Layout& layout) {
+  if (task_.cache_warm) return {};
+  return workbench_.make_cold(baseline_.runner->arena(), submission_.arena(), layout.total);
+}
+
+/// A round that does nothing. Rationale: what a look costs depends on where it looks. The baseline's is the floor, for
+/// what a submission's process does is never subtracted.
+Judgement Session::nothing_round(const Side& side) {
+  const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
+  if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
+  if (&side.runner == baseline_.runner) measured_.floors.push_back(nothing.seconds);
+  return correct_so_far();
+}
+
 Judgement Session::round(const Side& side, const InputSet& set, const Layout& layout,
                          double* seconds) {
-  if (Judgement loaded = load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
-      !passed(loaded))
-    return loaded;
-  // Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and
-  // more.
-  if (!task_.cache_warm) {
-    const Status cold =
-        workbench_.make_cold(baseline_.runner->arena(), submission_.arena(), layout.total);
-    if (!cold) return fault(cold.error());
-  }
-  const bool is_baseline = &side.runner == baseline_.runner;
-  // Rationale: what a look costs depends on where it looks. The baseline's floor, for what a
-  // submission's process does is never subtracted.
-  if (workbench_.placement() == Placement::kDevice && (is_baseline || !side.runner.withholds())) {
-    const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
-    if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
-    if (is_baseline) measured_.floors.push_back(nothing.seconds);
-    // Its device belongs to the baseline now, as it does not before a submission's round.
-    if (side.runner.withholds()) {
-      if (Judgement again =
-              load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
-          !passed(again))
-        return again;
+  if (side.runner.withholds()) {
+    if (Judgement woken = wake(side, set, layout); !passed(woken)) return woken;
+  } else {
+    if (Judgement loaded =
+            load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
+        !passed(loaded))
+      return loaded;
+    if (const Status cold = make_cold(layout); !cold) return fault(cold.error());
+    if (workbench_.placement() == Placement::kDevice) {
+      if (Judgement nothing = nothing_round(side); !passed(nothing)) return nothing;
     }
   }
+  const bool is_baseline = &side.runner == baseline_.runner;
   const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
   const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
   if (is_baseline)

@@ -61,6 +61,24 @@ bool Session::take_last_block() {
   return true;
 }
 
+/// All that comes before a round of a side that gets its inputs under the clock. Rationale: a process that has slept is
+/// slower by a tenth of a millisecond and more, so both sides have just done nothing, and then the judge has had the
+/// device. A submission is shown no inputs for it.
+Judgement Session::wake(const Side& side, const InputSet& set, const Layout& layout) {
+  const auto load_side = [&] {
+    return load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
+  };
+  if (&side.runner == baseline_.runner) {
+    if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
+  } else {
+    side.runner.forget_inputs();
+  }
+  if (Judgement nothing = nothing_round(side); !passed(nothing)) return nothing;
+  if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
+  const Status cold = make_cold(layout);
+  return cold ? correct_so_far() : fault(cold.error());
+}
+
 Judgement Session::one_round(bool of_baseline, std::size_t calls, double* seconds) {
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "alone", fresh ? measured_.number : 0);

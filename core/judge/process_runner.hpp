@@ -64,6 +64,7 @@ class ProcessRunner : public Runner {
   bool observes() const override { return options_.observes; }
   std::string observed() const override;
   Status give_inputs(std::function<Status()> put) override;
+  void forget_inputs() override { put_inputs_ = nullptr; }
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

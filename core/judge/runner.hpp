@@ -92,6 +92,8 @@ class Runner {
   /// What puts the inputs in place: done at once, or, where inputs are withheld, within each timed round
   /// until the next call. What it refers to must last as long.
   virtual Status give_inputs(std::function<Status()> put) { return put(); }
+  /// Nothing is put in place within the next timed rounds, until inputs are given again.
+  virtual void forget_inputs() {}
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

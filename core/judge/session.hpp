@@ -140,6 +140,9 @@ class Session {
     std::uint64_t secret;
     double limit_s;
   };
+  Status make_cold(const Layout& layout);
+  Judgement nothing_round(const Side& side);
+  Judgement wake(const Side& side, const InputSet& set, const Layout& layout);
   Judgement round(const Side& side, const InputSet& set, const Layout& layout, double* seconds);
 
   const Task& task_;
