@@ -8,11 +8,11 @@ import base64
 import contextlib
 import ctypes
 import importlib
+import math
 import os
 import re
 import sys
 import time
-import types
 
 import torch
 
@@ -46,12 +46,35 @@ def target_of(architecture):
     return GPUTarget("hip", architecture, 64 if architecture.startswith("gfx9") else 32)
 
 
-class Driver:
+class Missed:
+    """What has been asked of the device that is not there. Whoever is told so may do otherwise beside one."""
+
+    asked = False
+
+
+class Properties(dict):
+    def __missing__(self, name):
+        Missed.asked = True
+        raise KeyError(name)
+
+
+class Absent:
+    def __getattr__(self, name):
+        Missed.asked = True
+        raise AttributeError(name)
+
+
+class Utils(Absent):
+    def get_device_properties(self, device):
+        return Properties()
+
+
+class Driver(Absent):
     """Of a device that is not there: it says what is compiled for, and starts nothing."""
 
     def __init__(self, target):
         self.target = target
-        self.utils = types.SimpleNamespace(get_device_properties=lambda device: {})
+        self.utils = Utils()
 
     def get_current_target(self):
         return self.target
@@ -98,9 +121,11 @@ def compiling_for(target):
         return made
 
     def compile_each(tuner, *args, config, **meta):
-        with contextlib.suppress(Exception):  # one that does not fit is no candidate
+        try:
             tuner.fn.run(*args, **{**meta, **config.all_kwargs()})
-        return [1.0, 1.0, 1.0]
+        except Exception:  # one that does not fit is not chosen
+            return [math.inf] * 3
+        return [1.0] * 3
 
     driver.set_active(Driver(target))
     JITFunction.run, Autotuner._bench = compile_alone, compile_each

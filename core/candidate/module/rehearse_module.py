@@ -15,6 +15,7 @@ import ctypes
 import json
 import os
 import sys
+import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 import run_module  # first: it sets what torch reads
@@ -36,6 +37,20 @@ SAID = {"answer": b""}
 
 class Fake(FakeTensorMode):
     avoid_device_init = True  # whatever the module is told: there is none
+
+    def __torch_dispatch__(self, *args, **kwargs):
+        with missing():
+            return super().__torch_dispatch__(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def missing():
+    """Remembers that something failed, perhaps for want of a device or of values."""
+    try:
+        yield
+    except Exception:
+        module_ahead.Missed.asked = True
+        raise
 
 
 class FakeArena:
@@ -71,9 +86,8 @@ def apply(module, change, recurse=True):
     return module
 
 
-@contextlib.contextmanager
-def as_on_device():
-    """torch says that there is a device. Nobody puts it back: this process ends here."""
+def say_there_is_a_device():
+    """torch does, from now on. Nobody puts it back: this process ends here."""
     addresses = Addresses()
     FakeTensor.data_ptr = lambda tensor: addresses.of(tensor)
     torch.nn.Module._apply = apply
@@ -82,8 +96,7 @@ def as_on_device():
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
     torch.cuda.synchronize = lambda device=None: None
-    with Fake(allow_non_fake_inputs=True):
-        yield
+    torch.cuda._lazy_init = missing()(torch.cuda._lazy_init)
 
 
 def warm():
@@ -97,14 +110,29 @@ def warm():
         torch._C._ensureCUDADeviceGuardSet = look
 
 
-def certain(error):
-    """Whether it fails likewise beside a device."""
+def is_of_the_source(error):
+    """Whether it says what is wrong with the submission's text: no device would change that."""
+    if isinstance(error, ModuleNotFoundError):  # not one that some library imports
+        frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+        return error.name is not None and frames[-1:] == ["submission.py"]
     with contextlib.suppress(ImportError):
         from triton.compiler.errors import CompilationError
 
-        if isinstance(error, CompilationError):
-            return True
-    return isinstance(error, ModuleNotFoundError)
+        return isinstance(error, CompilationError)
+    return False
+
+
+def certain(error):
+    """Whether it fails likewise beside a device. Not where something else failed before, which the submission has
+    caught: it might have gone well there, and this way not have been taken."""
+    if module_ahead.Missed.asked or not is_of_the_source(error):
+        return False
+    while (error := error.__context__) is not None:
+        frames = traceback.extract_tb(error.__traceback__)  # from who caught it on
+        caught = bool(frames) and frames[0].filename == "submission.py"
+        if isinstance(error, (OSError, MemoryError)) or (caught and not is_of_the_source(error)):
+            return False
+    return True
 
 
 def rehearse(content, architecture):
@@ -119,8 +147,9 @@ def rehearse(content, architecture):
         with contextlib.ExitStack() as stack:
             if run_module.PLACE == "device":
                 stack.enter_context(module_ahead.compiling_for(module_ahead.target_of(architecture)))
+            say_there_is_a_device()
             artifact = Artifact(content)
-            stack.enter_context(as_on_device())
+            stack.enter_context(Fake(allow_non_fake_inputs=True))
             stack.enter_context(torch.no_grad())
             entry = artifact.entry("ModelNew")
             stage = "run"
