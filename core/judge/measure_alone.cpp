@@ -132,22 +132,32 @@ Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<d
   return correct_so_far();
 }
 
-/// And keeps it for the next submission.
+/// And keeps it for the next submission, where it is as good as the one before.
 Judgement Session::baseline_after(std::vector<double>& after) {
   Measured& m = measured_;
   const std::size_t singles = m.singles_a.size(), floors = m.floors.size(),
                     single_floors = m.single_floors.size();
+  if (baseline_.last != nullptr) *baseline_.last = {};
   if (Judgement judged =
           block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after, m.singles_a);
       !passed(judged))
     return judged;
-  if (baseline_.last != nullptr) {
+  const double least = floor_of(m.floors).least;
+  const double first = median(m.a) - least, last = median(after) - least;
+  m.drifted = std::fabs(first - last) > kDrift * std::min(first, last);
+  // Rationale: what this submission may have made slow is not what the next one is compared with.
+  if (baseline_.last != nullptr && !m.drifted && !m.throttled) {
     *baseline_.last = {monotonic_s(),
                        m.calls,
                        after,
                        since(m.singles_a, singles),
                        since(m.floors, floors),
                        since(m.single_floors, single_floors)};
+  }
+  if (!m.drifted) {
+    m.a.insert(m.a.end(), after.begin(), after.end());
+  } else if (last < first) {
+    m.a = std::move(after);
   }
   return correct_so_far();
 }
@@ -161,14 +171,6 @@ Judgement Session::run_alone() {
   if (Status ended = host_.end(); !ended) return fault(ended.error());
   std::vector<double> after;
   if (Judgement judged = baseline_after(after); !passed(judged)) return judged;
-  const double least = floor_of(m.floors).least;
-  const double first = median(m.a) - least, last = median(after) - least;
-  m.drifted = std::fabs(first - last) > kDrift * std::min(first, last);
-  if (!m.drifted) {
-    m.a.insert(m.a.end(), after.begin(), after.end());
-  } else if (last < first) {
-    m.a = std::move(after);
-  }
   // Rounds are compared one by one; who has more of them gives those up.
   const std::size_t rounds = std::min(m.a.size(), m.b.size());
   m.a.resize(rounds);
