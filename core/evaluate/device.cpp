@@ -226,6 +226,7 @@ bool Device::uses_heap(const DeviceJob& job) const {
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
+  await_last();
   HONE_TRY(ensure_judge());
   const auto give_up = [&](const Error& error) {
     stop_judge();  // whatever state it is in, the next one starts afresh
@@ -298,8 +299,10 @@ void Device::put_away(const std::string& client, Kept runner, bool fresh, Device
   const bool ended =
       has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);
   runner.process->kill();
-  if (done || !ended || result.judgement.culprit != "submission") return;
-  if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
+  if (!done && ended && result.judgement.culprit == "submission") {
+    if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
+  }
+  if (options_.device_code) leaving_ = std::move(runner.process);
 }
 
 void Device::send_forget(std::int64_t id) {

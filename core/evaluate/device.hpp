@@ -118,6 +118,7 @@ class Device {
   bool opens_ahead(Kind kind) const;
   void open_ahead();
   void wait_until_open();
+  void await_last();
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
@@ -142,6 +143,7 @@ class Device {
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
   std::map<Kind, std::list<Runner>> standby_;  ///< that wait for work
+  std::unique_ptr<Process> leaving_;           ///< the last submission's, which has been ended
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

@@ -30,6 +30,13 @@ void wait_readable(int fd, double seconds) {
   static_cast<void>(poll(&polled, 1, static_cast<int>(seconds * 1e3)));
 }
 
+/// Whether what it has to say is that it could not open its device. The report stays there for the judge.
+bool has_failed(int socket) {
+  Loaded said{};
+  const ssize_t size = ::recv(socket, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
+  return size == static_cast<ssize_t>(sizeof said) && said.code != HONE_OK;
+}
+
 }  // namespace
 
 Status Device::ensure_judge() {
@@ -169,7 +176,9 @@ Result<Device::Runner> Device::take(Kind kind) {
   while (!ready.empty()) {
     Runner runner = std::move(ready.front());
     ready.pop_front();
-    if (!has_ended(*runner.process, 0)) return runner;
+    // Rationale: the last submission may have held all of the device's memory while this one opened it, and
+    // the next is not to blame for that.
+    if (!has_ended(*runner.process, 0) && !has_failed(runner.socket.get())) return runner;
   }
   return start(kind);
 }
@@ -194,7 +203,14 @@ void Device::refill(Kind kind) {
   }
 }
 
+/// What a process held of its device others have when it is gone.
+void Device::await_last() {
+  if (leaving_ != nullptr) static_cast<void>(leaving_->wait(kGoneSeconds));
+  leaving_.reset();
+}
+
 void Device::make_ready() {
+  await_last();
   for (auto& [kind, ready] : standby_) {
     if (ready.size() < ahead(kind).least) refill(kind);
   }

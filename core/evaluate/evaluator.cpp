@@ -320,9 +320,7 @@ class LocalEvaluator : public Evaluator {
       if (verdict) return with_policy(*job.submission.task, std::move(*verdict));
       log_warning("evaluate",
                   "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
-      const bool provoked =
-          is_module_on_device(job) ||
-          (result && result->judgement.culprit == "submission" && !killed_from_outside(*result));
+      const bool provoked = may_be_provoked(result, is_module_on_device(job));
       if (attempt + 1 < kAttempts || !provoked) continue;
       if (Status known = device.known_answer(job.submission.task); known)
         return result ? verdict_of_provocation(*result)

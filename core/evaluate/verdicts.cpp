@@ -143,6 +143,16 @@ bool killed_from_outside(const DeviceResult& result) {
   return result.exit && result.exit->signal == SIGKILL && !result.exit->out_of_memory;
 }
 
+bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
+  if (!module_on_device) {
+    return result && result->judgement.culprit == "submission" && !killed_from_outside(*result);
+  }
+  // Rationale: such a process opens its device before anything of the submission is there, and may do that
+  // while the last one's memory is not free yet.
+  return !result || result->judgement.ending != Ending::kFault ||
+         result->judgement.where != "loading";
+}
+
 Verdict verdict_of_provocation(const DeviceResult& result) {
   if (result.exit && result.exit->signal != 0)
     return verdict_of_death(result.judgement, *result.exit);

@@ -1,0 +1,35 @@
+// Whose doing a failure may be that looks like one of ours.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "evaluate/verdicts.hpp"
+
+namespace hone {
+namespace {
+
+Result<DeviceResult> failed(Ending ending, const char* culprit, const char* where) {
+  return DeviceResult{{ending, culprit, where, "", {}}, std::nullopt};
+}
+
+TEST(Blame, AModuleThatHasNotBegunIsNotToBlame) {
+  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, "submission", "loading"), true));
+  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, "submission", "a measurement"), true));
+}
+
+TEST(Blame, AModuleBesideADeviceMayHaveTakenWhatOthersNeed) {
+  EXPECT_TRUE(may_be_provoked(failed(Ending::kOutOfMemory, "reference", "loading"), true));
+  EXPECT_TRUE(may_be_provoked(unavailable("judge: gone"), true));
+}
+
+TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
+  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, "submission", "loading"), false));
+  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, "reference", "loading"), false));
+  EXPECT_FALSE(may_be_provoked(unavailable("judge: gone"), false));
+  auto killed = failed(Ending::kDied, "submission", "a measurement");
+  killed->exit.emplace().signal = SIGKILL;
+  EXPECT_FALSE(may_be_provoked(killed, false));
+}
+
+}  // namespace
+}  // namespace hone
