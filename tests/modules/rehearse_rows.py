@@ -13,7 +13,8 @@ from pathlib import Path
 ARCHITECTURE = sys.argv[1]
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "core/candidate/module"))
 sys.argv = ["rehearse_module.py", "device", "", ARCHITECTURE]
-os.chdir(tempfile.mkdtemp())  # each module's own, below
+ALL = tempfile.TemporaryDirectory()
+os.chdir(ALL.name)  # each module has a folder of its own, below
 import module_ahead  # noqa: E402
 import rehearse_module  # noqa: E402
 
@@ -27,7 +28,7 @@ def rehearsed(row):
     pid = os.fork()
     if pid == 0:
         os.dup2(2, 1)
-        folder = tempfile.mkdtemp()
+        folder = tempfile.mkdtemp(dir=ALL.name)
         os.chdir(folder)
         os.environ["TRITON_HOME"] = folder
         module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
