@@ -97,10 +97,10 @@ TEST_P(Candidate, LoadsALibraryFromAMemoryFileAfterTheSeal) {
 
 TEST_P(Builder, IsRefusedWhatCompilersDoNotNeed) {
   const std::map<std::string, std::string> expected = {
-      {"inet", "EPERM"},        {"inet6", "EPERM"},  {"unix", "EPERM"},  {"vsock", "EPERM"},
-      {"netlink", "EPERM"},     {"keyctl", "EPERM"}, {"bpf", "EPERM"},   {"perf", "EPERM"},
-      {"userfaultfd", "EPERM"}, {"mount", "EPERM"},  {"setns", "EPERM"}, {"unshare", "EPERM"},
-      {"io_uring", "ENOSYS"},   {"clone3", "ENOSYS"}};
+      {"inet", "EPERM"},        {"inet6", "EPERM"},   {"unix", "EPERM"},  {"vsock", "EPERM"},
+      {"netlink", "EPERM"},     {"keyctl", "EPERM"},  {"bpf", "EPERM"},   {"perf", "EPERM"},
+      {"userfaultfd", "EPERM"}, {"mount", "EPERM"},   {"setns", "EPERM"}, {"unshare", "EPERM"},
+      {"io_uring", "ENOSYS"},   {"clone3", "ENOSYS"}, {"setsid", "EPERM"}};
   for (const auto& [act, wanted] : expected) {
     EXPECT_EQ(outcome(builder("build:" + act)), wanted) << act;
   }

@@ -48,6 +48,16 @@ long fork_once() {
   return pid > 0 ? 0 : -1;
 }
 
+/// A child that leads a session of its own, as its parent does.
+long lead_a_session() {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(::setsid() < 0 ? errno : 0);
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) < 0) return -1;
+  errno = WEXITSTATUS(status);
+  return errno == 0 ? 0 : -1;
+}
+
 /// Children that leave the session and make more, for ever.
 long fork_bomb() {
   for (;;) {
@@ -299,6 +309,7 @@ std::map<std::string, Act> process_acts() {
   using S = const std::string&;
   return {
       {"fork", [](S) { return fork_once(); }},
+      {"setsid", [](S) { return lead_a_session(); }},
       {"fork-bomb", [](S) { return fork_bomb(); }},
       {"fork-chain", [](S) { return fork_chain(); }},
       {"daemon", [](S) { return leave_daemon(); }},
