@@ -43,7 +43,7 @@ class WarmInterpreters {
     int failures = 0;
   };
   bool may_copy() HONE_REQUIRES(mutex_);
-  void begin(Warm& warm);
+  void begin(Warm& warm) HONE_REQUIRES(mutex_);
   Launcher& ready(Warm& warm);
 
   Launcher& cold_;
