@@ -171,6 +171,7 @@ Status BuildPool::use_architecture(const std::string& architecture) {
                                architecture + ", expected one; choose devices of one kind");
   }
   architecture_ = architecture;
+  if (interpreters_ != nullptr) interpreters_->use_architecture(architecture);
   return {};
 }
 

@@ -68,7 +68,6 @@ Status Device::equip() {
   if (options_.device_code) {
     const Value* architecture = facts_.find("architecture");
     HONE_TRY(builds_.use_architecture(architecture->as_string()));
-    interpreters_.use_architecture(architecture->as_string());
     BuildRequest build;
     build.language = options_.backend;
     build.name = "harness.cu";
@@ -186,7 +185,7 @@ Result<Device::Runner> Device::take(Kind kind) {
 Device::Ahead Device::ahead(Kind kind) const {
   if (!opens_ahead(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
   // A task that is not installed yet takes two: its reference and its baseline.
-  return kind == Kind::kTrustedModule ? Ahead{2, 2} : Ahead{1, 4};
+  return kind == Kind::kTrustedModule ? Ahead{2, kTrustedModulesAhead} : Ahead{1, kModulesAhead};
 }
 
 void Device::refill(Kind kind) {

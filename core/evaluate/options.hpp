@@ -26,6 +26,10 @@ struct DeviceSpec {
   std::vector<int> cores;
 };
 
+/// Beside a device with memory of its own: interpreters that wait with the device open, for submissions, and for the
+/// reference and the baseline of a task.
+inline constexpr int kModulesAhead = 4, kTrustedModulesAhead = 2;
+
 struct EvaluatorOptions {
   std::string backend = "cpu";
   /// Submissions are code of a device with memory of its own: plans say how it is started, and

@@ -79,12 +79,13 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 
 std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
   if (built.raised_in.empty()) return std::nullopt;
-  Judgement judgement{
-      Ending::kException, "submission", "a check of the only shape", built.raised, {}};
-  if (built.raised_in == "run") return *verdict_of_judgement({judgement, std::nullopt});
-  judgement.ending = Ending::kRefused;
-  judgement.where = "loading";
-  return *verdict_of_judgement({judgement, std::nullopt});
+  const bool loaded = built.raised_in == "run";
+  return *verdict_of_judgement({{loaded ? Ending::kException : Ending::kRefused,
+                                 "submission",
+                                 loaded ? "a check of the only shape" : "loading",
+                                 built.raised,
+                                 {}},
+                                std::nullopt});
 }
 
 Result<Verdict> verdict_of_judgement(const DeviceResult& result) {

@@ -95,10 +95,8 @@ void WarmInterpreters::begin() {
 }
 
 Result<std::unique_ptr<Process>> WarmInterpreters::spawn(const SpawnRequest& request, Use use) {
+  begin();
   MutexLock lock(mutex_);
-  if (!may_copy()) return cold_.spawn(request);
-  begin(trusted_);
-  begin(submissions_);
   return ready(use == Use::kTrusted ? trusted_ : submissions_).spawn(request);
 }
 

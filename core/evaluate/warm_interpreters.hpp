@@ -44,6 +44,7 @@ class WarmInterpreters {
   };
   bool may_copy() HONE_REQUIRES(mutex_);
   void begin(Warm& warm) HONE_REQUIRES(mutex_);
+  /// `cold` where it is not, or nothing may be copied.
   Launcher& ready(Warm& warm);
 
   Launcher& cold_;

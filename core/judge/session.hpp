@@ -50,7 +50,6 @@ struct Floor {
 };
 Floor floor_of(const std::vector<double>& rounds);
 
-/// A runner of the dataset's own code, kept between submissions.
 /// What rounds of a baseline that stands alone took, in seconds, and those that did nothing before them.
 struct BaselineBlock {
   double at_s = 0;        ///< when the last of them was over
@@ -58,6 +57,7 @@ struct BaselineBlock {
   std::vector<double> rounds, singles, floors, single_floors;
 };
 
+/// A runner of the dataset's own code, kept between submissions.
 struct Trusted {
   Runner* runner = nullptr;
   double call_seconds = 0;   ///< baseline: of one call at the timed shape
