@@ -55,6 +55,31 @@ def describe(python):
 
 
 @pytest.fixture(scope="session")
+def rehearse(python):
+    """rehearse([{"content": an artifact, …}, …]) gives for each what is certain to fail and what was compiled."""
+
+    def ask(rows, architecture="sm_90a"):
+        ran = subprocess.run(
+            [python, "-B", ROOT / "tests/modules/rehearse_rows.py", architecture],
+            input=json.dumps(rows),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    return ask
+
+
+def linear_row(source, kept=()):
+    """A submission for the layer of tests/modules/linear, and what was compiled for it before."""
+    linear = ROOT / "tests/modules/linear"
+    support = {name: (linear / name).read_text() for name in ("module.json", "reference.py")}
+    return {"content": {"name": "submission.py", "source": source, "support": support}, "kept": dict(kept)}
+
+
+@pytest.fixture(scope="session")
 def hone_binary():
     """Where hone is."""
     binary = BUILD / "hone"

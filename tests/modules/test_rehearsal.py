@@ -1,41 +1,18 @@
 """A module's first run, without a device: what it compiles, what it says, and whom it must not refuse."""
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 import run_goldens
 
+from conftest import linear_row
+
 HERE = Path(__file__).parent
 SHARE = HERE.parents[1] / "core/candidate/module"
 STUB = """
 int cuDeviceGetCount(int* count) { return STARTED ? 0 : 3; }
 """
-
-
-@pytest.fixture(scope="module")
-def rehearse(python):
-    """rehearse(rows, architecture) gives an answer for each."""
-
-    def ask(rows, architecture="sm_90a"):
-        ran = subprocess.run(
-            [python, "-B", HERE / "rehearse_rows.py", architecture],
-            input=json.dumps(rows),
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert ran.returncode == 0, ran.stderr
-        return json.loads(ran.stdout)
-
-    return ask
-
-
-def row(source, kept=()):
-    linear = HERE / "linear"
-    support = {name: (linear / name).read_text() for name in ("module.json", "reference.py")}
-    return {"content": {"name": "submission.py", "source": source, "support": support}, "kept": dict(kept)}
 
 
 def submission(name):
@@ -48,15 +25,15 @@ def suffixes(answer):
 
 def test_what_is_compiled_is_not_compiled_again(rehearse):
     source = submission("triton_model")
-    (first,) = rehearse([row(source)])
+    (first,) = rehearse([linear_row(source)])
     assert first["words"] == ""
     assert ".cubin" in suffixes(first)
-    (second,) = rehearse([row(source, first["compiled"])])
+    (second,) = rehearse([linear_row(source, first["compiled"])])
     assert second == {"words": "", "compiled": {}}
 
 
 def test_another_vendors_device_is_compiled_for(rehearse):
-    (answer,) = rehearse([row(submission("wrapper"))], "gfx942")
+    (answer,) = rehearse([linear_row(submission("wrapper"))], "gfx942")
     assert answer["words"] == ""
     assert ".hsaco" in suffixes(answer)
 
@@ -64,7 +41,7 @@ def test_another_vendors_device_is_compiled_for(rehearse):
 def test_each_configuration_that_is_tried_is_compiled(rehearse):
     tuned = "@triton.autotune([triton.Config({}, num_warps=n) for n in (1, 2, 4)], key=[])\n@triton.jit\n"
     source = submission("triton_model").replace("@triton.jit\n", tuned)
-    (answer,) = rehearse([row(source)])
+    (answer,) = rehearse([linear_row(source)])
     assert answer["words"] == ""
     assert sum(path.endswith(".cubin") for path in answer["compiled"]) == 3
 
@@ -95,9 +72,12 @@ class ModelNew(torch.nn.Module):
 def test_only_what_is_certain_to_fail_is_said(rehearse):
     at_value = submission("model").replace("y > 0", "y > 0 if y.sum() > 0 else y < 0")
     answers = rehearse(
-        [row(submission("missing_import")), row(submission("kernel_raises"))]
-        + [row(submission(name)) for name in ("raises", "other_shape", "no_parameters", "temporary_file")]
-        + [row(source) for source in (RECOVERS, at_value, "import sys\nsys.exit(0)\n", "while True:\n    break\n")]
+        [linear_row(submission("missing_import")), linear_row(submission("kernel_raises"))]
+        + [linear_row(submission(name)) for name in ("raises", "other_shape", "no_parameters", "temporary_file")]
+        + [
+            linear_row(source)
+            for source in (RECOVERS, at_value, "import sys\nsys.exit(0)\n", "while True:\n    break\n")
+        ]
     )
     words = [answer["words"] for answer in answers]
     assert words[0] == "load ModuleNotFoundError: No module named 'a_module_that_is_not_there' (submission.py:3)"

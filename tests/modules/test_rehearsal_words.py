@@ -1,26 +1,9 @@
 """A module's first run without a device: what it calls certain, and what it leaves to the device."""
 
-import json
-import subprocess
-from pathlib import Path
-
 import pytest
 
-HERE = Path(__file__).parent
-SHARE = HERE.parents[1] / "core/candidate/module"
-REHEARSE = """
-import json, os, sys
-sys.path.insert(0, sys.argv[2])
-import rehearse_module
-rehearse_module.warm()
-for content in json.load(sys.stdin):
-    sys.stdout.flush()
-    pid = os.fork()  # nobody puts back what a rehearsal changes
-    if pid == 0:
-        print(json.dumps(rehearse_module.rehearse(content, "sm_90a")), flush=True)
-        os._exit(0)
-    os.waitpid(pid, 0)
-"""
+from conftest import linear_row
+
 LAYER = """
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
@@ -100,21 +83,9 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module")
-def answers(python, tmp_path_factory):
-    support = {name: (HERE / "linear" / name).read_text() for name in ("module.json", "reference.py")}
-    given = [{"name": "submission.py", "source": source, "support": support} for source, _ in SOURCES.values()]
-    ran = subprocess.run(
-        [python, "-I", "-B", "-c", REHEARSE, "device", str(SHARE)],
-        input=json.dumps(given),
-        cwd=tmp_path_factory.mktemp("rehearsal"),
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    said = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert len(said) == len(SOURCES), ran.stderr
-    return dict(zip(SOURCES, said, strict=True))
+def answers(rehearse):
+    said = rehearse([linear_row(source) for source, _ in SOURCES.values()])
+    return {name: answer["words"] for name, answer in zip(SOURCES, said, strict=True)}
 
 
 @pytest.mark.parametrize("name", SOURCES)
