@@ -186,7 +186,10 @@ Status reload(Candidate& self) {
 [[noreturn]] void serve(Candidate& self) {
   for (std::uint32_t last = 0;;) {
     std::uint32_t round = self.orders->go.load(std::memory_order_acquire);
-    for (int spin = 0; round == last && spin < kSpins; ++spin) {
+    const auto& awake = self.orders->awake;
+    for (int spin = 0;
+         round == last && (spin < kSpins || awake.load(std::memory_order_relaxed) != 0);
+         spin = std::min(spin + 1, kSpins)) {
       __builtin_ia32_pause();
       round = self.orders->go.load(std::memory_order_acquire);
     }

@@ -270,12 +270,16 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   const auto reference = installed(request, "reference");
   const auto baseline = installed(request, "baseline");
   HONE_ASSERT(reference && baseline);
-  const SessionHost host{.progress =
-                             [this](const char* stage) {
-                               say(Value::map({{"kind", "stage"}, {"stage", stage}}));
-                             },
-                         .quiet = [this] { return ask_host("quiet", "quiet"); },
-                         .end = [this] { return ask_host("end", "ended"); }};
+  SessionHost host;
+  host.progress = [this](const char* stage) {
+    say(Value::map({{"kind", "stage"}, {"stage", stage}}));
+  };
+  host.quiet = [this] {
+    say(Value::map({{"kind", "quiet"}}));
+    return hear_host("quiet");
+  };
+  host.end = [this] { say(Value::map({{"kind", "end"}})); };
+  host.ended = [this] { return hear_host("ended"); };
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
                   host);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
@@ -285,10 +289,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   return session.judge();
 }
 
-/// "end": that the submission is ended, which it is when its device has been given back, too; "quiet": that no context
-/// is being made.
-Status Judge::ask_host(const char* kind, std::string_view expected) const {
-  say(Value::map({{"kind", kind}}));
+Status Judge::hear_host(std::string_view expected) const {
   HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kHostSeconds));
   HONE_ASSIGN(const Value answer, from_msgpack(message.bytes));
   if (text_of(answer, "verb") == expected) return {};

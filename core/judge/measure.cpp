@@ -193,7 +193,9 @@ Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t cal
                secret,
                std::move(layout),
                std::move(set),
-               end};
+               end,
+               {},
+               secret};
 }
 
 Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_first, double* a,
@@ -246,9 +248,14 @@ Judgement Session::check_timed(Posed timed) {
     return late;
   }
   if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
+  if (leaves_for_later(timed)) return correct_so_far();
+  return check_timed_answers(std::move(timed), **outputs);
+}
+
+Judgement Session::check_timed_answers(Posed timed, const Arena& outputs) {
   std::vector<Posed> posed;
   posed.push_back(std::move(timed));
-  Judgement answers = check_answers(posed, **outputs);
+  Judgement answers = check_answers(posed, outputs);
   if (!passed(answers)) answers.verdict.stage = "measure";
   if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
   return answers;
@@ -361,11 +368,13 @@ Judgement Session::judge_times() {
   bool single_disagrees = false;
   if (!m.singles_b.empty()) {
     // Rationale: what a change of contexts takes differs by more than one call of a module often does. The
-    // least of a few rounds is free of that, and nobody can make it less than the call takes.
-    const Floor single_floor = alone() ? floor_of(m.single_floors) : floor;
+    // least of a few rounds is free of that, and nobody can make it less than the call takes. Where that is less
+    // than what the baseline's own rounds differ by, it is no longer told apart.
+    const Floor nothing = alone() ? floor_of(m.single_floors) : floor;
+    const double told_apart = std::max(nothing.spread, floor_of(m.singles_a).spread);
     const auto typical = [&](const std::vector<double>& rounds) {
       return alone() ? per_call(*std::min_element(rounds.begin(), rounds.end()),
-                                {single_floor.least, single_floor.least, 0}, 1)
+                                {nothing.least, nothing.least, told_apart}, 1)
                      : median(per_call(rounds, floor, 1));
     };
     const double single = typical(m.singles_a) / typical(m.singles_b);

@@ -340,6 +340,11 @@ Status ProcessRunner::give_inputs(std::function<Status()> put) {
   return {};
 }
 
+/// Not where the judge needs the same core.
+void ProcessRunner::stay_awake(bool awake) {
+  orders_->awake.store(awake && options_.spin ? 1 : 0, std::memory_order_relaxed);
+}
+
 Result<bool> ProcessRunner::settled_in(const Arena& arena) {
   return witness_ != nullptr ? witness_->agrees(arena) : true;
 }
