@@ -184,9 +184,10 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
 }
 
 /// The calls of a timed round, with inputs of that secret; what hides them in an arena is its side's.
-Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t calls) {
+Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t calls,
+                                           std::uint64_t at) {
   HONE_ASSIGN(InputSet set, InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner,
-                                           workbench_, settings_.defences));
+                                           workbench_, settings_.defences, {at, 0}));
   HONE_ASSIGN(Layout layout, lay_out(task_, task_.timed, calls, workbench_.placement(), false));
   const std::uint64_t end = layout.total;
   return Posed{{task_.timed, false, 0, Placement::kCanaries},
@@ -223,42 +224,6 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   if (!passed(second)) return second;
   posed->secret = submission.secret;
   return check_timed(std::move(*posed));
-}
-
-/// What the clock stopped at, for inspection; null where outputs were written after it. Rationale: the host
-/// code of a module runs on, and could change outputs between a look and the comparison, and back.
-Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
-  const Arena* outputs = &submission_.arena();
-  if (!settings_.defences.holds(Defence::kWitness)) return outputs;
-  if (submission_.withholds()) {
-    HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
-    outputs = copy_.get();
-  }
-  HONE_ASSIGN(const bool settled, submission_.settled_in(*outputs));
-  return settled ? outputs : nullptr;
-}
-
-/// Whether the submission's round that was just timed is what it was timed for.
-Judgement Session::check_timed(Posed timed) {
-  const auto outputs = outputs_of_round(timed.layout);
-  if (!outputs) return fault(outputs.error());
-  if (*outputs == nullptr) {
-    Judgement late = cheated("outputs were written after the clock had stopped");
-    late.verdict.caught = caught::kLateOutputs;
-    return late;
-  }
-  if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
-  if (leaves_for_later(timed)) return correct_so_far();
-  return check_timed_answers(std::move(timed), **outputs);
-}
-
-Judgement Session::check_timed_answers(Posed timed, const Arena& outputs) {
-  std::vector<Posed> posed;
-  posed.push_back(std::move(timed));
-  Judgement answers = check_answers(posed, outputs);
-  if (!passed(answers)) answers.verdict.stage = "measure";
-  if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
-  return answers;
 }
 
 /// Rationale: what rounds of so few calls could gain by doing all in the first is less than what rounds

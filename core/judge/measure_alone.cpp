@@ -5,7 +5,7 @@
 // the baseline is timed before the submission is loaded and when nothing of it is left, and where the
 // two do not agree, the faster one counts. What comes after one submission comes before the next of its
 // task, where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
-// takes longer than they do: a copy of them is all that is kept, for their inputs are made again of the same secret.
+// takes a while, too. A copy of them is kept, and their inputs where there is room, or the secret they are made of.
 #include <algorithm>
 #include <cmath>
 
@@ -97,26 +97,43 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
   return cold ? correct_so_far() : fault(cold.error());
 }
 
+/// Where in the reference's arena the next round's inputs go: behind those that are kept for later, while there is room.
+std::uint64_t Session::place_for(std::size_t calls) {
+  if (later_.empty() || !later_.back().has_inputs) return 0;
+  const std::uint64_t end = later_.back().posed.set.exact_layout().total;
+  const auto next = lay_out(task_, task_.timed, calls, Placement::kCanaries, true, end);
+  if (next && next->total <= reference_.runner->arena().bytes()) return end;
+  for (Later& round : later_) round.has_inputs = false;
+  return 0;
+}
+
 /// Whether the answers of this round are kept, and not looked at now. Not where there is no memory for them.
-bool Session::leaves_for_later(const Posed& timed) {
+bool Session::leaves_for_later(Posed& timed) {
   const std::uint64_t bytes = timed.layout.total;
   if (!alone() || copy_ == nullptr || later_bytes_ + bytes > kLaterBytesMax) return false;
   std::unique_ptr<Arena> outputs;
   if (!workbench_.snapshot(*copy_, bytes, outputs)) return false;
   later_bytes_ += bytes;
-  later_.push_back({timed.made_of, timed.secret, timed.set.calls(), std::move(outputs)});
+  later_.push_back({std::move(timed), true, std::move(outputs)});
   return true;
 }
 
 Judgement Session::check_later() {
+  // What has its inputs comes first: the others' are made in the same place.
+  std::stable_partition(later_.begin(), later_.end(), [](const Later& l) { return l.has_inputs; });
   for (Later& round : later_) {
-    auto posed = pose_timed(round.made_of, round.calls);
-    if (!posed) return fault(posed.error());
-    posed->secret = round.secret;
+    if (!round.has_inputs) {
+      const std::uint64_t secret = round.posed.secret;
+      auto posed = pose_timed(round.posed.made_of, round.posed.set.calls());
+      if (!posed) return fault(posed.error());
+      round.posed = std::move(*posed);
+      round.posed.secret = secret;
+    }
     const std::unique_ptr<Arena> outputs = std::move(round.outputs);
-    if (Judgement judged = check_timed_answers(std::move(*posed), *outputs); !passed(judged))
+    if (Judgement judged = check_timed_answers(std::move(round.posed), *outputs); !passed(judged))
       return judged;
   }
+  later_.clear();
   return correct_so_far();
 }
 
@@ -127,7 +144,7 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, std::optional<
   const std::uint64_t secret = derive_seed(seed_, "alone", fresh ? measured_.number : 0);
   ++measured_.number;
   if (!kept || kept->set.calls() != calls) {
-    auto posed = pose_timed(secret, calls);
+    auto posed = pose_timed(secret, calls, of_baseline ? 0 : place_for(calls));
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }

@@ -122,12 +122,13 @@ class Session {
   void choose_calls();
   Judgement run_pairs();
   bool with_singles() const;
-  Result<Posed> pose_timed(std::uint64_t secret, std::size_t calls);
+  Result<Posed> pose_timed(std::uint64_t secret, std::size_t calls, std::uint64_t at = 0);
   Result<const Arena*> outputs_of_round(const Layout& layout);
   Judgement check_timed(Posed posed);
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
-  bool leaves_for_later(const Posed& posed);
+  std::uint64_t place_for(std::size_t calls);
+  bool leaves_for_later(Posed& posed);
   Judgement check_later();
   Judgement one_round(bool of_baseline, std::size_t calls, std::optional<Posed>& kept,
                       double* seconds);
@@ -161,8 +162,8 @@ class Session {
   std::unique_ptr<Arena> copy_;  ///< of a module's outputs
   /// A round of a module's whose answers are checked once it is gone.
   struct Later {
-    std::uint64_t made_of, secret;
-    std::size_t calls;
+    Posed posed;
+    bool has_inputs;  ///< still, in the reference's arena; else they are made again
     std::unique_ptr<Arena> outputs;
   };
   std::vector<Later> later_;

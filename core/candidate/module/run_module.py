@@ -30,8 +30,8 @@ def set_environment():
         os.environ["USER"] = "hone"
         # Of torch's thousands of kernels those that a module uses; all of them take two seconds.
         os.environ["CUDA_MODULE_LOADING"] = "LAZY"
-        # Hardware queues that streams share: with eight, the default, a context takes 140 ms to make and 65 to end; with
-        # two 85 and 40 (H200, four at a time). Two streams run beside each other still.
+        # Hardware queues that streams share: with eight, the default, a context takes 140 ms to make and 65 to end,
+        # with two 85 and 40 (H200, four at a time). Two streams run beside each other still.
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "2"
     if PLACE != "device":
         os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
