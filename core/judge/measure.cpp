@@ -65,6 +65,18 @@ Floor floor_of(const std::vector<double>& rounds) {
           2 * (sorted[sorted.size() - 1 - quarter] - sorted[quarter])};
 }
 
+/// Rationale: what a change of contexts takes differs by more than one call of a module often does. The least of a few
+/// rounds is free of that, and nobody can make it less than the call takes.
+double ratio_of_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
+                        const std::vector<double>& nothing) {
+  const Floor floor = floor_of(nothing);
+  const Floor least{floor.least, floor.least, std::max(floor.spread, floor_of(baseline).spread)};
+  const auto call = [&](const std::vector<double>& rounds) {
+    return per_call(*std::min_element(rounds.begin(), rounds.end()), least, 1);
+  };
+  return call(baseline) / call(submission);
+}
+
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds) {
   const auto bytes = call_bytes(task, true);
   const double fit =
@@ -332,17 +344,9 @@ Judgement Session::judge_times() {
   speedup.calls = static_cast<int>(m.calls);
   bool single_disagrees = false;
   if (!m.singles_b.empty()) {
-    // Rationale: what a change of contexts takes differs by more than one call of a module often does. The
-    // least of a few rounds is free of that, and nobody can make it less than the call takes. Where that is less
-    // than what the baseline's own rounds differ by, it is no longer told apart.
-    const Floor nothing = alone() ? floor_of(m.single_floors) : floor;
-    const double told_apart = std::max(nothing.spread, floor_of(m.singles_a).spread);
-    const auto typical = [&](const std::vector<double>& rounds) {
-      return alone() ? per_call(*std::min_element(rounds.begin(), rounds.end()),
-                                {nothing.least, nothing.least, told_apart}, 1)
-                     : median(per_call(rounds, floor, 1));
-    };
-    const double single = typical(m.singles_a) / typical(m.singles_b);
+    const double single =
+        alone() ? ratio_of_singles(m.singles_a, m.singles_b, m.single_floors)
+                : median(per_call(m.singles_a, floor, 1)) / median(per_call(m.singles_b, floor, 1));
     single_disagrees = single < kSinglesDisagree * interval.low;
     if (single_disagrees) {
       speedup.flags.push_back("single_rounds_disagree");

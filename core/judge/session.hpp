@@ -49,6 +49,10 @@ struct Floor {
       0;  ///< twice what the middle half of them differ by: rounds are told apart no better
 };
 Floor floor_of(const std::vector<double>& rounds);
+/// How often faster than the baseline one call of a module is, by rounds of one call on both sides and rounds that did
+/// nothing. What is shorter than the baseline's rounds differ by counts as that.
+double ratio_of_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
+                        const std::vector<double>& nothing);
 
 /// What rounds of a baseline that stands alone took, in seconds, and those that did nothing before them.
 struct BaselineBlock {
