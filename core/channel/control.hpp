@@ -64,7 +64,7 @@ struct Loaded {
   std::uint32_t version;
   Report report;
   std::int32_t code;  ///< hone_code
-  char message[256];
+  char message[256];  ///< also of what is loaded well
 };
 
 enum class Order : std::uint32_t {

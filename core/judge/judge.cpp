@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
-constexpr double kLoadSeconds = 20;
+constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 constexpr double kHostSeconds = 90;  // for the host to end a process, or to open three
 constexpr std::uint64_t kRoundsKept = 8, kRoundsKeptBytesMax = 1u << 30;
 
@@ -109,7 +109,7 @@ void Judge::answer(StreamMessage message) {
   } else if (verb == "install") {
     const Judgement done = install(*request, std::move(message.fds));
     if (!passed(done)) return say_judged(done);
-    say(Value::map({{"kind", "installed"}}));
+    say(Value::map({{"kind", "installed"}, {"note", done.message}}));
   } else if (verb == "judge") {
     say_judged(judge(*request, std::move(message.fds)));
     if (spare_bytes_ == 0 || device_code_) return;
@@ -229,7 +229,9 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
     if (!passed(calibrated)) return calibrated;
   }
   installed_.insert_or_assign(text_of(request, "key"), std::move(entry));
-  return correct_so_far();
+  Judgement done = correct_so_far();
+  done.message = ready.message;
+  return done;
 }
 
 Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {

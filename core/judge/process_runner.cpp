@@ -104,7 +104,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
         loaded.report != expected) {
       return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
     }
-    if (loaded.code == HONE_OK) return {};
+    if (loaded.code == HONE_OK) return {Ending::kDone, 0, printable(loaded.message)};
     return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
             printable(loaded.message)};
   }

@@ -11,6 +11,7 @@ round. Modules themselves: module_artifact.py.
 """
 
 import ctypes
+import fcntl
 import gc
 import json
 import os
@@ -38,6 +39,8 @@ def set_environment():
 
 
 set_environment()  # before the imports, which read it
+# Compilers of torch's lock their files, and the jail has no locks; nobody shares this process' folder.
+fcntl.flock = lambda file, operation: None
 
 import traceback  # noqa: E402
 import warnings  # noqa: E402
@@ -82,12 +85,14 @@ def words_of(error):
 
 
 def guarded(body):
-    """The backend's way of hearing of a failure: a code, and words in its buffer."""
+    """The backend's way of hearing what came of it: a code, and words in its buffer, which body() may return."""
 
     def call(*arguments):
         *arguments, message, size = arguments
         try:
-            return body(*arguments)
+            code, words = OK, body(*arguments)
+            if not words:
+                return OK
         except Refused as error:
             code, words = INVALID_ARGUMENT, str(error)
         except Mismatch as error:
@@ -111,7 +116,6 @@ def open_device(index):
         HERE.use_device(index)
         with torch.no_grad():
             HERE.warm()
-    return OK
 
 
 def pin(core):
@@ -129,21 +133,19 @@ def load(address, size):
     if ON_DEVICE:
         pin(int(sys.argv[5]))  # only now: the driver's threads and what loading compiles stay off the core
     gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
-    return OK
 
 
 def get_kernel(entry, number):
     kernels = LOADED["kernels"]
     kernels.append(LOADED["artifact"].entry(entry.decode()))
     ctypes.c_int32.from_address(number).value = len(kernels) - 1
-    return OK
+    return LOADED["artifact"].note
 
 
 def launch(number, base, size, values, amount):
     ARENA.use(base, size)
     with torch.no_grad():
         LOADED["kernels"][number](list((ctypes.c_uint64 * amount).from_address(values)))
-    return OK
 
 
 def observe(begins, words, size):
