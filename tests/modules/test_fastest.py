@@ -65,7 +65,8 @@ class Model(torch.nn.Module):
 model, x = Model(), torch.randn(1 << 16)
 before = model(x)
 said = module_fastest.make_fastest(model, lambda: [x])
-print(", and compiled " in said or "by torch.compile" in said, torch.allclose(model(x), before), os.path.isdir("inductor"))
+is_compiled = ", and compiled " in said or "by torch.compile" in said
+print(is_compiled, torch.allclose(model(x), before), os.path.isdir("inductor"))
 """
 
 

@@ -1,8 +1,9 @@
 """Runs PyTorch modules in a candidate's process: hone-candidate's loop, with Python in the place of a loaded library.
 
-    python -I run_module.py PLACE hone-candidate.so BACKEND.so DEVICE CORE FOLDER…   (which it may read)
+    python -I run_module.py PLACE hone-candidate.so BACKEND.so DEVICE CORE,JUDGE FOLDER…   (which it may read)
 
 PLACE: "processor", "device", or, in tests, "emulated": a device whose memory this process can read itself.
+CORE,JUDGE: the core that is timed on, and the judge's.
 
 Theory of operation. The interpreter imports torch and Triton while nothing foreign is near (or is a copy of one that
 has, warm_modules.py), and hands the backend three functions: load, get_kernel and launch. The rest is
@@ -118,9 +119,10 @@ def open_device(index):
             HERE.warm()
 
 
-def pin(core):
-    """What is timed has this core, and finds its caches as it left them: the reference runs on others."""
-    others = os.sched_getaffinity(0) - {core}
+def pin(core, judge):
+    """What is timed has this core, and finds its caches as it left them: the reference runs on others, but the judge's,
+    which waits on it busily."""
+    others = os.sched_getaffinity(0) - {core, judge}
     is_reference = LOADED["artifact"].name == "reference.py"
     os.sched_setaffinity(0, others if is_reference and others else {core})
 
@@ -131,7 +133,8 @@ def load(address, size):
         module_ahead.keep(module_ahead.unpacked(json.loads(compiled)))
     LOADED["artifact"] = Artifact(json.loads(artifact))
     if ON_DEVICE:
-        pin(int(sys.argv[5]))  # only now: the driver's threads and what loading compiles stay off the core
+        # Only now: the driver's threads and what loading compiles stay off the core.
+        pin(*map(int, sys.argv[5].split(",")))
     gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
 
 
