@@ -96,7 +96,8 @@ void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
   v.number("seconds_max", c.seconds_max, {0.01, 600}, "no further pair after so long");
   v.integer("set_mb", c.set_mb, {1, 65536},
             "memory for a round's inputs and outputs; above the caches");
-  v.integer("singles", c.singles, {0, 100}, "pairs of rounds of one call, which must agree");
+  v.integer("singles", c.singles, {0, 100},
+            "pairs of rounds of one call, which must agree; of modules at most 3");
 }
 
 void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {

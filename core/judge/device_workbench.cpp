@@ -88,6 +88,7 @@ class DeviceWorkbench : public Workbench {
     Fields f(facts, "facts");
     bytes_per_second_ = f.number("bytes_per_second_max", 0, 1e300);
     const std::int64_t caches = f.integer_or("cache_bytes", 0, 0, std::int64_t{1} << 40);
+    memory_bytes_ = static_cast<std::uint64_t>(f.integer_or("memory_bytes", 0, 0, INT64_MAX));
     HONE_TRY(f.finish_loosely());
     hone_error error = fresh();
     HONE_TRY(check(backend_.load(device_, harness, &artifact_, &error), error));
@@ -199,6 +200,7 @@ class DeviceWorkbench : public Workbench {
     return bytes_per_second_ > 0 ? bytes_per_second_ : 1e300;
   }
   Placement placement() const override { return Placement::kDevice; }
+  std::uint64_t memory_bytes() const override { return memory_bytes_; }
 
   Status make_busy(double seconds) override {
     for (const double start = monotonic_s(); monotonic_s() - start < seconds;)
@@ -312,7 +314,7 @@ class DeviceWorkbench : public Workbench {
   hone_kernel* kernels_[std::size(kKernels)] = {};
   std::unique_ptr<Arena> table_, flush_, sums_;
   std::function<Result<std::unique_ptr<Arena>>(std::uint64_t)> make_arena_;
-  std::uint64_t flush_bytes_ = 0, flushes_ = 0;
+  std::uint64_t flush_bytes_ = 0, flushes_ = 0, memory_bytes_ = 0;
   double bytes_per_second_ = 0;
 };
 

@@ -17,7 +17,7 @@ constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 constexpr double kHostSeconds = 90;  // for the host to end a process, or to open three
-constexpr std::uint64_t kRoundsKept = 8, kRoundsKeptBytesMax = 1u << 30;
+constexpr std::uint64_t kRoundsKept = 8, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");
@@ -202,12 +202,17 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   const bool is_reference = text_of(request, "role") == "reference";
   auto plans = plans_of(request, *task);
   if (!plans) return fault(plans.error());
-  auto bytes = arena_bytes(*task, *settings, is_reference, 0, *plans);
+  const auto bytes = arena_bytes(*task, *settings, is_reference, 0, *plans);
   if (!bytes) return fault(bytes.error());
-  // Inputs of several rounds of a module wait there for their answers to be checked.
-  if (is_reference && device_code_ && flag_of(request, "module"))
-    bytes = std::max(*bytes, std::min(kRoundsKept * *bytes, kRoundsKeptBytesMax));
-  auto arena = Arena::create(backend_, device_, *bytes, false);
+  // Inputs of several rounds of a module wait there for their answers to be checked, where there is memory for them.
+  std::uint64_t more = *bytes;
+  if (is_reference && device_code_ && flag_of(request, "module")) {
+    const std::uint64_t most =
+        std::min(kRoundsKeptBytesMax, workbench_->memory_bytes() / kRoundsKeptShare);
+    more = std::max(*bytes, std::min(kRoundsKept * *bytes, most));
+  }
+  auto arena = Arena::create(backend_, device_, more, false);
+  if (!arena && more > *bytes) arena = Arena::create(backend_, device_, *bytes, false);
   if (!arena) return fault(arena.error());
   auto runner =
       make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), false);

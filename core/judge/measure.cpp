@@ -67,14 +67,17 @@ Floor floor_of(const std::vector<double>& rounds) {
 
 /// Rationale: what a change of contexts takes differs by more than one call of a module often does. The least of a few
 /// rounds is free of that, and nobody can make it less than the call takes.
-double ratio_of_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
+Singles compare_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
                         const std::vector<double>& nothing) {
-  const Floor floor = floor_of(nothing);
-  const Floor least{floor.least, floor.least, std::max(floor.spread, floor_of(baseline).spread)};
-  const auto call = [&](const std::vector<double>& rounds) {
-    return per_call(*std::min_element(rounds.begin(), rounds.end()), least, 1);
+  const auto least = [](const std::vector<double>& rounds) {
+    return *std::min_element(rounds.begin(), rounds.end());
   };
-  return call(baseline) / call(submission);
+  const auto spread = [&](const std::vector<double>& rounds) {
+    return 2 * (median(rounds) - least(rounds));
+  };
+  const double apart = std::max({spread(nothing), spread(baseline), 1e-9});
+  const double a = least(baseline) - least(nothing), b = least(submission) - least(nothing);
+  return {std::max(a, apart) / std::max(b, apart), b > apart};
 }
 
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds) {
@@ -206,9 +209,7 @@ Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t cal
                secret,
                std::move(layout),
                std::move(set),
-               end,
-               {},
-               secret};
+               end};
 }
 
 Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_first, double* a,
@@ -344,19 +345,23 @@ Judgement Session::judge_times() {
   speedup.calls = static_cast<int>(m.calls);
   bool single_disagrees = false;
   if (!m.singles_b.empty()) {
-    const double single =
-        alone() ? ratio_of_singles(m.singles_a, m.singles_b, m.single_floors)
-                : median(per_call(m.singles_a, floor, 1)) / median(per_call(m.singles_b, floor, 1));
-    single_disagrees = single < kSinglesDisagree * interval.low;
-    if (single_disagrees) {
-      speedup.flags.push_back("single_rounds_disagree");
+    const Singles singles = alone() ? compare_singles(m.singles_a, m.singles_b, m.single_floors)
+                                    : Singles{median(per_call(m.singles_a, floor, 1)) /
+                                                  median(per_call(m.singles_b, floor, 1)),
+                                              true};
+    const double single = singles.ratio;
+    if (single < kSinglesDisagree * interval.low) {
+      // What one call takes may be too little to be told: then nobody is a cheat for it.
+      single_disagrees = singles.told_apart;
+      speedup.flags.push_back(singles.told_apart ? "single_rounds_disagree" : "below_resolution");
       speedup.value = single;
       speedup.low = std::min(single, interval.low);
       speedup.time_us = speedup.baseline_us / single;
     }
   }
   if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
-  if (std::min(median(m.a), median(m.b)) - floor.seconds <= floor.spread)
+  if (std::min(median(m.a), median(m.b)) - floor.seconds <= floor.spread &&
+      (speedup.flags.empty() || speedup.flags.front() != "below_resolution"))
     speedup.flags.push_back("below_resolution");
   if (m.throttled) speedup.flags.push_back("throttled");
   if (m.drifted) speedup.flags.push_back("baseline_drifted");

@@ -5,7 +5,7 @@
 // the baseline is timed before the submission is loaded and when nothing of it is left, and where the
 // two do not agree, the faster one counts. What comes after one submission comes before the next of its
 // task, where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
-// takes a while, too. A copy of them is kept, and their inputs where there is room, or the secret they are made of.
+// takes a while, too. A copy of them is kept, and their inputs in the reference's arena, while there is room.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,8 @@ constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
 constexpr double kSteady = 0.02;  // a spread of rounds that more of them would not make less
-constexpr std::uint64_t kLaterBytesMax = 2ull << 30;  // of answers that are checked at last
+constexpr std::uint64_t kLaterBytesMax = 2ull << 30;  // of answers that are checked at last,
+constexpr std::uint64_t kLaterShareOfMemory = 64;     // and the device's over this
 constexpr double kLastSeconds = 2;  // that a block of the baseline's counts for the next submission
 
 /// By quartiles, over their median.
@@ -61,8 +62,7 @@ Judgement Session::begin() {
   if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   choose_calls();
   if (take_last_block()) return correct_so_far();
-  return block(true, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2, measured_.a,
-               measured_.singles_a);
+  return block(true, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2, measured_.a);
 }
 
 /// Whether the baseline was timed a moment ago, after another submission.
@@ -72,9 +72,7 @@ bool Session::take_last_block() {
       monotonic_s() - last->at_s > kLastSeconds)
     return false;
   measured_.a = last->rounds;
-  measured_.singles_a = last->singles;
   measured_.floors = last->floors;
-  measured_.single_floors = last->single_floors;
   return true;
 }
 
@@ -85,6 +83,8 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
   const auto load_side = [&] {
     return load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
   };
+  // First of all: once a submission has its order it gets as little time as can be before the clock starts.
+  if (const Status busy = workbench_.make_busy(kBusySeconds); !busy) return fault(busy.error());
   if (&side.runner == baseline_.runner) {
     if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
   } else {
@@ -92,49 +92,49 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
   }
   if (Judgement nothing = nothing_round(side); !passed(nothing)) return nothing;
   if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
-  if (const Status busy = workbench_.make_busy(kBusySeconds); !busy) return fault(busy.error());
   const Status cold = make_cold(layout);
   return cold ? correct_so_far() : fault(cold.error());
 }
 
-/// Where in the reference's arena the next round's inputs go: behind those that are kept for later, while there is room.
-std::uint64_t Session::place_for(std::size_t calls) {
-  if (later_.empty() || !later_.back().has_inputs) return 0;
-  const std::uint64_t end = later_.back().posed.set.exact_layout().total;
-  const auto next = lay_out(task_, task_.timed, calls, Placement::kCanaries, true, end);
-  if (next && next->total <= reference_.runner->arena().bytes()) return end;
-  for (Later& round : later_) round.has_inputs = false;
-  return 0;
+/// The end of what is kept for later, in the reference's arena.
+std::uint64_t Session::end_of_later() const {
+  return later_.empty() ? 0 : later_.back().posed.set.exact_layout().total;
+}
+
+bool Session::has_room(std::size_t calls) const {
+  const auto next = lay_out(task_, task_.timed, calls, Placement::kCanaries, true, end_of_later());
+  return next && next->total <= reference_.runner->arena().bytes();
 }
 
 /// Whether the answers of this round are kept, and not looked at now. Not where there is no memory for them.
 bool Session::leaves_for_later(Posed& timed) {
   const std::uint64_t bytes = timed.layout.total;
-  if (!alone() || copy_ == nullptr || later_bytes_ + bytes > kLaterBytesMax) return false;
+  const std::uint64_t most =
+      std::min(kLaterBytesMax, workbench_.memory_bytes() / kLaterShareOfMemory);
+  if (!alone() || copy_ == nullptr || later_bytes_ + bytes > most) return false;
   std::unique_ptr<Arena> outputs;
   if (!workbench_.snapshot(*copy_, bytes, outputs)) return false;
   later_bytes_ += bytes;
-  later_.push_back({std::move(timed), true, std::move(outputs)});
+  later_.push_back({std::move(timed), std::move(outputs)});
   return true;
 }
 
 Judgement Session::check_later() {
-  // What has its inputs comes first: the others' are made in the same place.
-  std::stable_partition(later_.begin(), later_.end(), [](const Later& l) { return l.has_inputs; });
   for (Later& round : later_) {
-    if (!round.has_inputs) {
-      const std::uint64_t secret = round.posed.secret;
-      auto posed = pose_timed(round.posed.made_of, round.posed.set.calls());
-      if (!posed) return fault(posed.error());
-      round.posed = std::move(*posed);
-      round.posed.secret = secret;
-    }
     const std::unique_ptr<Arena> outputs = std::move(round.outputs);
     if (Judgement judged = check_timed_answers(std::move(round.posed), *outputs); !passed(judged))
       return judged;
   }
   later_.clear();
+  later_bytes_ = 0;
   return correct_so_far();
+}
+
+/// What checking what is kept will take.
+double Session::owed_s() const {
+  double calls = 0;
+  for (const Later& round : later_) calls += static_cast<double>(round.posed.set.calls());
+  return calls * baseline_.exact_seconds;
 }
 
 /// `kept`: the inputs of the baseline's last round, which serve the next: nobody need fear that it remembers them.
@@ -144,7 +144,10 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, std::optional<
   const std::uint64_t secret = derive_seed(seed_, "alone", fresh ? measured_.number : 0);
   ++measured_.number;
   if (!kept || kept->set.calls() != calls) {
-    auto posed = pose_timed(secret, calls, of_baseline ? 0 : place_for(calls));
+    if (!of_baseline && !has_room(calls)) {
+      if (Judgement judged = check_later(); !passed(judged)) return judged;
+    }
+    auto posed = pose_timed(secret, calls, of_baseline ? 0 : end_of_later());
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }
@@ -159,9 +162,8 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, std::optional<
   return check_timed(std::move(posed));
 }
 
-/// So many rounds; fewer, but `enough`, where more would say nothing more. Then those of one call.
-Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<double>& whole,
-                         std::vector<double>& singles) {
+/// So many rounds; fewer, but `enough`, where more would say nothing more.
+Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<double>& whole) {
   Measured& m = measured_;
   const Awake awake(of_baseline ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
@@ -174,7 +176,7 @@ Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<d
   }
   m.forget_since(before);
   for (int i = 0; i < rounds; ++i) {
-    if (i >= kRoundsLeast && monotonic_s() - start > settings_.seconds_max) break;
+    if (i >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
     if (i >= std::max(enough, kRoundsLeast) && steady(whole)) break;
     before = m.recorded();
     if (Judgement judged = one_round(of_baseline, m.calls, kept, &seconds); !passed(judged))
@@ -188,10 +190,20 @@ Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<d
     }
     whole.push_back(seconds);
   }
-  before = m.recorded();
-  const int single_rounds = with_singles() ? std::min(settings_.singles, kSinglesMost) : 0;
-  for (int i = 0; i < single_rounds; ++i) {
+  return correct_so_far();
+}
+
+/// Rounds of one call: once the submission's others are over, and likewise on the baseline's side.
+Judgement Session::single_rounds(bool of_baseline, std::vector<double>& singles) {
+  if (!with_singles()) return correct_so_far();
+  Measured& m = measured_;
+  const Awake awake(of_baseline ? *baseline_.runner : submission_);
+  std::optional<Posed> kept;
+  const double start = monotonic_s();
+  const auto before = m.recorded();
+  for (int i = 0; i < std::min(settings_.singles, kSinglesMost); ++i) {
     if (i > 0 && monotonic_s() - start > settings_.seconds_max) break;
+    double seconds = 0;
     if (Judgement judged = one_round(of_baseline, 1, kept, &seconds); !passed(judged))
       return judged;
     singles.push_back(seconds);
@@ -205,27 +217,22 @@ Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<d
 /// And keeps it for the next submission, where it is as good as the one before.
 Judgement Session::baseline_after(std::vector<double>& after) {
   Measured& m = measured_;
-  const std::size_t singles = m.singles_a.size(), floors = m.floors.size(),
-                    single_floors = m.single_floors.size();
+  const std::size_t floors = m.floors.size();
   if (baseline_.last != nullptr) *baseline_.last = {};
-  if (Judgement judged =
-          block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after, m.singles_a);
+  if (Judgement judged = block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after);
       !passed(judged))
     return judged;
+  const std::vector<double> new_floors = since(m.floors, floors);
+  if (Judgement judged = single_rounds(true, m.singles_a); !passed(judged)) return judged;
   const double least = floor_of(m.floors).least;
   const Floor first = floor_of(m.a), last = floor_of(after);
   const double apart = std::fabs(first.seconds - last.seconds);
-  m.drifted = apart > kDrift * (std::min(first.seconds, last.seconds) - least) &&
-              apart > std::max(first.spread, last.spread);
+  const bool differ = apart > kDrift * (std::min(first.seconds, last.seconds) - least);
+  m.drifted = differ && apart > std::min(first.spread, last.spread);
   // Rationale: what this submission may have made slow is not what the next one is compared with.
-  if (baseline_.last != nullptr && !m.drifted && !m.throttled) {
-    *baseline_.last = {monotonic_s(),
-                       m.calls,
-                       after,
-                       since(m.singles_a, singles),
-                       since(m.floors, floors),
-                       since(m.single_floors, single_floors)};
-  }
+  const bool slower = differ && last.seconds > first.seconds;
+  if (baseline_.last != nullptr && !slower && !m.drifted && !m.throttled)
+    *baseline_.last = {monotonic_s(), m.calls, after, new_floors};
   if (!m.drifted) {
     m.a.insert(m.a.end(), after.begin(), after.end());
   } else if (last.seconds < first.seconds) {
@@ -237,9 +244,10 @@ Judgement Session::baseline_after(std::vector<double>& after) {
 Judgement Session::run_alone() {
   Measured& m = measured_;
   if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
-  if (Judgement judged = block(false, settings_.pairs_min, settings_.pairs_max, m.b, m.singles_b);
+  if (Judgement judged = block(false, settings_.pairs_min, settings_.pairs_max, m.b);
       !passed(judged))
     return judged;
+  if (Judgement judged = single_rounds(false, m.singles_b); !passed(judged)) return judged;
   host_.end();
   Judgement answers = check_later();
   if (Status ended = host_.ended(); !ended) return fault(ended.error());

@@ -49,16 +49,20 @@ struct Floor {
       0;  ///< twice what the middle half of them differ by: rounds are told apart no better
 };
 Floor floor_of(const std::vector<double>& rounds);
-/// How often faster than the baseline one call of a module is, by rounds of one call on both sides and rounds that did
-/// nothing. What is shorter than the baseline's rounds differ by counts as that.
-double ratio_of_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
+/// By rounds of one call of a module, its baseline's, and rounds that did nothing: how often faster a call is, and
+/// whether it is told from nothing. What is shorter than rounds of one kind differ by counts as that.
+struct Singles {
+  double ratio;
+  bool told_apart;
+};
+Singles compare_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
                         const std::vector<double>& nothing);
 
 /// What rounds of a baseline that stands alone took, in seconds, and those that did nothing before them.
 struct BaselineBlock {
   double at_s = 0;        ///< when the last of them was over
   std::size_t calls = 0;  ///< of a round; 0: no block
-  std::vector<double> rounds, singles, floors, single_floors;
+  std::vector<double> rounds, floors;
 };
 
 /// A runner of the dataset's own code, kept between submissions.
@@ -110,9 +114,8 @@ class Session {
     std::uint64_t secret;
     Layout layout;
     InputSet set;
-    std::uint64_t scratch_at;   ///< in the submission's arena
-    std::string seen = {};      ///< of its outputs, after its own round or before any
-    std::uint64_t made_of = 0;  ///< of a timed round: the secret that its inputs come from
+    std::uint64_t scratch_at;  ///< in the submission's arena
+    std::string seen = {};     ///< of its outputs, after its own round or before any
   };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
@@ -131,13 +134,15 @@ class Session {
   Judgement check_timed(Posed posed);
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
-  std::uint64_t place_for(std::size_t calls);
+  std::uint64_t end_of_later() const;
+  bool has_room(std::size_t calls) const;
+  double owed_s() const;
   bool leaves_for_later(Posed& posed);
   Judgement check_later();
   Judgement one_round(bool of_baseline, std::size_t calls, std::optional<Posed>& kept,
                       double* seconds);
-  Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole,
-                  std::vector<double>& singles);
+  Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
+  Judgement single_rounds(bool of_baseline, std::vector<double>& singles);
   bool take_last_block();
   Judgement baseline_after(std::vector<double>& after);
   Judgement run_alone();
@@ -167,7 +172,6 @@ class Session {
   /// A round of a module's whose answers are checked once it is gone.
   struct Later {
     Posed posed;
-    bool has_inputs;  ///< still, in the reference's arena; else they are made again
     std::unique_ptr<Arena> outputs;
   };
   std::vector<Later> later_;

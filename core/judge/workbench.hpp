@@ -78,6 +78,8 @@ class Workbench {
   /// What the units that a task grants can load and store in a second, caches included: no
   /// submission is faster.
   virtual double bytes_per_second_max(const Task& task) const = 0;
+  /// Of the device that tensors lie on; 0: it has none of its own.
+  virtual std::uint64_t memory_bytes() const { return 0; }
   /// Whether heat or power holds the device back now: what is timed then is not what it can do.
   virtual Result<bool> throttled() const = 0;
   /// A copy of the first `bytes` of an arena, in `into`, which is made where it is null or too small.

@@ -26,18 +26,31 @@ TEST(Floor, TheMiddleHalfSaysHowFarRoundsAreToldApart) {
 const std::vector<double> kNothing{220e-6, 222e-6, 221e-6, 228e-6};
 
 TEST(Singles, SayHowOftenFasterACallIs) {
-  EXPECT_NEAR(ratio_of_singles({420e-6, 421e-6, 420e-6}, {320e-6, 330e-6, 325e-6}, kNothing), 2,
-              1e-9);
+  const Singles singles =
+      compare_singles({420e-6, 421e-6, 420e-6}, {320e-6, 330e-6, 325e-6}, kNothing);
+  EXPECT_NEAR(singles.ratio, 2, 1e-9);
+  EXPECT_TRUE(singles.told_apart);
+}
+
+TEST(Singles, OneRoundThatIsLateSaysNothing) {
+  EXPECT_NEAR(compare_singles({420e-6, 421e-6, 800e-6}, {320e-6, 900e-6, 325e-6}, kNothing).ratio,
+              2, 1e-9);
 }
 
 TEST(Singles, ACallThatIsNotToldFromNothingIsNoReasonToDoubt) {
-  const std::vector<double> baseline{222e-6, 230e-6, 221e-6};
-  EXPECT_NEAR(ratio_of_singles(baseline, {219e-6, 232e-6, 229e-6}, kNothing), 1, 1e-9);
-  EXPECT_NEAR(ratio_of_singles({219e-6, 240e-6}, {219e-6}, kNothing), 1, 1e-9);
+  const Singles singles =
+      compare_singles({221e-6, 230e-6, 222e-6}, {219e-6, 232e-6, 229e-6}, kNothing);
+  EXPECT_NEAR(singles.ratio, 1, 1e-9);
+  EXPECT_FALSE(singles.told_apart);
+  EXPECT_NEAR(compare_singles({219e-6, 240e-6}, {219e-6}, kNothing).ratio, 1, 1e-9);
+  EXPECT_NEAR(compare_singles({219e-6}, {219e-6}, {219e-6}).ratio, 1, 1e-9);
 }
 
 TEST(Singles, WhoDoesAWholeRoundInItsFirstCallIsSlow) {
-  EXPECT_LT(ratio_of_singles({230e-6, 231e-6, 232e-6}, {500e-6, 520e-6, 510e-6}, kNothing), 0.1);
+  const Singles singles =
+      compare_singles({230e-6, 231e-6, 232e-6}, {500e-6, 520e-6, 510e-6}, kNothing);
+  EXPECT_LT(singles.ratio, 0.1);
+  EXPECT_TRUE(singles.told_apart);
 }
 
 }  // namespace

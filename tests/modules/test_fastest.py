@@ -44,9 +44,9 @@ print(model.mode, said)
         ("broken", "eager its baseline is eager: it does not compile: RuntimeError: no compiler is found"),
     ],
 )
-def test_the_mode_that_takes_less_is_taken(python: str, kind: str, said: str) -> None:
+def test_the_mode_that_takes_less_is_taken(python: str, tmp_path: Path, kind: str, said: str) -> None:
     command = [python, "-c", CHOICES, str(SHARE), kind]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
     assert done.stdout.startswith(said), done.stderr
 
 

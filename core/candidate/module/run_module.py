@@ -120,9 +120,10 @@ def open_device(index):
 
 
 def pin(core, judge):
-    """What is timed has this core, and finds its caches as it left them: the reference runs on others, but the judge's,
-    which waits on it busily."""
-    others = os.sched_getaffinity(0) - {core, judge}
+    """What is timed has this core, and finds its caches as it left them: the reference runs on others, and not on the
+    judge's, which waits for it busily, if there are more."""
+    known = os.sched_getaffinity(0)
+    others = known - {core, judge} or known - {core}
     is_reference = LOADED["artifact"].name == "reference.py"
     os.sched_setaffinity(0, others if is_reference and others else {core})
 
