@@ -151,8 +151,12 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   HONE_TRY(send(ask, &runner, &built->artifact));
   HONE_ASSIGN(const Value answer, receive({}));
   if (kind_of(answer) == "installed") {
-    if (const Value* note = answer.find("note"); note != nullptr && *note != Value(""))
-      log_info("evaluate", "task " + task->id + ": " + note->as_string());
+    if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
+      const std::string& words = note->as_string();
+      const bool in_vain = words.find("cannot be") != std::string::npos;
+      log(in_vain ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
+          "task " + task->id + ": " + words);
+    }
     return std::move(runner.process);
   }
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));

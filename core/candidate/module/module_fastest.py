@@ -3,7 +3,10 @@
 Trusted code, in a process of its own, before anything foreign has run beside it.
 """
 
+import contextlib
 import os
+import signal
+import sys
 import time
 
 import torch
@@ -13,6 +16,7 @@ from module_values import flat
 
 TURNS, CALLS_MAX = 3, 50
 SECONDS = 0.05  # of a turn
+COMPILING_SECONDS = 40
 
 
 def set_environment():
@@ -40,27 +44,50 @@ def seconds_of(call):
     return min(turns)
 
 
+@contextlib.contextmanager
+def at_most(seconds):
+    """Raises TimeoutError then."""
+
+    def give_up(number, frame):
+        raise TimeoutError(f"compiling takes more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def placed(value):
+    if isinstance(value, torch.Tensor):
+        return value.to(PLACE.device)
+    return [placed(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
 def make_fastest(model, get_inputs):
     """Compiles the model, and undoes that where it does not compile or is slower so. Returns words that say which."""
-    with PLACE.device:
-        given = [value.to(PLACE.device) if isinstance(value, torch.Tensor) else value for value in get_inputs()]
+    try:
+        with PLACE.device, torch.no_grad():
+            given = placed(list(get_inputs()))
 
-    def call():
-        PLACE.seed(0)
-        return flat(model(*given))
+            def call():
+                PLACE.seed(0)
+                return flat(model(*given))
 
-    with torch.no_grad():
-        eager = seconds_of(call)
-        set_environment()
-        try:
-            model.compile()
+            eager = seconds_of(call)
+            set_environment()
+            with at_most(COMPILING_SECONDS):
+                model.compile()
+                call()
             compiled = seconds_of(call)
-        except Exception as error:
-            words = f"it does not compile: {type(error).__name__}: {error}".split("\n")[0]
-        else:
-            words = f"{eager * 1e6:.1f} us a call, and compiled {compiled * 1e6:.1f}"
+            words = f"eager {eager * 1e6:.1f} us a call, compiled {compiled * 1e6:.1f}"
             if compiled < eager:
-                return f"its baseline is compiled by torch.compile: eager {words}"
+                return f"its baseline is compiled by torch.compile: {words}"
+    except Exception as error:
+        words = f"it cannot be compiled: {type(error).__name__}: {error}".split("\n")[0]
     model._compiled_call_impl = None  # as if it had never been asked for
-    torch._dynamo.reset()
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()
     return f"its baseline is eager: {words}"
