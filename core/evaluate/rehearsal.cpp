@@ -104,6 +104,8 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
                      candidate,
                      architecture};
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
+  spawn.arguments.push_back(
+      (root / "share/module/trimmed").string());  // its compilers', in what is below
   spawn.readable.push_back((root / "share/module").string());
   spawn.readable.push_back((root / "lib").string());
   spawn.readable.push_back(candidate);
