@@ -116,7 +116,7 @@ def nvcc():
     home = toolkit()
     if home is None:
         raise Absent(
-            "nvcc", f"load_inline needs nvcc, found none on PATH or in {TOOLKITS[0]}: install the CUDA toolkit there"
+            "nvcc", "load_inline needs nvcc, found none on PATH or in /usr/local/cuda: install the CUDA toolkit there"
         )
     return os.path.join(home, "bin/nvcc")
 
@@ -132,14 +132,14 @@ def own_headers(text, folder):
     if IN_FULL.search(text):
         return None
     bare = re.search(r"using namespace (torch|at)\b", text)
-    names = set(re.findall(r"\b(\w+)\s*\(" if bare else r"\b(?:torch|at)::(\w+)", text)) | {"empty_like"}
+    names = set(re.findall(r"\b(\w+)\s*\(" if bare else r"\b(?:torch|at)::(\w+)", text))
     headers = [f"ATen/ops/{name}.h" for name in sorted(names) if os.path.exists(os.path.join(OPERATORS, f"{name}.h"))]
     headers += [header for words, header in FOR_WORDS.items() if re.search(words, text)]
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "hone_names.h"), "w") as file:
         file.write("#pragma once\n" + "".join(f"#include <{header}>\n" for header in headers))
     more = [flag for words, flag in FLAGS_FOR_WORDS.items() if re.search(words, text)]
-    return ["-isystem", TRIMMED, "-isystem", folder, *more]
+    return ["-isystem", TRIMMED, "-isystem", folder, "-DAT_PER_OPERATOR_HEADERS", *more]
 
 
 def libraries_headers():
