@@ -18,7 +18,7 @@ constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
 constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line here
 
 // Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB.
-constexpr double kBuildSecondsFactor = 4;
+constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 2;
 

@@ -17,10 +17,11 @@ os.chdir(ALL.name)
 import module_ahead  # noqa: E402
 import module_compile  # noqa: E402
 import module_extension  # noqa: E402
+import run_module  # noqa: E402
 import torch  # noqa: E402
 
 extension = module_extension.imported()
-module_extension.install("sm_90a")
+module_extension.install("sm_90a", run_module.note_extension)
 
 
 def plain(value):
@@ -46,7 +47,10 @@ def answer(row):
         made = extension.load_inline(**row["given"])
         called = row.get("calls", ())
         given = [[torch.tensor(a) if isinstance(a, list) else a for a in arguments] for _, *arguments in called]
-        said["gave"] = [plain(getattr(made, call[0])(*each)) for call, each in zip(called, given, strict=True)]
+        run_module.WATCH.ask()
+        functions = [getattr(made, name) for name, *_ in called]
+        gave = run_module.WATCH.call(lambda: [call(*each) for call, each in zip(functions, given, strict=True)])
+        said.update(gave=plain(gave), kernels=run_module.WATCH.kernels)
     except Exception as error:
         said.update(error=type(error).__name__, words=getattr(error, "words", str(error)))
     files = module_ahead.compiled()

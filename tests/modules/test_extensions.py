@@ -116,6 +116,7 @@ def test_what_is_built_is_found_again_wherever_that_is(build):
         ]
     )
     assert again["trimmed"] == []
+    assert again["kernels"] == {}  # it is in C++ alone
     assert again["gave"] == first["gave"] == [{"dtype": "torch.float32", "values": [3.0]}]
     assert again["hashes"] == first["hashes"]
     assert other_flags["trimmed"] == other_source["trimmed"] == [{"main.cpp": True}]
@@ -175,6 +176,7 @@ def test_kernels_are_compiled_for_the_device_that_there_will_be(build, tmp_path)
         ]
     )
     assert right["gave"] == [True]
+    assert right["kernels"] == {"where": 1}
     assert right["trimmed"] == [{"main.cpp": True, "cuda.cu": True}]
     images = [base64.b64decode(answer["kept"][libraries(answer)[0]]) for answer in (right, named)]
     assert b"sm_90a" in images[0] or b"compute_90a" in images[0]

@@ -19,7 +19,7 @@ from module_compile import ARCHITECTURE, Absent, Plan, Refused
 KEPT = ".extensions"  # what is built, by its key: KEY.so; what was refused: KEY.txt
 NEEDED = ("_get_cuda_arch_flags", "_import_module_from_library", "_join_cuda_home", "get_cxx_compiler")
 REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
-PLANS = {}  # by folder: between the writing of a ninja file and its use
+PLANS = {}  # by folder: what was last to be built there
 
 
 def is_used(source):
@@ -70,7 +70,7 @@ def fits(extension):
 
 def build_or_find(extension, folder, architecture):
     """In place of ninja."""
-    plan = PLANS.pop(folder)
+    plan = PLANS[folder]
     target = os.path.join(folder, plan.target)
     kept = os.path.join(KEPT, plan.key())
     if os.path.exists(f"{kept}.so"):
@@ -96,8 +96,8 @@ def use_toolkit(extension):
 
 
 def install(architecture=None, wrap=None):
-    """From now on torch builds extensions so. `architecture`: of a device that is not there, "sm_90a"; `wrap(module)`:
-    what a submission gets in the place of one that was imported."""
+    """From now on torch builds extensions so. `architecture`: of a device that is not there, "sm_90a"; `wrap(module,
+    has_kernels)`: what a submission gets in the place of one that was imported."""
     extension = imported()
     if not fits(extension):
         return
@@ -112,8 +112,9 @@ def install(architecture=None, wrap=None):
     def write(path, **given):
         PLANS[os.path.dirname(path)] = Plan(os.path.dirname(os.path.abspath(path)), given)
 
-    def load_and_wrap(*args, **kwargs):
-        return wrap(load(*args, **kwargs))
+    def load_and_wrap(name, path, *args, **kwargs):
+        plan = PLANS.get(path)
+        return wrap(load(name, path, *args, **kwargs), plan is not None and plan.with_cuda)
 
     extension._join_cuda_home = join_cuda_home
     extension._write_ninja_file = write

@@ -116,7 +116,7 @@ def warm():
 def use_extensions(architecture):
     """Built for the device that there will be; a function of theirs ends the rehearsal."""
 
-    def wrap(module):
+    def wrap(module, has_kernels):
         return module_extension.stand_in(module, lambda *_, **__: module_ahead.no_values())
 
     if architecture.startswith("sm_"):

@@ -119,13 +119,19 @@ def pin(core):
     os.sched_setaffinity(0, others if is_reference and others else {core})
 
 
+def note_extension(module, has_kernels):
+    if has_kernels:
+        WATCH.extensions.add(getattr(module, "__name__", ""))
+    return module
+
+
 def load(address, size):
     artifact, _, compiled = ctypes.string_at(address, size).partition(b"\n")
     if compiled and ON_DEVICE:  # by the rehearsal
         module_ahead.keep(module_ahead.unpacked(json.loads(compiled)))
     content = json.loads(artifact)
     if module_extension.is_used(content["source"]):
-        module_extension.install() if ON_DEVICE else module_extension.refuse()
+        module_extension.install(wrap=note_extension) if ON_DEVICE else module_extension.refuse()
     LOADED["artifact"] = Artifact(content)
     if ON_DEVICE:
         pin(int(sys.argv[5]))  # only now: the driver's threads and what loading compiles stay off the core
