@@ -38,6 +38,7 @@ const std::vector<Case> kSubmissions = {
     {"temporary_file", is(kCrashed, "No usable temporary directory found")},
     {"extension",
      is(kCrashed, "load_inline needs compilers, which submissions have beside a device")},
+    {"extension_late", is(kCrashed, "load_inline needs compilers")},
     {"extension_refused", is(kCrashed, "load_inline needs compilers")},
     {"extension_undefined", is(kCrashed, "load_inline needs compilers")},
     {"noise", is(kCorrect), {}, {}, "noisy"},

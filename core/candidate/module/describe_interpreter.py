@@ -28,4 +28,9 @@ if sys.argv[1] == "device":
     if not torch.cuda.is_available():
         sys.exit(f"{', '.join(words)}: torch finds no device")
     words.append(torch.cuda.get_device_name(0))
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
+    import module_compile
+
+    home = module_compile.toolkit()
+    words.append("no nvcc (load_inline of CUDA needs it)" if home is None else f"nvcc in {home}/bin")
 print(f"{', '.join(words)}; imports take {seconds:.1f} s")

@@ -38,11 +38,12 @@ FLAGS_FOR_WORDS = {
     r"PYBIND11|\bpybind11\b|\bpy::|PyObject|TORCH_EXTENSION_NAME": "-DHONE_BINDS",
     r"\bdevice_of\b": "-DHONE_DEVICE_OF",
     r"\bglobalContext\b": "-DHONE_CONTEXT",
+    r"\bgetCurrentCUDA(Blas|BlasLt|Sparse|SolverDn)Handle\b": "-DHONE_LIBRARIES",
 }
 MACHINE = re.compile(
     r"died due to signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
     r"internal (compiler )?error|File size limit|Unsupported gpu architecture|cannot execute|unable to execute|"
-    r"Resource temporarily unavailable|cannot find -l(c10|torch|cudart)",
+    r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv)",
 )
 TOOLKIT_HEADER = re.compile(
     r"(cuda|cublas|cusparse|cusolver|curand|cufft|cudnn|nvrtc|nvtx|nvml|cub/|thrust/|cooperative|mma\.h|Python\.h)"

@@ -28,7 +28,13 @@ for at, path in enumerate(WANTED):
         except OSError:
             pass
 
+there = '#if __has_include("/usr/include/stdio.h")\n#error "there it is"\n#endif\n'
+if "there it is" not in reads("looks", there):
+    raise RuntimeError("the probe finds nothing at all")
+
 binary = 'asm(".incbin \\"%s\\"");\n'
+if reads("takes", binary % "/usr/include/stdio.h") != "it compiled, and is no module":
+    raise RuntimeError("the probe takes nothing at all")
 for at, path in enumerate(["/etc/passwd", "/etc/shadow", f"{PARENT}/environ"]):
     said = reads(f"takes_{at}", binary % path)
     if said == "it compiled, and is no module":

@@ -1,6 +1,9 @@
 // In the place of torch's, without the libraries' headers: streams, and what there is to know of the device.
 #pragma once
 
+#ifdef HONE_LIBRARIES
+#include_next <ATen/cuda/CUDAContext.h>
+#else
 #include <c10/core/Allocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -19,3 +22,5 @@ TORCH_CUDA_CPP_API cudaDeviceProp* getDeviceProperties(c10::DeviceIndex device);
 TORCH_CUDA_CPP_API int warp_size();
 
 }  // namespace at::cuda
+
+#endif
