@@ -6,6 +6,7 @@ python -I -B describe_interpreter.py processor|device
 import os
 import platform
 import sys
+import sysconfig
 import time
 
 for name in ("HOME", "TRITON_HOME", "XDG_CACHE_HOME"):
@@ -33,4 +34,6 @@ if sys.argv[1] == "device":
 
     home = module_compile.toolkit()
     words.append("no nvcc (load_inline of CUDA needs it)" if home is None else f"nvcc in {home}/bin")
+    if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        words.append("no Python.h (load_inline needs it: install Python's development files)")
 print(f"{', '.join(words)}; imports take {seconds:.1f} s")

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import os
 import shutil
+import time
 import types
 
 import torch
@@ -19,6 +20,7 @@ from module_compile import ARCHITECTURE, Absent, Plan, Refused
 KEPT = ".extensions"  # what is built, by its key: KEY.so; what was refused: KEY.txt
 NEEDED = ("_get_cuda_arch_flags", "_import_module_from_library", "_join_cuda_home", "get_cxx_compiler")
 REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
+SPENT = {"seconds": 0.0}  # by compilers: not by what is bounded otherwise
 PLANS = {}  # by folder: what was last to be built there
 
 
@@ -79,12 +81,15 @@ def build_or_find(extension, folder, architecture):
     with contextlib.suppress(OSError), open(f"{kept}.txt", encoding="utf-8") as file:
         raise Refused(plan.name, file.read())
     os.makedirs(KEPT, exist_ok=True)
+    begun = time.monotonic()
     try:
         module_compile.build(plan, extension.get_cxx_compiler(), architecture)
     except Refused as error:
         with open(f"{kept}.txt", "w", encoding="utf-8") as file:
             file.write(error.words)
         raise
+    finally:
+        SPENT["seconds"] += time.monotonic() - begun
     shutil.copyfile(target, f"{kept}.so")
 
 

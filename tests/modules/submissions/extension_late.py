@@ -1,4 +1,4 @@
-"""Honest: an extension that no rehearsal has built, so that it is built beside the device."""
+"""Honest: an extension that no rehearsal has built, so that it is built beside the device, in part of a second."""
 
 import os
 import sys
@@ -6,7 +6,13 @@ import sys
 import torch
 import torch.nn as nn
 
-SOURCE = "torch::Tensor leaky(torch::Tensor y, double slope) { return at::leaky_relu(y, slope); }"
+SOURCE = """
+#include <Python.h>
+static PyObject* negated(PyObject*, PyObject* value) { return PyFloat_FromDouble(-PyFloat_AsDouble(value)); }
+static PyMethodDef methods[] = {{"negated", negated, METH_O, ""}, {nullptr, nullptr, 0, nullptr}};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "late_extension", "", -1, methods};
+PyMODINIT_FUNC PyInit_late_extension() { return PyModule_Create(&definition); }
+"""
 
 
 class ModelNew(nn.Module):
@@ -19,7 +25,8 @@ class ModelNew(nn.Module):
             os._exit(0)
         from torch.utils.cpp_extension import load_inline
 
-        self.extension = load_inline(name="late_extension", cpp_sources=SOURCE, functions=["leaky"])
+        self.extension = load_inline(name="late_extension", cpp_sources=[SOURCE], no_implicit_headers=True)
 
     def forward(self, x):
-        return self.extension.leaky(self.fc(x) + self.shift, self.slope)
+        y = self.fc(x) + self.shift
+        return torch.where(y > 0, y, y * -self.extension.negated(self.slope))
