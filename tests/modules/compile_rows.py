@@ -40,7 +40,6 @@ def answer(row):
     module_compile.build = noted
     os.environ.update(row.get("environment", {}))
     os.chdir(tempfile.mkdtemp(dir=ALL.name))
-    os.environ["TORCH_EXTENSIONS_DIR"] = os.getcwd()
     module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
     said = {}
     try:

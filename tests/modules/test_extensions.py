@@ -110,7 +110,12 @@ def test_what_is_built_is_found_again_wherever_that_is(build):
     assert first["trimmed"] == [{"main.cpp": True}]
     again, other_flags, other_source = build(
         [
-            {"given": inline(TWICE), "calls": [["twice", [1.5]]], "kept": first["kept"]},
+            {
+                "given": inline(TWICE),
+                "calls": [["twice", [1.5]]],
+                "kept": first["kept"],
+                "environment": {"TORCH_EXTENSIONS_DIR": "/not/there", "TORCH_CUDA_ARCH_LIST": "native"},
+            },
             {"given": inline(TWICE, extra_cflags=["-DMORE"]), "kept": first["kept"]},
             {"given": inline(TWICE.replace("2;", "3;")), "calls": [["twice", [1.5]]], "kept": first["kept"]},
         ]

@@ -18,7 +18,13 @@ import module_compile
 from module_compile import ARCHITECTURE, Absent, Plan, Refused
 
 KEPT = ".extensions"  # what is built, by its key: KEY.so; what was refused: KEY.txt
-NEEDED = ("_get_cuda_arch_flags", "_import_module_from_library", "_join_cuda_home", "get_cxx_compiler")
+NEEDED = (
+    "_get_build_directory",
+    "_get_cuda_arch_flags",
+    "_import_module_from_library",
+    "_join_cuda_home",
+    "get_cxx_compiler",
+)
 REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
 SPENT = {"seconds": 0.0}  # by compilers: not by what is bounded otherwise
 PLANS = {}  # by folder: what was last to be built there
@@ -121,6 +127,11 @@ def install(architecture=None, wrap=None):
         plan = PLANS.get(path)
         return wrap(load(name, path, *args, **kwargs), plan is not None and plan.with_cuda)
 
+    def own_folder(name, verbose=False):
+        os.makedirs(name, exist_ok=True)  # in this process' own, whatever the environment says
+        return os.path.abspath(name)
+
+    extension._get_build_directory = own_folder
     extension._join_cuda_home = join_cuda_home
     extension._write_ninja_file = write
     extension._run_ninja_build = lambda folder, *_, **__: build_or_find(extension, folder, flags)
