@@ -153,17 +153,18 @@ Status load(Candidate& self, int artifact_fd) {
     HONE_TRY(check(self.backend->get_kernel(self.artifact, kernel.name, kernel.argument_kinds,
                                             kernel.argument_count, &self.kernels[i], &error),
                    error, "entry"));
+    if (error.message[0] != '\0') self.note = error.message;
   }
   return {};
 }
 
-void say(Report report, const Status& status) {
+void say(Report report, const Status& status, const std::string& note = "") {
   Loaded loaded{};
   loaded.version = kChannelVersion;
   loaded.report = report;
   loaded.code = status ? HONE_OK : static_cast<std::int32_t>(status.error().code);
-  if (!status)
-    std::snprintf(loaded.message, sizeof loaded.message, "%s", status.error().message.c_str());
+  std::snprintf(loaded.message, sizeof loaded.message, "%s",
+                status ? note.c_str() : status.error().message.c_str());
   // Rationale: write() rather than send(): the seal leaves reads and writes of open descriptors
   // alone.
   if (write(kSocket, &loaded, sizeof loaded) != static_cast<ssize_t>(sizeof loaded)) std::_Exit(70);
@@ -179,14 +180,17 @@ Status reload(Candidate& self) {
   say(Report::kSealed, ready);
   HONE_TRY(ready);
   const Status loaded = load(self, fds[3].get());
-  say(Report::kLoaded, loaded);
+  say(Report::kLoaded, loaded, self.note);
   return loaded;
 }
 
 [[noreturn]] void serve(Candidate& self) {
   for (std::uint32_t last = 0;;) {
     std::uint32_t round = self.orders->go.load(std::memory_order_acquire);
-    for (int spin = 0; round == last && spin < kSpins; ++spin) {
+    const auto& awake = self.orders->awake;
+    for (int spin = 0;
+         round == last && (spin < kSpins || awake.load(std::memory_order_relaxed) != 0);
+         spin = std::min(spin + 1, kSpins)) {
       __builtin_ia32_pause();
       round = self.orders->go.load(std::memory_order_acquire);
     }
@@ -249,7 +253,7 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
   say(Report::kSealed, ready);
   if (!ready) return 70;
   const Status loaded = load(self, (*fds)[3].get());
-  say(Report::kLoaded, loaded);
+  say(Report::kLoaded, loaded, self.note);
   if (!loaded) std::_Exit(1);
   serve(self);
 }

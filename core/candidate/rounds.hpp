@@ -28,6 +28,7 @@ struct Candidate {
   std::vector<std::string> readable;  ///< folders of an interpreter
   Guard guards[kGuardsMax] = {};      ///< inaccessible now
   std::uint32_t guard_count = 0;
+  std::string note;  ///< what an interpreter says of what it has loaded
 
   /// What is loaded runs on the device alone, and this process stays ours.
   bool runs_device_code() const { return device_code && !sealed; }

@@ -26,7 +26,7 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 5;
+inline constexpr std::uint32_t kChannelVersion = 6;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
@@ -64,7 +64,7 @@ struct Loaded {
   std::uint32_t version;
   Report report;
   std::int32_t code;  ///< hone_code
-  char message[256];
+  char message[256];  ///< also of what is loaded well
 };
 
 enum class Order : std::uint32_t {
@@ -107,6 +107,7 @@ struct Orders {
   std::uint64_t values[kCallsMax][HONE_ARGUMENTS_MAX];
   Guard guards[kGuardsMax];
   Launch launches[kLaunchesMax];
+  std::atomic<std::uint32_t> awake;  ///< 1: do not sleep while there is no order
 };
 
 /// How a round ended, in the candidate's words.

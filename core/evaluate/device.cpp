@@ -150,7 +150,11 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   if (source.inputs) ask.set("inputs", plan_to_value(*source.inputs));
   HONE_TRY(send(ask, &runner, &built->artifact));
   HONE_ASSIGN(const Value answer, receive({}));
-  if (kind_of(answer) == "installed") return std::move(runner.process);
+  if (kind_of(answer) == "installed") {
+    if (const Value* note = answer.find("note"); note != nullptr && *note != Value(""))
+      log_info("evaluate", "task " + task->id + ": " + note->as_string());
+    return std::move(runner.process);
+  }
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
   const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
   std::string message = "the " + role + " of task " + task->id + " cannot be used: " +

@@ -154,7 +154,7 @@ Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
                      candidate,
                      options_.backend_library.string(),
                      std::to_string(spec_.index),
-                     std::to_string(spec_.cores.front())};
+                     cores_text({spec_.cores.front(), spec_.judge_cpu})};
   if (options_.device_code) spawn.readable.push_back((root / "lib").string());  // of a bundle
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.arguments.push_back(

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 
+#include "base/clock.hpp"
 #include "judge/compare.hpp"
 #include "judge/fill.hpp"
 #include "judge/harness_text.hpp"
@@ -198,6 +199,12 @@ class DeviceWorkbench : public Workbench {
     return bytes_per_second_ > 0 ? bytes_per_second_ : 1e300;
   }
   Placement placement() const override { return Placement::kDevice; }
+
+  Status make_busy(double seconds) override {
+    for (const double start = monotonic_s(); monotonic_s() - start < seconds;)
+      HONE_TRY(overwrite(*flush_, flush_bytes_, ++flushes_));
+    return {};
+  }
 
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override {
     return overwrite(*flush_, flush_bytes_, ++flushes_);

@@ -15,8 +15,9 @@ namespace {
 
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
-constexpr double kLoadSeconds = 20;
+constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 constexpr double kHostSeconds = 90;  // for the host to end a process, or to open three
+constexpr std::uint64_t kRoundsKept = 8, kRoundsKeptBytesMax = 1u << 30;
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");
@@ -108,7 +109,7 @@ void Judge::answer(StreamMessage message) {
   } else if (verb == "install") {
     const Judgement done = install(*request, std::move(message.fds));
     if (!passed(done)) return say_judged(done);
-    say(Value::map({{"kind", "installed"}}));
+    say(Value::map({{"kind", "installed"}, {"note", done.message}}));
   } else if (verb == "judge") {
     say_judged(judge(*request, std::move(message.fds)));
     if (spare_bytes_ == 0 || device_code_) return;
@@ -201,8 +202,11 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   const bool is_reference = text_of(request, "role") == "reference";
   auto plans = plans_of(request, *task);
   if (!plans) return fault(plans.error());
-  const auto bytes = arena_bytes(*task, *settings, is_reference, 0, *plans);
+  auto bytes = arena_bytes(*task, *settings, is_reference, 0, *plans);
   if (!bytes) return fault(bytes.error());
+  // Inputs of several rounds of a module wait there for their answers to be checked.
+  if (is_reference && device_code_ && flag_of(request, "module"))
+    bytes = std::max(*bytes, std::min(kRoundsKept * *bytes, kRoundsKeptBytesMax));
   auto arena = Arena::create(backend_, device_, *bytes, false);
   if (!arena) return fault(arena.error());
   auto runner =
@@ -225,7 +229,9 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
     if (!passed(calibrated)) return calibrated;
   }
   installed_.insert_or_assign(text_of(request, "key"), std::move(entry));
-  return correct_so_far();
+  Judgement done = correct_so_far();
+  done.message = ready.message;
+  return done;
 }
 
 Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {
@@ -270,12 +276,16 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   const auto reference = installed(request, "reference");
   const auto baseline = installed(request, "baseline");
   HONE_ASSERT(reference && baseline);
-  const SessionHost host{.progress =
-                             [this](const char* stage) {
-                               say(Value::map({{"kind", "stage"}, {"stage", stage}}));
-                             },
-                         .quiet = [this] { return ask_host("quiet", "quiet"); },
-                         .end = [this] { return ask_host("end", "ended"); }};
+  SessionHost host;
+  host.progress = [this](const char* stage) {
+    say(Value::map({{"kind", "stage"}, {"stage", stage}}));
+  };
+  host.quiet = [this] {
+    say(Value::map({{"kind", "quiet"}}));
+    return hear_host("quiet");
+  };
+  host.end = [this] { say(Value::map({{"kind", "end"}})); };
+  host.ended = [this] { return hear_host("ended"); };
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
                   host);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
@@ -285,10 +295,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   return session.judge();
 }
 
-/// "end": that the submission is ended, which it is when its device has been given back, too; "quiet": that no context
-/// is being made.
-Status Judge::ask_host(const char* kind, std::string_view expected) const {
-  say(Value::map({{"kind", kind}}));
+Status Judge::hear_host(std::string_view expected) const {
   HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kHostSeconds));
   HONE_ASSIGN(const Value answer, from_msgpack(message.bytes));
   if (text_of(answer, "verb") == expected) return {};

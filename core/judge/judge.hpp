@@ -57,7 +57,7 @@ class Judge {
                                                      bool limited) const;
   Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
                        const Value& request, const Task& task, const MeasureSettings& settings);
-  Status ask_host(const char* kind, std::string_view expected) const;
+  Status hear_host(std::string_view expected) const;
   Judgement judge_kept(const Value& request, UniqueFd artifact, const Task& task,
                        const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);

@@ -65,6 +65,18 @@ Floor floor_of(const std::vector<double>& rounds) {
           2 * (sorted[sorted.size() - 1 - quarter] - sorted[quarter])};
 }
 
+/// Rationale: what a change of contexts takes differs by more than one call of a module often does. The least of a few
+/// rounds is free of that, and nobody can make it less than the call takes.
+double ratio_of_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
+                        const std::vector<double>& nothing) {
+  const Floor floor = floor_of(nothing);
+  const Floor least{floor.least, floor.least, std::max(floor.spread, floor_of(baseline).spread)};
+  const auto call = [&](const std::vector<double>& rounds) {
+    return per_call(*std::min_element(rounds.begin(), rounds.end()), least, 1);
+  };
+  return call(baseline) / call(submission);
+}
+
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds) {
   const auto bytes = call_bytes(task, true);
   const double fit =
@@ -184,16 +196,19 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
 }
 
 /// The calls of a timed round, with inputs of that secret; what hides them in an arena is its side's.
-Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t calls) {
+Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t calls,
+                                           std::uint64_t at) {
   HONE_ASSIGN(InputSet set, InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner,
-                                           workbench_, settings_.defences));
+                                           workbench_, settings_.defences, {at, 0}));
   HONE_ASSIGN(Layout layout, lay_out(task_, task_.timed, calls, workbench_.placement(), false));
   const std::uint64_t end = layout.total;
   return Posed{{task_.timed, false, 0, Placement::kCanaries},
                secret,
                std::move(layout),
                std::move(set),
-               end};
+               end,
+               {},
+               secret};
 }
 
 Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_first, double* a,
@@ -221,37 +236,6 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   if (!passed(second)) return second;
   posed->secret = submission.secret;
   return check_timed(std::move(*posed));
-}
-
-/// What the clock stopped at, for inspection; null where outputs were written after it. Rationale: the host
-/// code of a module runs on, and could change outputs between a look and the comparison, and back.
-Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
-  const Arena* outputs = &submission_.arena();
-  if (!settings_.defences.holds(Defence::kWitness)) return outputs;
-  if (submission_.withholds()) {
-    HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
-    outputs = copy_.get();
-  }
-  HONE_ASSIGN(const bool settled, submission_.settled_in(*outputs));
-  return settled ? outputs : nullptr;
-}
-
-/// Whether the submission's round that was just timed is what it was timed for.
-Judgement Session::check_timed(Posed timed) {
-  const auto outputs = outputs_of_round(timed.layout);
-  if (!outputs) return fault(outputs.error());
-  if (*outputs == nullptr) {
-    Judgement late = cheated("outputs were written after the clock had stopped");
-    late.verdict.caught = caught::kLateOutputs;
-    return late;
-  }
-  if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
-  std::vector<Posed> posed;
-  posed.push_back(std::move(timed));
-  Judgement answers = check_answers(posed, **outputs);
-  if (!passed(answers)) answers.verdict.stage = "measure";
-  if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
-  return answers;
 }
 
 /// Rationale: what rounds of so few calls could gain by doing all in the first is less than what rounds
@@ -360,15 +344,9 @@ Judgement Session::judge_times() {
   speedup.calls = static_cast<int>(m.calls);
   bool single_disagrees = false;
   if (!m.singles_b.empty()) {
-    // Rationale: what a change of contexts takes differs by more than one call of a module often does. The
-    // least of a few rounds is free of that, and nobody can make it less than the call takes.
-    const Floor single_floor = alone() ? floor_of(m.single_floors) : floor;
-    const auto typical = [&](const std::vector<double>& rounds) {
-      return alone() ? per_call(*std::min_element(rounds.begin(), rounds.end()),
-                                {single_floor.least, single_floor.least, 0}, 1)
-                     : median(per_call(rounds, floor, 1));
-    };
-    const double single = typical(m.singles_a) / typical(m.singles_b);
+    const double single =
+        alone() ? ratio_of_singles(m.singles_a, m.singles_b, m.single_floors)
+                : median(per_call(m.singles_a, floor, 1)) / median(per_call(m.singles_b, floor, 1));
     single_disagrees = single < kSinglesDisagree * interval.low;
     if (single_disagrees) {
       speedup.flags.push_back("single_rounds_disagree");

@@ -104,7 +104,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
         loaded.report != expected) {
       return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
     }
-    if (loaded.code == HONE_OK) return {};
+    if (loaded.code == HONE_OK) return {Ending::kDone, 0, printable(loaded.message)};
     return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
             printable(loaded.message)};
   }
@@ -338,6 +338,11 @@ Status ProcessRunner::give_inputs(std::function<Status()> put) {
   if (!options_.module || !options_.defences.holds(Defence::kWithhold)) return put();
   put_inputs_ = std::move(put);
   return {};
+}
+
+/// Not where the judge needs the same core.
+void ProcessRunner::stay_awake(bool awake) {
+  orders_->awake.store(awake && options_.spin ? 1 : 0, std::memory_order_relaxed);
 }
 
 Result<bool> ProcessRunner::settled_in(const Arena& arena) {

@@ -65,6 +65,7 @@ class ProcessRunner : public Runner {
   std::string observed() const override;
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
+  void stay_awake(bool awake) override;
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

@@ -94,6 +94,9 @@ class Runner {
   virtual Status give_inputs(std::function<Status()> put) { return put(); }
   /// Nothing is put in place within the next timed rounds, until inputs are given again.
   virtual void forget_inputs() {}
+  /// Whether it keeps its core between rounds. Rationale: a core that has slept for milliseconds has lost what its
+  /// caches held, and a call that starts much host code is slower by a tenth of a millisecond for it.
+  virtual void stay_awake([[maybe_unused]] bool awake) {}
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

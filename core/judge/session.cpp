@@ -1,4 +1,4 @@
-// The correctness half of a session; measure.cpp holds the other.
+// The correctness half of a session, and whether timed rounds were right; measure.cpp holds the other.
 #include "judge/session.hpp"
 
 #include <algorithm>
@@ -213,6 +213,42 @@ Judgement Session::check_answers(const std::vector<Posed>& posed, const Arena& o
     return judged;
   }
   return correct_so_far();
+}
+
+/// What the clock stopped at, for inspection; null where outputs were written after it. Rationale: the host
+/// code of a module runs on, and could change outputs between a look and the comparison, and back.
+Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
+  const Arena* outputs = &submission_.arena();
+  if (!settings_.defences.holds(Defence::kWitness)) return outputs;
+  if (submission_.withholds()) {
+    HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
+    outputs = copy_.get();
+  }
+  HONE_ASSIGN(const bool settled, submission_.settled_in(*outputs));
+  return settled ? outputs : nullptr;
+}
+
+/// Whether the submission's round that was just timed is what it was timed for.
+Judgement Session::check_timed(Posed timed) {
+  const auto outputs = outputs_of_round(timed.layout);
+  if (!outputs) return fault(outputs.error());
+  if (*outputs == nullptr) {
+    Judgement late = cheated("outputs were written after the clock had stopped");
+    late.verdict.caught = caught::kLateOutputs;
+    return late;
+  }
+  if (!settings_.defences.holds(Defence::kTimedAnswers)) return correct_so_far();
+  if (leaves_for_later(timed)) return correct_so_far();
+  return check_timed_answers(std::move(timed), **outputs);
+}
+
+Judgement Session::check_timed_answers(Posed timed, const Arena& outputs) {
+  std::vector<Posed> posed;
+  posed.push_back(std::move(timed));
+  Judgement answers = check_answers(posed, outputs);
+  if (!passed(answers)) answers.verdict.stage = "measure";
+  if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
+  return answers;
 }
 
 }  // namespace hone

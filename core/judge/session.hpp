@@ -49,6 +49,10 @@ struct Floor {
       0;  ///< twice what the middle half of them differ by: rounds are told apart no better
 };
 Floor floor_of(const std::vector<double>& rounds);
+/// How often faster than the baseline one call of a module is, by rounds of one call on both sides and rounds that did
+/// nothing. What is shorter than the baseline's rounds differ by counts as that.
+double ratio_of_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
+                        const std::vector<double>& nothing);
 
 /// What rounds of a baseline that stands alone took, in seconds, and those that did nothing before them.
 struct BaselineBlock {
@@ -83,8 +87,9 @@ struct SessionHost {
   std::function<void(const char*)> progress;  ///< hears "check" and "measure"
   /// Of runners that withhold: returns once no context is being made on the device.
   std::function<Status()> quiet = nullptr;
-  /// Of runners that withhold: ends the submission and returns once nothing of it is left.
-  std::function<Status()> end = nullptr;
+  /// Of runners that withhold: has the submission ended; `ended` returns once nothing of it is left.
+  std::function<void()> end = nullptr;
+  std::function<Status()> ended = nullptr;
 };
 
 /// One thread, one submission.
@@ -105,8 +110,9 @@ class Session {
     std::uint64_t secret;
     Layout layout;
     InputSet set;
-    std::uint64_t scratch_at;  ///< in the submission's arena
-    std::string seen = {};     ///< of its outputs, after its own round or before any
+    std::uint64_t scratch_at;   ///< in the submission's arena
+    std::string seen = {};      ///< of its outputs, after its own round or before any
+    std::uint64_t made_of = 0;  ///< of a timed round: the secret that its inputs come from
   };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
@@ -120,11 +126,16 @@ class Session {
   void choose_calls();
   Judgement run_pairs();
   bool with_singles() const;
-  Result<Posed> pose_timed(std::uint64_t secret, std::size_t calls);
+  Result<Posed> pose_timed(std::uint64_t secret, std::size_t calls, std::uint64_t at = 0);
   Result<const Arena*> outputs_of_round(const Layout& layout);
   Judgement check_timed(Posed posed);
+  Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
-  Judgement one_round(bool of_baseline, std::size_t calls, double* seconds);
+  std::uint64_t place_for(std::size_t calls);
+  bool leaves_for_later(Posed& posed);
+  Judgement check_later();
+  Judgement one_round(bool of_baseline, std::size_t calls, std::optional<Posed>& kept,
+                      double* seconds);
   Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole,
                   std::vector<double>& singles);
   bool take_last_block();
@@ -153,8 +164,16 @@ class Session {
   Workbench& workbench_;
   const SessionHost host_;
   std::unique_ptr<Arena> copy_;  ///< of a module's outputs
-  std::optional<Work> work_;     ///< what a call that was watched did
-  double call_seconds_ = 0;      ///< of the last checked call
+  /// A round of a module's whose answers are checked once it is gone.
+  struct Later {
+    Posed posed;
+    bool has_inputs;  ///< still, in the reference's arena; else they are made again
+    std::unique_ptr<Arena> outputs;
+  };
+  std::vector<Later> later_;
+  std::uint64_t later_bytes_ = 0;
+  std::optional<Work> work_;  ///< what a call that was watched did
+  double call_seconds_ = 0;   ///< of the last checked call
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1

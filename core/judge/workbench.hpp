@@ -86,6 +86,9 @@ class Workbench {
   virtual Status scrub(const Arena& arena) = 0;
   /// How tensors lie where no guard pages are wanted, or there can be none.
   virtual Placement placement() const = 0;
+  /// Has the device move memory for so long. Rationale: one that has been idle for some milliseconds is slower, by a
+  /// tenth at work of milliseconds and by half at work of microseconds, until it has been busy for about three.
+  virtual Status make_busy([[maybe_unused]] double seconds) { return {}; }
   /// Moves what lies in the first `bytes` of both arenas out of the caches.
   virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
 };

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/log.hpp"
 #include "gpu/emulated_gpu.hpp"
 #include "model/caught.hpp"
 #include "modules/module_case.hpp"
@@ -99,6 +100,22 @@ TEST_P(DeviceModuleSubmissions, AreJudged) {
   EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleSubmissions, testing::ValuesIn(kSubmissions),
+                         name_of);
+
+class DeviceModuleBaselines : public DeviceModules {};
+TEST_P(DeviceModuleBaselines, MayBeCompiled) {
+  set_up_log(LogLevel::kInfo, false);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("task compiled: its baseline is compiled by torch.compile: eager "),
+            std::string::npos)
+      << log;
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleBaselines,
+                         testing::Values(Case{.name = "many_steps",
+                                              .expected = timed(is(kCorrect)),
+                                              .task = "compiled"}),
                          name_of);
 
 class DeviceModuleCheats : public DeviceModules {};

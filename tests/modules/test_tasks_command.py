@@ -1,7 +1,9 @@
 """`hone tasks` over datasets of modules: listing needs no torch, and what is missing is said."""
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +73,26 @@ def test_a_task_is_shown_as_a_model_sees_it(hone, python, kernelbench_data, task
     assert (value["entry"], value["languages"], value["cache"]) == ("ModelNew", ["python"], "warm")
     assert value["arguments"][-1] == "seed"
     assert "class Model(nn.Module)" in value["description"]
+
+
+BASELINE_OF = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import kernelbench
+config = {"path": sys.argv[2], "level": 0, "split": "train", "own_kernels": "optional", "baseline": sys.argv[3]}
+dataset = kernelbench.Dataset(config)
+print(json.loads(dataset.get_task("level1/19")["backends"]["cuda"]["support"][0]["text"])["baseline"])
+"""
+
+
+def test_what_a_speedup_is_over_is_the_configurations(hone, python, kernelbench_data):
+    plugin = Path(__file__).parents[2] / "plugins/datasets/kernelbench"
+    for word in ("eager", "compile"):
+        command = [python, "-c", BASELINE_OF, str(plugin), str(kernelbench_data), word]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.stdout == word + "\n", done.stderr
+    wrong = hone("tasks", *configured("kernelbench", kernelbench_data, python, ", baseline: fastest"))
+    assert "baseline: found 'fastest', expected one of eager, compile" in wrong.stderr
 
 
 def test_whose_work_it_must_be_is_the_configurations(hone, python, kernelbench_data):

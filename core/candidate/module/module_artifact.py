@@ -13,6 +13,7 @@ import types
 
 import torch
 
+from module_fastest import make_fastest
 from module_place import PLACE
 from module_values import arguments_of, count, flat, is_varied, vary
 from module_work import WATCH
@@ -115,6 +116,7 @@ class Artifact:
         self.meta = json.loads(support["module.json"])
         self.tensors = self.order_of_tensors()
         self.given = None  # (args, kwargs) of the constructor
+        self.note = ""  # for the log
         self.model = self.double = self.base = self.wrapper = None
         self.trusted_double = False
         self.varied = None  # of the inputs' tensors, in their order
@@ -198,6 +200,8 @@ class Artifact:
         factory = getattr(self.module, name, None)
         if factory is not None:
             self.model = self.bind_model(factory, name)
+            if self.name == "baseline.py" and self.meta.get("baseline") == "compile":
+                self.note = make_fastest(self.model[0], self.module.get_inputs)
             return lambda values: self.run_model(values, *self.model)
         self.wrapper = getattr(self.module, "triton_kernel_wrapper", None)
         if self.wrapper is None:

@@ -32,7 +32,11 @@ class Place:
     def warm(self):
         """What every module does: memory, and a function of elements. More takes longer than most save by it."""
         torch.relu(torch.zeros(64, device=self.device)).add_(1)
-        torch.cuda.synchronize(self.device)
+        self.wait()
+
+    def wait(self):
+        if self.device.type != "cpu":
+            torch.cuda.synchronize(self.device)
 
     def seed(self, seed):
         """torch.manual_seed, of what there is, in a few microseconds."""

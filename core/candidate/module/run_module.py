@@ -1,8 +1,9 @@
 """Runs PyTorch modules in a candidate's process: hone-candidate's loop, with Python in the place of a loaded library.
 
-    python -I run_module.py PLACE hone-candidate.so BACKEND.so DEVICE CORE FOLDER…   (which it may read)
+    python -I run_module.py PLACE hone-candidate.so BACKEND.so DEVICE CORE,JUDGE FOLDER…   (which it may read)
 
 PLACE: "processor", "device", or, in tests, "emulated": a device whose memory this process can read itself.
+CORE,JUDGE: the core that is timed on, and the judge's.
 
 Theory of operation. The interpreter imports torch and Triton while nothing foreign is near (or is a copy of one that
 has, warm_modules.py), and hands the backend three functions: load, get_kernel and launch. The rest is
@@ -11,6 +12,7 @@ round. Modules themselves: module_artifact.py.
 """
 
 import ctypes
+import fcntl
 import gc
 import json
 import os
@@ -30,11 +32,16 @@ def set_environment():
         os.environ["USER"] = "hone"
         # Of torch's thousands of kernels those that a module uses; all of them take two seconds.
         os.environ["CUDA_MODULE_LOADING"] = "LAZY"
+        # Hardware queues that streams share: with eight, the default, a context takes 140 ms to make and 65 to end,
+        # with two 85 and 40 (H200, four at a time). Two streams run beside each other still.
+        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "2"
     if PLACE != "device":
         os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
 
 set_environment()  # before the imports, which read it
+# Compilers of torch's lock their files, and the jail has no locks; nobody shares this process' folder.
+fcntl.flock = lambda file, operation: None
 
 import traceback  # noqa: E402
 import warnings  # noqa: E402
@@ -80,12 +87,14 @@ def words_of(error):
 
 
 def guarded(body):
-    """The backend's way of hearing of a failure: a code, and words in its buffer."""
+    """The backend's way of hearing what came of it: a code, and words in its buffer, which body() may return."""
 
     def call(*arguments):
         *arguments, message, size = arguments
         try:
-            return body(*arguments)
+            code, words = OK, body(*arguments)
+            if not words:
+                return OK
         except Refused as error:
             code, words = INVALID_ARGUMENT, str(error)
         except Mismatch as error:
@@ -109,12 +118,12 @@ def open_device(index):
         HERE.use_device(index)
         with torch.no_grad():
             HERE.warm()
-    return OK
 
 
-def pin(core):
-    """What is timed has this core, and finds its caches as it left them: the reference runs on others."""
-    others = os.sched_getaffinity(0) - {core}
+def pin(core, judge):
+    """What is timed has this core, and finds its caches as it left them: the reference runs on others, but the judge's,
+    which waits on it busily."""
+    others = os.sched_getaffinity(0) - {core, judge}
     is_reference = LOADED["artifact"].name == "reference.py"
     os.sched_setaffinity(0, others if is_reference and others else {core})
 
@@ -134,23 +143,22 @@ def load(address, size):
         module_extension.install(wrap=note_extension) if ON_DEVICE else module_extension.refuse()
     LOADED["artifact"] = Artifact(content)
     if ON_DEVICE:
-        pin(int(sys.argv[5]))  # only now: the driver's threads and what loading compiles stay off the core
+        # Only now: the driver's threads and what loading compiles stay off the core.
+        pin(*map(int, sys.argv[5].split(",")))
     gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
-    return OK
 
 
 def get_kernel(entry, number):
     kernels = LOADED["kernels"]
     kernels.append(LOADED["artifact"].entry(entry.decode()))
     ctypes.c_int32.from_address(number).value = len(kernels) - 1
-    return OK
+    return LOADED["artifact"].note
 
 
 def launch(number, base, size, values, amount):
     ARENA.use(base, size)
     with torch.no_grad():
         LOADED["kernels"][number](list((ctypes.c_uint64 * amount).from_address(values)))
-    return OK
 
 
 def observe(begins, words, size):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from hone_modules.problems import BACKENDS, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
+BASELINES = ("eager", "compile")
 OWN_KERNELS = ("optional", "expected", "required")
 SOURCE_BYTES_MAX = 256 << 10
 NO_TORCH = (
@@ -15,9 +16,9 @@ NO_TORCH = (
 )
 
 
-def task_of(problem: Problem, split: str, exact: bool = False) -> dict[str, Any]:
+def task_of(problem: Problem, split: str, exact: bool = False, baseline: str = "eager") -> dict[str, Any]:
     """Describes a problem and makes a task of it; a mistake says why it cannot be one. `exact`: of the class that the
-    problem names, and of no other."""
+    problem names, and of no other. `baseline`: one of BASELINES."""
     if wrong := syntax_error(problem.source):
         raise Mistake(f"{problem.id} cannot be made a task: {wrong}")
     if importlib.util.find_spec("torch") is None:
@@ -30,7 +31,7 @@ def task_of(problem: Problem, split: str, exact: bool = False) -> dict[str, Any]
         description = describe(problem.source, problem.entry, exact)
     except Unfit as unfit:
         raise Mistake(f"{problem.id} cannot be made a task: {unfit}") from None
-    return make_task(problem, description, split)
+    return make_task(problem, description, split, baseline)
 
 
 class ModuleDataset:
@@ -41,6 +42,10 @@ class ModuleDataset:
         "path": {"type": "str", "doc": "the data: a folder, or a file of JSON, JSON Lines or Parquet"},
         "level": {"default": 0, "range": [0, 99], "doc": "only this level; 0: all"},
         "split": {"default": "train", "doc": "the split that all tasks are of"},
+        "baseline": {
+            "default": "eager",
+            "doc": "what a speedup is over: eager, or compile, the faster one of eager and torch.compile",
+        },
         "own_kernels": {
             "default": "optional",
             "doc": "where torch alone does the work: optional (nothing), expected (that is said), required (rejected)",
@@ -48,9 +53,10 @@ class ModuleDataset:
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.split, self.own_kernels = config["split"], config["own_kernels"]
-        if self.own_kernels not in OWN_KERNELS:
-            raise Mistake(f"own_kernels: found {self.own_kernels!r}, expected one of {', '.join(OWN_KERNELS)}")
+        self.split, self.own_kernels, self.baseline = config["split"], config["own_kernels"], config["baseline"]
+        for name, choices in (("own_kernels", OWN_KERNELS), ("baseline", BASELINES)):
+            if config[name] not in choices:
+                raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
         level = f"level{config['level']}" if config["level"] else ""
         found = [problem for problem in self.read(config["path"]) if not level or level in problem.tags]
         if not found:
@@ -84,4 +90,5 @@ class ModuleDataset:
     def get_task(self, task_id: str) -> dict[str, Any]:
         if task_id in self.left_out:
             raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
-        return {**task_of(self.problems[task_id], self.split), "own_kernels": self.own_kernels}
+        task = task_of(self.problems[task_id], self.split, baseline=self.baseline)
+        return {**task, "own_kernels": self.own_kernels}

@@ -72,20 +72,21 @@ def text_for_model(problem: Problem, description: Description) -> str:
     return "\n".join([*lines, "", "Reference:", "", f"{fence}python", problem.source.strip("\n"), fence])
 
 
-def module_text(description: Description) -> str:
-    """module.json: how the runner hands inputs and parameters over and takes outputs back."""
+def module_text(description: Description, baseline: str) -> str:
+    """module.json: how the runner hands inputs and parameters over and takes outputs back, and its baseline's mode."""
     return json.dumps(
         {
             "module": description.module,
             "inputs": description.inputs,
             "parameters": description.parameters,
             "outputs": description.outputs,
+            "baseline": baseline,
         },
         separators=(",", ":"),
     )
 
 
-def make_task(problem: Problem, description: Description, split: str) -> dict[str, Any]:
+def make_task(problem: Problem, description: Description, split: str, mode: str = "eager") -> dict[str, Any]:
     """The whole task. A module has one concrete shape, so there are no dims, and what is secret is the seed."""
     reference = {"name": "reference.py", "text": problem.source}
     baseline = {"name": "baseline.py", "text": f"{problem.source}\n\nModelNew = {description.module}\n"}
@@ -93,7 +94,7 @@ def make_task(problem: Problem, description: Description, split: str) -> dict[st
         "languages": ["python"],
         "reference": reference,
         "baseline": baseline,
-        "support": [{"name": "module.json", "text": module_text(description)}, reference],
+        "support": [{"name": "module.json", "text": module_text(description, mode)}, reference],
     }
     return {
         "id": problem.id,

@@ -1,0 +1,76 @@
+"""Baselines in their fastest mode: compiled where that takes less, and as they were where not."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SHARE = Path(__file__).parents[2] / "core/candidate/module"
+CHOICES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch
+import module_fastest
+
+kind = sys.argv[2]
+TIMES = {"eager": 0.02, "quick": 0.001, "slow": 0.05, "broken": None}
+
+class Model(torch.nn.Module):
+    def compile(self):
+        if kind == "broken":
+            raise RuntimeError("no compiler is found")
+        self._compiled_call_impl = lambda *inputs: self.work("compiled")
+
+    def forward(self, x):
+        return self.work("eager")
+
+    def work(self, mode):
+        self.mode = mode
+        module_fastest.time.sleep(TIMES["eager" if mode == "eager" else kind])
+        return torch.zeros(1)
+
+model = Model()
+said = module_fastest.make_fastest(model, lambda: [torch.zeros(1)])
+model(torch.zeros(1))
+print(model.mode, said)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("quick", "compiled its baseline is compiled by torch.compile: eager "),
+        ("slow", "eager its baseline is eager: "),
+        ("broken", "eager its baseline is eager: it does not compile: RuntimeError: no compiler is found"),
+    ],
+)
+def test_the_mode_that_takes_less_is_taken(python: str, kind: str, said: str) -> None:
+    command = [python, "-c", CHOICES, str(SHARE), kind]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith(said), done.stderr
+
+
+COMPILED = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import torch
+import module_fastest
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(40):
+            x = (x * 1.5 + 1).clamp(-2, 2)
+        return x
+
+model, x = Model(), torch.randn(1 << 16)
+before = model(x)
+said = module_fastest.make_fastest(model, lambda: [x])
+is_compiled = ", and compiled " in said or "by torch.compile" in said
+print(is_compiled, torch.allclose(model(x), before), os.path.isdir("inductor"))
+"""
+
+
+def test_torchs_compiler_itself_is_used(python: str, tmp_path: Path) -> None:
+    command = [python, "-c", COMPILED, str(SHARE)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    assert done.stdout.strip() == "True True True", done.stderr
