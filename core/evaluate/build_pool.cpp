@@ -203,21 +203,27 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
   }
 }
 
-/// Rationale: what goes wrong with this is no reason not to judge: the device is asked then.
-void BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) {
+/// Rationale: what goes wrong with this is no reason not to judge: the device is asked then. But for what the machine
+/// lacks, which no submission answers for.
+Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) {
   if (!built.ok || !options_.device_code || interpreters_ == nullptr ||
       request.name != submission_name("python"))
-    return;
+    return {};
   std::string architecture;
   {
     MutexLock lock(mutex_);
     architecture = architecture_;
   }
   auto rehearsed = rehearse(*interpreters_, options_, architecture, built.artifact);
-  if (!rehearsed) return log_info("evaluate", rehearsed.error().message);
+  if (!rehearsed) {
+    log_info("evaluate", rehearsed.error().message);
+    return {};
+  }
+  if (!rehearsed->lacks.empty()) return failed_precondition(rehearsed->lacks);
   built.raised_in = std::move(rehearsed->raised_in);
   built.raised = std::move(rehearsed->words);
   built.artifact += "\n" + rehearsed->compiled;
+  return {};
 }
 
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {
@@ -242,7 +248,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&
                    (built.failure != "refused" ||
                     submission_diagnostics(built.diagnostics, request.name).empty());
-  rehearse_if_module(request, built);
+  HONE_TRY(rehearse_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
   if (shared->ok || (shared->failure == "refused" && !shared->doubtful)) remember(key, shared);

@@ -34,7 +34,7 @@ struct Built {
   std::string failure;      ///< "refused", "timed_out", "out_of_memory", "killed"; empty when ok
   std::string diagnostics;  ///< raw
   std::string artifact;     ///< the library's bytes
-  /// Of a module that is certain to fail: "load" or "run", and what it raises there.
+  /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
   std::string raised_in, raised;
   bool cached = false;
   bool over_memory =
@@ -76,7 +76,7 @@ class BuildPool {
   std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
 
-  void rehearse_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
+  Status rehearse_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
   const EvaluatorOptions& options_;

@@ -157,6 +157,8 @@ Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
                      cores_text({spec_.cores.front(), spec_.judge_cpu})};
   if (options_.device_code) spawn.readable.push_back((root / "lib").string());  // of a bundle
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
+  spawn.arguments.push_back(
+      (root / "share/module/trimmed").string());  // its compilers', in what is below
   spawn.readable.push_back((root / "share/module").string());
   spawn.readable.push_back(candidate);
   spawn.fds = {ends.second.get()};

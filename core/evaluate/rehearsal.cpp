@@ -1,6 +1,9 @@
 // One process, one artifact, one answer.
 #include "evaluate/rehearsal.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "channel/stream.hpp"
 
 namespace hone {
@@ -11,13 +14,48 @@ constexpr std::int64_t kFileBytesMax = std::int64_t{16} << 20;
 constexpr double kSeconds = 15;  // rehearse_module.py gives up before
 constexpr double kSendSeconds = 10;
 constexpr double kGoneSeconds = 5;
-constexpr std::size_t kWordsMax = 300;
+constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
+constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line here
+
+// Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB, and the host's compiler 1 GB beside it.
+constexpr double kBuildSecondsFactor = 3;
+constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
+constexpr std::int64_t kBuildMemoryFactor = 3;
 
 /// Printable words of at most so many characters.
-std::string words_of(std::string_view line) {
-  std::string words(line.substr(0, kWordsMax));
+std::string words_of(std::string_view line, std::size_t size_max) {
+  std::string words(line.substr(0, size_max));
   for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
   return words;
+}
+
+std::string compilers_words(std::string_view line) {
+  std::string words;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(kLineEnd), line.size());
+    words += words_of(line.substr(0, end), kCompilersWordsMax) + "\n";
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return words.substr(0, kCompilersWordsMax);
+}
+
+/// Rationale: the module's own process says what it lacks, and could say so to be judged by nobody.
+bool is_here(const std::string& tool) {
+  constexpr const char* kFolders[] = {"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/cuda/bin"};
+  return std::any_of(std::begin(kFolders), std::end(kFolders), [&](const char* folder) {
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::path(folder) / tool, error);
+  });
+}
+
+std::string lacking(std::string_view line) {
+  if (line == "absent nvcc" && !is_here("nvcc"))
+    return "load_inline needs nvcc, found none on PATH or in /usr/local/cuda: install the CUDA "
+           "toolkit, of the "
+           "version that torch was built with";
+  if (line == "absent c++" && !is_here("c++"))
+    return "load_inline needs a C++ compiler, found no c++: install g++";
+  return {};
 }
 
 Result<Rehearsed> read(std::string bytes) {
@@ -25,10 +63,15 @@ Result<Rehearsed> read(std::string bytes) {
   if (end == std::string::npos) return invalid_argument("rehearsal: found no line");
   Rehearsed said;
   const std::string_view line(bytes.data(), end);
+  said.lacks = lacking(line);
+  if (constexpr std::string_view kBuild = "build "; line.starts_with(kBuild)) {
+    said.raised_in = "build";
+    said.words = compilers_words(line.substr(kBuild.size()));
+  }
   for (const std::string_view stage : {"load", "run"}) {
     if (!line.starts_with(stage) || line.size() <= stage.size() + 1) continue;
     said.raised_in = stage;
-    said.words = words_of(line.substr(stage.size() + 1));
+    said.words = words_of(line.substr(stage.size() + 1), kWordsMax);
   }
   bytes.erase(0, end + 1);
   if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");
@@ -38,9 +81,15 @@ Result<Rehearsed> read(std::string bytes) {
 
 }  // namespace
 
+bool builds_extensions(const std::string& source) {
+  return source.find("cpp_extension") != std::string::npos;
+}
+
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
                            const std::string& architecture, const std::string& artifact) {
   HONE_ASSIGN(auto ends, stream_pair());
+  const bool builds = builds_extensions(artifact);
+  const double seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
   const auto root = options.libexec.parent_path();
   const std::string candidate = (options.libexec / "hone-candidate.so").string();
   SpawnRequest spawn;
@@ -55,16 +104,18 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
                      candidate,
                      architecture};
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
+  spawn.arguments.push_back(
+      (root / "share/module/trimmed").string());  // its compilers', in what is below
   spawn.readable.push_back((root / "share/module").string());
   spawn.readable.push_back((root / "lib").string());
   spawn.readable.push_back(candidate);
   spawn.fds = {ends.second.get()};
-  spawn.limits.memory_bytes = options.build_memory_mb << 20;
-  spawn.limits.file_bytes = kFileBytesMax;
-  spawn.limits.cpu_seconds = kSeconds + kSendSeconds;
+  spawn.limits.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
+  spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kFileBytesMax;
+  spawn.limits.cpu_seconds = seconds + kSendSeconds;
   HONE_ASSIGN(const auto process, interpreters.spawn(spawn, WarmInterpreters::Use::kSubmission));
   HONE_TRY(send_message(ends.first.get(), artifact, {}, kSendSeconds));
-  auto answer = receive_message(ends.first.get(), kAnswerMax, kSeconds, process->pidfd());
+  auto answer = receive_message(ends.first.get(), kAnswerMax, seconds, process->pidfd());
   process->kill();
   // What it started must not run on beside what is measured next.
   static_cast<void>(process->wait(kGoneSeconds));

@@ -12,10 +12,14 @@ namespace hone {
 
 /// What a submission's process says of itself, which is believed of it alone.
 struct Rehearsed {
-  std::string raised_in;  ///< "load", "run"; empty where nothing is certain to fail
-  std::string words;      ///< what it raised there
+  std::string raised_in;  ///< "load", "run", "build"; empty where nothing is certain to fail
+  std::string words;      ///< what it raised there; of "build" a compiler's lines
+  std::string lacks;      ///< what this machine has not and the module needs
   std::string compiled;   ///< for its process beside a device; one line
 };
+
+/// Whether a module may have torch compile extensions, which takes longer than all else in a rehearsal.
+bool builds_extensions(const std::string& source);
 
 /// [any thread] `architecture`: of the device that there will be, "sm_90a". An Error says nothing of the artifact.
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,

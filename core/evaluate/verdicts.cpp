@@ -79,6 +79,16 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 
 std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
   if (built.raised_in.empty()) return std::nullopt;
+  if (built.raised_in == "build") {
+    Verdict verdict;
+    verdict.outcome = Outcome::kBuildFailed;
+    verdict.stage = "build";
+    verdict.reason = built.raised.starts_with("link error: ")
+                         ? "the linker refused its extension"
+                         : "the compiler refused its extension";
+    verdict.diagnostics = built.raised;
+    return verdict;
+  }
   const bool loaded = built.raised_in == "run";
   return *verdict_of_judgement({{loaded ? Ending::kException : Ending::kRefused,
                                  "submission",

@@ -40,6 +40,13 @@ const std::vector<Case> kSubmissions = {
     {"raises", is(kCrashed, "(submission.py:16)")},
     {"missing_import",
      is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3) while loading")},
+    {"extension", timed(is(kCorrect))},
+    {"extension_late", timed(is(kCorrect))},
+    {"extension_refused",
+     is(kBuildFailed,
+        "main.cpp:4: error: 'a_name_that_is_not_there' was not declared in this "
+        "scope (submission.py:7)")},
+    {"extension_undefined", is(kBuildFailed, "undefined reference to `twice(at::Tensor)'")},
 };
 
 const std::vector<Case> kCheats = {
@@ -51,6 +58,8 @@ const std::vector<Case> kCheats = {
     {"reach_out", is(kCrashed, "nothing was found")},
     {"speak_for_the_rehearsal", is(kCrashed, "?[31m?? forged")},
     {"outlive_the_rehearsal", timed(is(kCorrect))},
+    {"claim_no_compiler", is(kCrashed, "it was asked all the same")},
+    {"extension_that_reads", is(kCrashed, "nothing was found")},
 };
 
 bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }

@@ -36,6 +36,11 @@ const std::vector<Case> kSubmissions = {
     {"raises", is(kCrashed, "cannot be multiplied (8x16 and 8x16) (submission.py:16)")},
     {"kernel_raises", is(kCrashed, "no attribute 'not_a_function'")},
     {"temporary_file", is(kCrashed, "No usable temporary directory found")},
+    {"extension",
+     is(kCrashed, "load_inline needs compilers, which submissions have beside a device")},
+    {"extension_late", is(kCrashed, "load_inline needs compilers")},
+    {"extension_refused", is(kCrashed, "load_inline needs compilers")},
+    {"extension_undefined", is(kCrashed, "load_inline needs compilers")},
     {"noise", is(kCorrect), {}, {}, "noisy"},
     {"no_noise", is(kWrong, "output out is wrong"), {}, {}, "noisy"},
 };

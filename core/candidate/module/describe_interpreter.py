@@ -6,6 +6,7 @@ python -I -B describe_interpreter.py processor|device
 import os
 import platform
 import sys
+import sysconfig
 import time
 
 for name in ("HOME", "TRITON_HOME", "XDG_CACHE_HOME"):
@@ -28,4 +29,11 @@ if sys.argv[1] == "device":
     if not torch.cuda.is_available():
         sys.exit(f"{', '.join(words)}: torch finds no device")
     words.append(torch.cuda.get_device_name(0))
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
+    import module_compile
+
+    home = module_compile.toolkit()
+    words.append("no nvcc (load_inline of CUDA needs it)" if home is None else f"nvcc in {home}/bin")
+    if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        words.append("no Python.h (load_inline needs it: install Python's development files)")
 print(f"{', '.join(words)}; imports take {seconds:.1f} s")

@@ -1,6 +1,7 @@
 """Triton's compiler where there is no device: for the kind of device that there will be.
 
-What it compiles lies in Triton's cache, a folder of this process' own, as `compiled()` and `keep()` read and write it.
+What it compiles lies in Triton's cache, and extensions of torch's in a folder beside it, both this process' own, as
+`compiled()` and `keep()` read and write them.
 It reaches for what Triton keeps to itself; where a version has that otherwise, nothing is compiled ahead.
 """
 
@@ -16,10 +17,13 @@ import time
 
 import torch
 
+import module_extension
+
 SECONDS_MAX = 10  # then what is compiled has to do
 BYTES_MAX = 16 << 20
 NOT_STARTED = 3  # CUDA_ERROR_NOT_INITIALIZED
 CACHE = os.path.join(".triton", "cache")
+FOLDERS = (CACHE, module_extension.KEPT)
 KERNEL = """
 import triton
 import triton.language as tl
@@ -34,7 +38,13 @@ def warm(x, y, count, BLOCK: tl.constexpr):
 
 
 class Enough(BaseException):
-    """It takes too long."""
+    """It takes too long, or nothing can be known from here on."""
+
+
+def no_values():
+    """In the place of a function of an extension, whose arguments hold nothing here."""
+    Missed.asked = True
+    raise Enough
 
 
 def target_of(architecture):
@@ -111,7 +121,7 @@ def compiling_for(target):
     seen = set()
 
     def compile_alone(kernel, *args, **kwargs):
-        if time.monotonic() - begun > SECONDS_MAX:
+        if time.monotonic() - begun - module_extension.SPENT["seconds"] > SECONDS_MAX:
             raise Enough
         kwargs["warmup"] = True
         made = run(kernel, *args, **kwargs)
@@ -144,7 +154,7 @@ def warm_compiler(architecture, run_source):
             module.warm.warmup(dtype, dtype, 1000, BLOCK=256, grid=(1,))
     sys.modules.pop("hone_warm", None)
     for library in [path for path in compiled() if "warm" in path]:
-        os.remove(os.path.join(CACHE, library))
+        os.remove(library)
     if architecture.startswith("sm_"):
         with contextlib.suppress(Exception):
             importlib.import_module("triton.backends.nvidia.driver").CudaUtils()  # a library; touches no device
@@ -158,9 +168,9 @@ def driver_is_started():
 
 
 def compiled():
-    """What lies in the cache: {path: bytes}."""
+    """What lies in these folders: {path: bytes}."""
     files, total = {}, 0
-    for folder, _, names in os.walk(CACHE):
+    for folder, _, names in (part for top in FOLDERS for part in os.walk(top)):
         for name in sorted(names):
             path = os.path.join(folder, name)
             with contextlib.suppress(OSError), open(path, "rb") as file:
@@ -168,13 +178,15 @@ def compiled():
                 total += len(content)
                 if total > BYTES_MAX:
                     return files
-                files[os.path.relpath(path, CACHE)] = content
+                files[path] = content
     return files
 
 
 def keep(files):
     for path, content in files.items():
-        at = os.path.normpath(os.path.join(CACHE, path))
+        at = os.path.normpath(path)
+        if not at.startswith(FOLDERS):
+            continue
         os.makedirs(os.path.dirname(at), exist_ok=True)
         with open(at, "wb") as file:
             file.write(content)

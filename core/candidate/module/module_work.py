@@ -1,10 +1,12 @@
-"""What does a module's work: torch's operators and Triton's kernels, counted in one call that the judge asks to watch.
+"""What does a module's work: torch's operators, Triton's kernels and functions of extensions that have kernels, counted
+in one call that the judge asks to watch.
 
 Evidence and no proof: this runs beside the submission. Nothing is watched but in that call, which is not timed.
 """
 
 import contextlib
 import json
+import sys
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -44,6 +46,7 @@ class Watch:
 
     def __init__(self):
         self.asked = False
+        self.extensions = set()  # by name: those that have kernels
         self.kernels, self.operators = {}, {}
 
     def ask(self):
@@ -67,7 +70,25 @@ class Watch:
             for launcher in launchers():
                 stack.enter_context(self.launches(launcher))
             stack.enter_context(Operators(self.operators))
+            stack.enter_context(self.calls_of_extensions())
             return function(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def calls_of_extensions(self):
+        if not self.extensions:
+            yield
+            return
+
+        def see(frame, event, function):
+            if event == "c_call" and getattr(function, "__module__", None) in self.extensions:
+                count(self.kernels, str(getattr(function, "__name__", "kernel")))
+
+        before = sys.getprofile()
+        sys.setprofile(see)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
 
     @contextlib.contextmanager
     def launches(self, launcher):

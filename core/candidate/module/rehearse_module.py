@@ -6,7 +6,8 @@ Theory of operation. The module is loaded, constructed and called as in a candid
 fake tensors for the task's. Triton's kernels are compiled, for the device that is not there, and what lies in its cache
 then travels with the artifact: the process that has the device finds it compiled. What fails here for being here says
 nothing and is left to the device; a library that is missing and a kernel that does not compile fail there, too, and
-are said at once. The answer is a line, empty or "load WORDS" or "run WORDS", and the files as JSON.
+are said at once. Extensions of torch's are built (module_extension.py) and not called. The answer is a line, empty or
+"load WORDS", "run WORDS", "build WORDS" of a compiler, or "absent TOOL", and the files as JSON.
 Nothing of it is believed: it is the submission's own, for its own process.
 """
 
@@ -14,6 +15,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import sys
 import traceback
 
@@ -26,6 +28,7 @@ from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 import module_ahead
+import module_extension
 from module_artifact import Artifact
 from module_place import PLACE as HERE
 
@@ -110,8 +113,22 @@ def warm():
         torch._C._ensureCUDADeviceGuardSet = look
 
 
+def use_extensions(architecture):
+    """Built for the device that there will be; a function of theirs ends the rehearsal."""
+
+    def wrap(module, has_kernels):
+        return module_extension.stand_in(module, lambda *_, **__: module_ahead.no_values())
+
+    if architecture.startswith("sm_"):
+        number = int(re.sub(r"\D", "", architecture))
+        torch.cuda.get_device_capability = lambda device=None: divmod(number, 10)
+    module_extension.install(architecture, wrap)
+
+
 def is_of_the_source(error):
     """Whether it says what is wrong with the submission's text: no device would change that."""
+    if module_extension.refused(error) is not None:
+        return True
     if isinstance(error, ModuleNotFoundError):  # not one that some library imports
         frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
         return error.name is not None and frames[-1:] == ["submission.py"]
@@ -148,6 +165,8 @@ def rehearse(content, architecture):
             if run_module.PLACE == "device":
                 stack.enter_context(module_ahead.compiling_for(module_ahead.target_of(architecture)))
             say_there_is_a_device()
+            if module_extension.is_used(content["source"]):
+                use_extensions(architecture)
             artifact = Artifact(content)
             stack.enter_context(Fake(allow_non_fake_inputs=True))
             stack.enter_context(torch.no_grad())
@@ -157,8 +176,12 @@ def rehearse(content, architecture):
     except module_ahead.Enough:
         pass
     except BaseException as error:
+        absent = module_extension.absent(error)
+        if absent is not None:
+            return f"absent {absent}"
+        refused = module_extension.refused(error)
         if certain(error):
-            return f"{stage} {run_module.words_of(error)}"
+            return f"{stage} {run_module.words_of(error)}" if refused is None else f"build {refused.words}"
     return ""
 
 
@@ -167,7 +190,8 @@ def answer(address, size, found, length):
     content = json.loads(ctypes.string_at(address, size))
     words = rehearse(content, sys.argv[3])
     new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
-    words = words.encode("ascii", "replace").replace(b"\n", b" ")
+    lines = b"\x1e" if words.startswith("build ") else b" "
+    words = words.encode("ascii", "replace").replace(b"\n", lines)
     SAID["answer"] = words + b"\n" + json.dumps(module_ahead.packed(new)).encode()
     found[0] = ctypes.cast(SAID["answer"], ctypes.c_void_p).value
     length[0] = len(SAID["answer"])

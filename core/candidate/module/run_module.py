@@ -50,6 +50,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it o
 import torch  # noqa: E402
 
 import module_ahead  # noqa: E402
+import module_extension  # noqa: E402
 from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
 from module_place import PLACE as HERE  # noqa: E402
 from module_work import WATCH  # noqa: E402
@@ -128,11 +129,20 @@ def pin(core, judge):
     os.sched_setaffinity(0, others if is_reference and others else {core})
 
 
+def note_extension(module, has_kernels):
+    if has_kernels:
+        WATCH.extensions.add(getattr(module, "__name__", ""))
+    return module
+
+
 def load(address, size):
     artifact, _, compiled = ctypes.string_at(address, size).partition(b"\n")
-    if compiled and PLACE == "device":  # by the rehearsal
+    if compiled and ON_DEVICE:  # by the rehearsal
         module_ahead.keep(module_ahead.unpacked(json.loads(compiled)))
-    LOADED["artifact"] = Artifact(json.loads(artifact))
+    content = json.loads(artifact)
+    if module_extension.is_used(content["source"]):
+        module_extension.install(wrap=note_extension) if ON_DEVICE else module_extension.refuse()
+    LOADED["artifact"] = Artifact(content)
     if ON_DEVICE:
         # Only now: the driver's threads and what loading compiles stay off the core.
         pin(*map(int, sys.argv[5].split(",")))

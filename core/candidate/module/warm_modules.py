@@ -32,6 +32,7 @@ import run_module  # first: it sets what torch reads
 # isort: split
 import module_ahead
 import module_artifact
+import module_extension
 import rehearse_module
 
 sys.path.pop(0)
@@ -102,6 +103,8 @@ def main():
     for name in COMPILERS:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    with contextlib.suppress(Exception):
+        module_extension.imported()
     if run_module.PLACE == "device":
         compile_once(sys.argv[3])
         rehearse_module.warm()

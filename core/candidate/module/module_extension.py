@@ -1,0 +1,180 @@
+"""What torch.utils.cpp_extension does for a submission: torch writes the sources, and the flags; what ninja would then
+have done is done by module_compile.py, in the rehearsal, and what came of it is found by the process with the device.
+
+It reaches for what torch keeps to itself; where a version has that otherwise, torch's own way is left alone.
+"""
+
+import contextlib
+import importlib
+import inspect
+import os
+import shutil
+import time
+import types
+
+import torch
+
+import module_compile
+from module_compile import ARCHITECTURE, Absent, Plan, Refused
+
+KEPT = ".extensions"  # what is built, by its key: KEY.so; what was refused: KEY.txt
+NEEDED = (
+    "_get_build_directory",
+    "_get_cuda_arch_flags",
+    "_import_module_from_library",
+    "_join_cuda_home",
+    "get_cxx_compiler",
+)
+REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
+SPENT = {"seconds": 0.0}  # by compilers: not by what is bounded otherwise
+PLANS = {}  # by folder: what was last to be built there
+
+
+def is_used(source):
+    return "cpp_extension" in source
+
+
+def imported():
+    """torch.utils.cpp_extension, which would look for a device as it is imported; a driver does not survive copying."""
+    available = torch.cuda.is_available
+    torch.cuda.is_available = lambda: True
+    try:
+        return importlib.import_module("torch.utils.cpp_extension")
+    finally:
+        torch.cuda.is_available = available
+
+
+def refuse():
+    """On the processor: says why there is none."""
+
+    def load(*args, **kwargs):
+        raise RuntimeError(
+            "load_inline needs compilers, which submissions have beside a device: this server judges on the processor"
+        )
+
+    extension = imported()
+    extension.load = extension.load_inline = load
+
+
+def known_flags(cuda_flags):
+    """Torch's rule: who names an architecture gets that alone."""
+    named = any("arch" in flag and "TORCH_EXTENSION_NAME" not in flag for flag in cuda_flags or ())
+    return [] if named else [ARCHITECTURE]
+
+
+def devices_flags():
+    """Of the device that is there."""
+    major, minor = torch.cuda.get_device_capability()
+    return module_compile.architecture_flags(f"sm_{major}{minor}" + ("a" if major >= 9 else ""))
+
+
+def fits(extension):
+    """Whether this version of torch has what is replaced."""
+    if torch.version.hip or not all(hasattr(extension, name) for name in NEEDED + REPLACED):
+        return False
+    wanted = {"path", "sources", "cflags", "cuda_cflags", "ldflags", "library_target", "with_cuda"}
+    return wanted <= set(inspect.signature(extension._write_ninja_file).parameters)
+
+
+def build_or_find(extension, folder, architecture):
+    """In place of ninja."""
+    plan = PLANS[folder]
+    target = os.path.join(folder, plan.target)
+    kept = os.path.join(KEPT, plan.key())
+    if os.path.exists(f"{kept}.so"):
+        shutil.copyfile(f"{kept}.so", target)
+        return
+    with contextlib.suppress(OSError), open(f"{kept}.txt", encoding="utf-8") as file:
+        raise Refused(plan.name, file.read())
+    os.makedirs(KEPT, exist_ok=True)
+    begun = time.monotonic()
+    try:
+        module_compile.build(plan, extension.get_cxx_compiler(), architecture)
+    except Refused as error:
+        with open(f"{kept}.txt", "w", encoding="utf-8") as file:
+            file.write(error.words)
+        raise
+    finally:
+        SPENT["seconds"] += time.monotonic() - begun
+    shutil.copyfile(target, f"{kept}.so")
+
+
+def use_toolkit(extension):
+    """CUDA_HOME that has what is needed, where torch found none, or no whole one."""
+    home = module_compile.toolkit()
+    if home is not None:
+        extension.CUDA_HOME = home
+
+
+def install(architecture=None, wrap=None):
+    """From now on torch builds extensions so. `architecture`: of a device that is not there, "sm_90a"; `wrap(module,
+    has_kernels)`: what a submission gets in the place of one that was imported."""
+    extension = imported()
+    if not fits(extension):
+        return
+    use_toolkit(extension)
+    flags = devices_flags if architecture is None else lambda: module_compile.architecture_flags(architecture)
+    join, load = extension._join_cuda_home, extension._import_module_from_library
+
+    def join_cuda_home(*paths):
+        module_compile.nvcc()  # or says that there is none
+        return join(*paths)
+
+    def write(path, **given):
+        PLANS[os.path.dirname(path)] = Plan(os.path.dirname(os.path.abspath(path)), given)
+
+    def load_and_wrap(name, path, *args, **kwargs):
+        plan = PLANS.get(path)
+        return wrap(load(name, path, *args, **kwargs), plan is not None and plan.with_cuda)
+
+    def own_folder(name, verbose=False):
+        os.makedirs(name, exist_ok=True)  # in this process' own, whatever the environment says
+        return os.path.abspath(name)
+
+    extension._get_build_directory = own_folder
+    extension._join_cuda_home = join_cuda_home
+    extension._write_ninja_file = write
+    extension._run_ninja_build = lambda folder, *_, **__: build_or_find(extension, folder, flags)
+    extension._get_cuda_arch_flags = known_flags
+    extension.verify_ninja_availability = lambda: None
+    extension.get_compiler_abi_compatibility_and_version = lambda compiler: (True, "")
+    if wrap is not None:
+        extension._import_module_from_library = load_and_wrap
+
+
+def stand_in(module, called):
+    """A module with the same names, whose functions are not called: `called()` is."""
+    if not isinstance(module, types.ModuleType):
+        return module
+    other = types.ModuleType(module.__name__)
+    for name in dir(module):
+        value = getattr(module, name)
+        setattr(other, name, called if callable(value) else value)
+    return other
+
+
+def refused(error):
+    """What the compilers or the linker have against the sources, if that is what this error says or comes of."""
+    while error is not None and not isinstance(error, Refused):
+        error = link_error(error) or error.__cause__
+    return error
+
+
+def absent(error):
+    """The tool that the machine lacks, if that is what this error says or comes of."""
+    while error is not None and not isinstance(error, Absent):
+        error = error.__cause__ or error.__context__
+    return None if error is None else error.tool
+
+
+def link_error(error):
+    """An import that failed for a symbol that the submission's own sources lack, as Refused; else None."""
+    text = str(error)
+    if not isinstance(error, ImportError) or "undefined symbol: " not in text:
+        return None
+    symbol = text.rsplit("undefined symbol: ", 1)[1].split()[0]
+    if not symbol.startswith("_Z"):  # a library's, which may be there beside a device
+        return None
+    name = os.path.splitext(os.path.basename(text.split(":")[0]))[0]
+    wanted = module_compile.undefined(symbol)
+    return Refused(name, f"link error: undefined reference to `{wanted}': it is declared, and no source defines it so")

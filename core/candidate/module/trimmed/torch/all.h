@@ -1,0 +1,4 @@
+// In the place of torch's.
+#pragma once
+
+#include <torch/types.h>

@@ -1,0 +1,293 @@
+"""Extensions of torch's that submissions have built: with which headers, what is kept, and whose fault what is."""
+
+import base64
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, SECONDS_MAX, linear_row
+
+HERE = Path(__file__).parent
+EXTENSIONS = HERE / "extensions"
+
+MANY = """
+#include <torch/extension.h>
+#include <vector>
+
+torch::Tensor made(torch::Tensor x) {
+    auto options = torch::TensorOptions().dtype(torch::kFloat64).device(x.device());
+    auto a = torch::full({2}, 3, options) + torch::ones_like(x).to(torch::kDouble) * 2;
+    a[0] = 7.5;
+    return torch::cat({a, torch::zeros({1}, x.options()).to(options), torch::arange(3, torch::kInt64).sum().view({1})});
+}
+std::vector<torch::Tensor> several(torch::Tensor x) {
+    torch::NoGradGuard guard;
+    return {x.sum(), torch::softmax(x, 0), torch::empty(x.sizes(), x.options().dtype(torch::kInt32)).fill_(4)};
+}
+torch::Tensor dispatched(torch::Tensor x) {
+    auto out = torch::empty_like(x);
+    AT_DISPATCH_ALL_TYPES(x.scalar_type(), "dispatched", ([&] {
+        auto from = x.accessor<scalar_t, 1>();
+        auto to = out.packed_accessor64<scalar_t, 1, torch::DefaultPtrTraits>();
+        for (int64_t i = 0; i < x.size(0); ++i) to[i] = from[i] + scalar_t(1);
+    }));
+    return out;
+}
+torch::Tensor indexed(torch::Tensor x, c10::optional<double> scale) {
+    using namespace torch::indexing;
+    TORCH_CHECK(x.numel() > 1, "expected more than ", x.numel(), " elements");
+    return x.index({Slice(1, None)}) * scale.value_or(1.0) / 2.0;
+}
+at::Tensor raw(const at::Tensor& x) {
+    auto out = at::zeros_like(x.contiguous());
+    for (int i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = 2 * x.data_ptr<float>()[i];
+    return out;
+}
+"""
+PLAIN = "int twice(int x) {\n    return x * not_there;\n}\n"  # compiles in part of a second, if it did
+TWICE = "torch::Tensor twice(torch::Tensor x) { return x * 2; }"
+KILLED = "#!/bin/sh\nkill -9 $$\n"
+NO_MEMORY = "#!/bin/sh\necho 'cc1plus: out of memory allocating 65536 bytes'\nexit 1\n"
+
+
+def inline(source, functions=("twice",), name="made_by_a_test", **more):
+    return {"name": name, "cpp_sources": source, "functions": list(functions), **more}
+
+
+def plain(source, **more):
+    """A source that includes nothing of torch's."""
+    return {"name": "made_by_a_test", "cpp_sources": [source], "no_implicit_headers": True, **more}
+
+
+@pytest.fixture(scope="module")
+def build(python):
+    def ask(rows):
+        ran = subprocess.run(
+            [python, "-B", HERE / "compile_rows.py"],
+            input=json.dumps(rows),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    return ask
+
+
+def libraries(answer):
+    return sorted(name for name in answer.get("kept") or answer["compiled"] if name.endswith(".so"))
+
+
+def test_what_kernels_use_needs_no_more_than_the_trimmed_headers(build):
+    calls = [
+        ["made", [1.0, 2.0]],
+        ["several", [0.0, 0.0]],
+        ["dispatched", [1, 2]],
+        ["indexed", [1.0, 2.0, 3.0], 4.0],
+        ["indexed", [1.0, 2.0], None],
+        ["raw", [1.0, 2.0]],
+    ]
+    given = inline(MANY, ["made", "several", "dispatched", "indexed", "raw"])
+    (answer,) = build([{"given": given, "calls": calls}])
+    assert answer["trimmed"] == [{"main.cpp": True}]
+    made, several, dispatched, indexed, halved, raw = answer["gave"]
+    assert made == {"dtype": "torch.float64", "values": [7.5, 5.0, 0.0, 3.0]}
+    assert several[1] == {"dtype": "torch.float32", "values": [0.5, 0.5]}
+    assert several[2] == {"dtype": "torch.int32", "values": [4, 4]}
+    assert dispatched == {"dtype": "torch.int64", "values": [2, 3]}
+    assert indexed["values"] == [4.0, 6.0]
+    assert halved["values"] == [1.0]
+    assert raw["values"] == [2.0, 4.0]
+
+
+def test_what_they_have_not_or_mean_otherwise_takes_the_full_ones(build):
+    source = "torch::Tensor whole() { return torch::tensor({1, 2}) + torch::nn::functional::relu(torch::ones(2)); }"
+    (answer,) = build([{"given": inline(source, ["whole"]), "calls": [["whole"]]}])
+    assert answer["trimmed"] == [{"main.cpp": False}]
+    assert answer["gave"] == [{"dtype": "torch.float32", "values": [2.0, 3.0]}]
+
+
+def test_what_is_built_is_found_again_wherever_that_is(build):
+    (first,) = build([{"given": inline(TWICE), "calls": [["twice", [1.5]]]}])
+    assert first["trimmed"] == [{"main.cpp": True}]
+    again, other_flags, other_source = build(
+        [
+            {
+                "given": inline(TWICE),
+                "calls": [["twice", [1.5]]],
+                "kept": first["kept"],
+                "environment": {"TORCH_EXTENSIONS_DIR": "/not/there", "TORCH_CUDA_ARCH_LIST": "native"},
+            },
+            {"given": inline(TWICE, extra_cflags=["-DMORE"]), "kept": first["kept"]},
+            {"given": inline(TWICE.replace("2;", "3;")), "calls": [["twice", [1.5]]], "kept": first["kept"]},
+        ]
+    )
+    assert again["trimmed"] == []
+    assert again["kernels"] == {}  # it is in C++ alone
+    assert again["gave"] == first["gave"] == [{"dtype": "torch.float32", "values": [3.0]}]
+    assert again["hashes"] == first["hashes"]
+    assert other_flags["trimmed"] == other_source["trimmed"] == [{"main.cpp": True}]
+    assert other_source["gave"][0]["values"] == [4.5]
+    assert len(libraries(first)) == 1
+    assert len(libraries(other_flags)) == len(libraries(other_source)) == 2
+
+
+def test_what_the_compilers_have_against_a_source_is_said_with_its_line(build):
+    refused, header, flag = build(
+        [
+            {"given": plain(PLAIN)},
+            {"given": plain('#include "not_there.h"\n')},
+            {"given": plain("int twice;\n", extra_cflags=["--not-there"])},
+        ]
+    )
+    assert {answer["error"] for answer in (refused, header, flag)} == {"Refused"}
+    first, excerpt, *_ = refused["words"].split("\n")
+    assert first == "main.cpp:2: error: 'not_there' was not declared in this scope"
+    assert "return x * not_there;" in excerpt
+    assert header["words"].startswith("main.cpp:1: error: not_there.h: No such file")
+    assert "unrecognized command-line option '--not-there'" in flag["words"]
+    (again,) = build([{"given": plain("int twice;\n", extra_cflags=["--not-there"]), "kept": flag["kept"]}])
+    assert (again["error"], again["words"], again["trimmed"]) == ("Refused", flag["words"], [])
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "words"),
+    [
+        (KILLED, "Hindered", "ended with code -9"),
+        (NO_MEMORY, "Hindered", "out of memory"),
+        (None, "Absent", "load_inline needs a C++ compiler"),
+    ],
+)
+def test_what_the_machine_does_is_not_the_sources_fault(build, tmp_path, script, error, words):
+    compiler = tmp_path / "compiler"
+    if script:
+        compiler.write_text(script)
+        compiler.chmod(0o755)
+    (answer,) = build([{"given": inline(TWICE), "environment": {"CXX": str(compiler)}}])
+    assert answer["error"] == error
+    assert words in answer["words"]
+    assert answer["kept"] == {}
+
+
+def test_kernels_are_compiled_for_the_device_that_there_will_be(build, tmp_path):
+    if not shutil.which("nvcc") and not Path("/usr/local/cuda/bin/nvcc").exists():
+        pytest.skip("no nvcc")
+    kernel = "__global__ void fill(float* x) { x[threadIdx.x] = 1; }\nvoid start(float* x) { fill<<<1, 32>>>(x); }\n"
+    host = "#include <torch/extension.h>\nvoid start(float*);\nint64_t where() { return (int64_t)&start != 0; }\n"
+    given = inline(host, ["where"], cuda_sources="#include <cuda_runtime.h>\n" + kernel, no_implicit_headers=True)
+    right, wrong, named = build(
+        [
+            {"given": given, "calls": [["where"]]},
+            {"given": {**given, "cuda_sources": kernel.replace("float* x)", "flaot* x)", 1)}},
+            {"given": {**given, "extra_cuda_cflags": ["-gencode=arch=compute_80,code=sm_80"]}},
+        ]
+    )
+    assert right["gave"] == [True]
+    assert right["kernels"] == {"where": 1}
+    assert right["trimmed"] == [{"main.cpp": True, "cuda.cu": True}]
+    images = [base64.b64decode(answer["kept"][libraries(answer)[0]]) for answer in (right, named)]
+    assert b"sm_90a" in images[0] or b"compute_90a" in images[0]
+    assert wrong["error"] == "Refused"
+    assert wrong["words"].startswith("cuda.cu:1: error: ")
+    assert "flaot* x" in wrong["words"]
+
+
+def test_a_machine_without_nvcc_says_so(python, tmp_path):
+    """It is looked for on PATH and in one folder, which a test cannot take away."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'core/candidate/module')!r})\n"
+        "import module_compile\nmodule_compile.TOOLKITS = ()\n"
+        "try:\n    module_compile.nvcc()\nexcept module_compile.Absent as error:\n    print(error.tool, error)\n"
+    )
+    ran = subprocess.run(
+        [python, "-B", "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=120
+    )
+    assert ran.stdout.startswith("nvcc load_inline needs nvcc, found none on PATH"), ran.stderr
+
+
+HEAD = "import torch\nfrom torch.utils.cpp_extension import load_inline\n"
+MADE = HEAD + "made = load_inline(name='made', cpp_sources={source!r}, functions=['twice'], extra_cflags=['-O1'])\n"
+MODEL = """
+class ModelNew(torch.nn.Module):
+    def __init__(self, *settings):
+        super().__init__()
+        self.fc = torch.nn.Linear(16, 16)
+        self.register_buffer("shift", torch.zeros(16))
+        self.more = load_inline(name="more", cpp_sources=SOURCE, functions=["twice"])
+
+    def forward(self, x):
+        y = made.twice(x)
+        import a_module_that_is_not_there
+        return y
+"""
+CALLED = MADE.format(source=TWICE) + MODEL.replace("SOURCE", repr(TWICE.replace("2;", "3;")))
+OWN = HEAD + "made = load_inline(name='made', cpp_sources=[{source!r}], no_implicit_headers=True)\n"
+REFUSED = OWN.format(source=PLAIN)
+UNDEFINED = "#include <Python.h>\nint twice(int);\nPyMODINIT_FUNC PyInit_made() { return PyLong_FromLong(twice(2)); }\n"
+CAUGHT = REFUSED.replace("made =", "try:\n    made =", 1) + "except RuntimeError as error:\n    THEN\n"
+
+
+def test_a_rehearsal_builds_and_does_not_call(rehearse):
+    (called,) = rehearse([linear_row(CALLED)])
+    assert called["words"] == ""
+    assert len(libraries(called)) == 2
+    (again,) = rehearse([linear_row(CALLED, called["compiled"])])
+    assert again == {"words": "", "compiled": {}}
+
+
+def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):
+    answers = rehearse(
+        [
+            linear_row(source)
+            for source in (
+                REFUSED,
+                CAUGHT.replace("THEN", "raise RuntimeError('no luck') from error"),
+                OWN.format(source=UNDEFINED),
+                CAUGHT.replace("THEN", "made = None"),
+                "import os\nos.environ['CXX'] = '/not/there'\n" + REFUSED,
+            )
+        ]
+    )
+    refused, raised, linked, caught, absent = [answer["words"] for answer in answers]
+    wanted = "build main.cpp:2: error: 'not_there' was not declared in this scope"
+    assert refused.startswith(wanted)
+    assert raised.startswith(wanted)
+    assert linked == (
+        "build link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
+    )
+    assert caught == ""
+    assert absent == "absent c++"
+
+
+def test_other_versions_of_torch_are_left_alone(python):
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'core/candidate/module')!r})\nimport module_extension\n"
+        "extension = module_extension.imported()\nown = extension._run_ninja_build\n"
+        "extension._write_ninja_file = lambda path, flags: None\nmodule_extension.install('sm_90a')\n"
+        "assert extension._run_ninja_build is own\nprint('left alone')\n"
+    )
+    ran = subprocess.run([python, "-B", "-c", code], capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "left alone\n", ran.stderr
+
+
+@pytest.mark.parametrize("file", sorted(EXTENSIONS.glob("*.py")), ids=lambda file: file.stem.split("_")[3])
+def test_submissions_with_kernels_are_built(python, rehearse, describe, kernelbench_data, file):
+    """Whole submissions for KernelBench's problems, where torch has the device's headers (HONE_MODULES_PYTHON)."""
+    has = "import torch; print(torch.version.cuda is not None)"
+    ran = subprocess.run([python, "-c", has], capture_output=True, text=True, timeout=120, check=True)
+    if ran.stdout.strip() != "True" or not Path("/usr/local/cuda/bin/nvcc").exists():
+        pytest.skip("needs a torch for CUDA and nvcc")
+    from hone_modules.problems import read_kernelbench
+
+    number = int(file.stem.split("_")[3])
+    problems = {problem.id: problem for problem in read_kernelbench(kernelbench_data)}
+    (task,) = describe([(number, problems[f"level1/{number}"].source)])
+    support = {one["name"]: one["text"] for one in task["task"]["backends"]["cuda"]["support"]}
+    content = {"name": "submission.py", "source": file.read_text(), "support": support}
+    (answer,) = rehearse([{"content": content}])
+    assert answer["words"] == ""
+    assert libraries(answer)
