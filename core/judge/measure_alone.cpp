@@ -19,7 +19,8 @@ namespace hone {
 namespace {
 
 constexpr int kRoundsLeast = 3;
-constexpr int kSinglesMost = 3;
+constexpr int kSingles = 3, kSinglesMost = 10;  // the most where none was as short as calls are
+constexpr double kLateSingle = 1.15;
 constexpr double kBusySeconds = 3e-3;
 constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
@@ -193,6 +194,15 @@ Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<d
   return correct_so_far();
 }
 
+/// Whether none of the submission's rounds of one call was about as short as its calls are. Rationale: what delays a few
+/// of them does not delay ten, and a submission is not to lose by it.
+bool Session::all_late(const std::vector<double>& singles) const {
+  const Measured& m = measured_;
+  const double nothing = m.floors.empty() ? baseline_.floor.least : floor_of(m.floors).least;
+  const double call = std::max(median(m.b) - nothing, 0.0) / static_cast<double>(m.calls);
+  return *std::min_element(singles.begin(), singles.end()) - nothing > kLateSingle * call;
+}
+
 /// Rounds of one call: once the submission's others are over, and likewise on the baseline's side.
 Judgement Session::single_rounds(bool of_baseline, std::vector<double>& singles) {
   if (!with_singles()) return correct_so_far();
@@ -201,8 +211,10 @@ Judgement Session::single_rounds(bool of_baseline, std::vector<double>& singles)
   std::optional<Posed> kept;
   const double start = monotonic_s();
   const auto before = m.recorded();
-  for (int i = 0; i < std::min(settings_.singles, kSinglesMost); ++i) {
+  const int enough = std::min(settings_.singles, kSingles);
+  for (int i = 0; i < (of_baseline ? enough : kSinglesMost); ++i) {
     if (i > 0 && monotonic_s() - start > settings_.seconds_max) break;
+    if (i >= enough && !all_late(singles)) break;
     double seconds = 0;
     if (Judgement judged = one_round(of_baseline, 1, kept, &seconds); !passed(judged))
       return judged;

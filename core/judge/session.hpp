@@ -142,6 +142,7 @@ class Session {
   Judgement one_round(bool of_baseline, std::size_t calls, std::optional<Posed>& kept,
                       double* seconds);
   Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
+  bool all_late(const std::vector<double>& singles) const;
   Judgement single_rounds(bool of_baseline, std::vector<double>& singles);
   bool take_last_block();
   Judgement baseline_after(std::vector<double>& after);
