@@ -43,6 +43,7 @@ const std::vector<Case> kSubmissions = {
     {"extension_undefined", is(kCrashed, "load_inline needs compilers")},
     {"noise", is(kCorrect), {}, {}, "noisy"},
     {"no_noise", is(kWrong, "output out is wrong"), {}, {}, "noisy"},
+    {"many_steps", is(kCorrect), {}, {}, "compiled"},
 };
 
 const std::vector<Case> kCheats = {
