@@ -217,6 +217,7 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   auto rehearsed = rehearse(*interpreters_, options_, architecture, built.artifact);
   if (!rehearsed) {
     log_info("evaluate", rehearsed.error().message);
+    built.unrehearsed = builds_extensions(request.text);
     return {};
   }
   if (!rehearsed->lacks.empty()) return failed_precondition(rehearsed->lacks);
@@ -251,7 +252,8 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   HONE_TRY(rehearse_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
-  if (shared->ok || (shared->failure == "refused" && !shared->doubtful)) remember(key, shared);
+  if ((shared->ok && !shared->unrehearsed) || (shared->failure == "refused" && !shared->doubtful))
+    remember(key, shared);
   return shared;
 }
 

@@ -37,6 +37,7 @@ struct Built {
   /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
   std::string raised_in, raised;
   bool cached = false;
+  bool unrehearsed = false;  ///< the machine's doing, perhaps: it may do better another time
   bool over_memory =
       false;  ///< of "out_of_memory" and "killed": the build's own memory was used up
   /// It failed with nothing that was wrong with the source: a part of the compiler may have been

@@ -209,6 +209,37 @@ def test_a_machine_without_nvcc_says_so(python, tmp_path):
     assert ran.stdout.startswith("nvcc load_inline needs nvcc, found none on PATH"), ran.stderr
 
 
+WORDS = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import module_compile, module_extension, torch
+
+class Unit:
+    name = "cuda.cu"
+
+def is_the_machines(said):
+    return bool(module_compile.MACHINE.search(module_compile.without_sources(said, [Unit])))
+
+print(is_the_machines('cuda.cu:5:3: error: no match\\n    5 | f("out of memory");\\n      | ^~~~'))
+print(is_the_machines('cuda.cu(5): error: identifier "killed" is undefined\\n    f("out of memory");'))
+print(is_the_machines("ptxas fatal   : Memory allocation failure"))
+print(is_the_machines("nvcc fatal   : Cannot find compiler 'g++' in PATH"))
+print(module_compile.is_devices("-arch=native"), module_compile.is_devices("-arch=sm_80"))
+full = module_compile.IN_FULL.search
+print(full("x.requires_grad(yes)") is not None, full("x.requires_grad()"))
+print(module_extension.folder_of("a/b/") == os.path.abspath("a/b"))
+other = ImportError("/x/flash.so: undefined symbol: _ZN3c104cudaE")
+print(module_extension.link_error(other))
+"""
+
+
+def test_whose_words_they_are(python, tmp_path):
+    command = [python, "-B", "-c", WORDS, str(ROOT / "core/candidate/module")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    expected = ["False", "False", "True", "True", "True False", "True None", "True", "None"]
+    assert ran.stdout.splitlines() == expected, ran.stderr
+
+
 HEAD = "import torch\nfrom torch.utils.cpp_extension import load_inline\n"
 MADE = HEAD + "made = load_inline(name='made', cpp_sources={source!r}, functions=['twice'], extra_cflags=['-O1'])\n"
 MODEL = """

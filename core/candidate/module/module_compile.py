@@ -23,9 +23,11 @@ TORCH = os.path.dirname(torch.__file__)
 OPERATORS = os.path.join(TORCH, "include/ATen/ops")
 ARCHITECTURE = "hone-architecture"  # in flags, for those of the device: they differ in nothing else between processes
 WORDS_MAX = 2000
+AT_ONCE = 2
+HEADERS_MAX = 256
 TOOLKITS = ("/usr/local/cuda", "/usr")
 # What would mean something else with ours (types of literals, gradients), and whole libraries of torch's.
-IN_FULL = re.compile(r"\btorch::(tensor|nn|optim|autograd|jit|data|serialize)\b|requires_grad_?\(\s*true")
+IN_FULL = re.compile(r"\btorch::(tensor|nn|optim|autograd|jit|data|serialize)\b|requires_grad_?\(\s*(?!false\b)[^)\s]")
 # By what a source says, besides the operators.
 FOR_WORDS = {
     r"\bTORCH_LIBRARY|\bTORCH_FN\b": "torch/library.h",
@@ -43,8 +45,12 @@ FLAGS_FOR_WORDS = {
 MACHINE = re.compile(
     r"died due to signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
     r"internal (compiler )?error|File size limit|Unsupported gpu architecture|cannot execute|unable to execute|"
-    r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv)",
+    r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv)|Memory allocation failure|Disk quota|"
+    r"Failed to preprocess host compiler|Cannot find compiler|Could not open (in|out)put|died with status|"
+    r"Path to libdevice|Unsupported \.version|unsupported GNU version",
+    re.IGNORECASE,
 )
+EXCERPT = re.compile(r"^(\s.*|\s*\d+ \|.*)$", re.MULTILINE)  # of a source: what it says is not the machine's word
 TOOLKIT_HEADER = re.compile(
     r"(cuda|cublas|cusparse|cusolver|curand|cufft|cudnn|nvrtc|nvtx|nvml|cub/|thrust/|cooperative|mma\.h|Python\.h)"
 )
@@ -98,7 +104,19 @@ class Plan:
             with open(path, "rb") as file:
                 content = hashlib.sha256(file.read()).hexdigest()
             hashed.update(f"\n{os.path.basename(path)} {content}".encode())
+        for path in self.headers(here):
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                content = hashlib.sha256(file.read()).hexdigest()
+                hashed.update(f"\n{os.path.relpath(path, here)} {content}".encode())
         return hashed.hexdigest()
+
+    def headers(self, here):
+        """Files in the submission's own folders of headers."""
+        flags = " ".join(self.flags["cflags"] + self.flags["cuda_cflags"])
+        folders = [os.path.abspath(folder) for folder in re.findall(r"-I\s*(\S+)", flags)]
+        own = {folder for folder in folders if folder.startswith(here) and folder != here}
+        found = [os.path.join(at, name) for top in sorted(own) for at, _, names in os.walk(top) for name in names]
+        return sorted(found)[:HEADERS_MAX]
 
 
 def toolkit():
@@ -149,6 +167,11 @@ def libraries_headers():
     return [word for folder in found for word in ("-isystem", folder)]
 
 
+def is_devices(flag):
+    """Whether the architecture is to be that of the device, also in nvcc's words, which finds none in a rehearsal."""
+    return flag == ARCHITECTURE or re.fullmatch(r"(-arch|--gpu-architecture)=native", flag) is not None
+
+
 class Unit:
     """One source, its compiler, and what that said."""
 
@@ -162,7 +185,7 @@ class Unit:
         self.compiler = [nvcc()] if is_cuda else shlex.split(compiler)
         kinds = ("cuda_cflags", "cuda_post_cflags") if is_cuda else ("cflags", "post_cflags")
         flags, post = (shlex.split(" ".join(plan.flags[kind])) for kind in kinds)
-        self.flags = [one for flag in flags for one in (architecture() if flag == ARCHITECTURE else [flag])]
+        self.flags = [one for flag in flags for one in (architecture() if is_devices(flag) else [flag])]
         self.post = post + (libraries_headers() if plan.with_cuda else [])
         self.own = own_headers(self.text, os.path.join(plan.folder, f"{self.name}.names"))
         self.path = self.name if os.path.dirname(path) == plan.folder else path
@@ -199,13 +222,15 @@ class Running:
 
 
 def run_side_by_side(units, trimmed):
-    running = []
-    try:
-        for unit in units:
-            running.append((unit, unit.start(trimmed)))
-    finally:
-        for unit, one in running:
-            unit.code, unit.said = one.end()
+    """As many at once as there is memory for."""
+    for at in range(0, len(units), AT_ONCE):
+        running = []
+        try:
+            for unit in units[at : at + AT_ONCE]:
+                running.append((unit, unit.start(trimmed)))
+        finally:
+            for unit, one in running:
+                unit.code, unit.said = one.end()
 
 
 def in_the_source(line, units):
@@ -260,9 +285,15 @@ def blame(plan, units, said, code):
     missing = [next(filter(None, found)) for found in NO_FILE.findall(said)]
     words = errors_of(said, units)
     lacks = any(TOOLKIT_HEADER.match(name) for name in missing)
-    if code < 0 or lacks or MACHINE.search(said) or not words:
+    if code < 0 or lacks or MACHINE.search(without_sources(said, units)) or not words:
         raise Hindered(f"Error building extension '{plan.name}': {last_words(said, code)}")
     raise Refused(plan.name, words)
+
+
+def without_sources(said, units):
+    """A compiler's words without those that it quotes."""
+    lines = [line for line in EXCERPT.sub("", said).split("\n") if not in_the_source(line, units)]
+    return "\n".join(lines)
 
 
 def last_words(said, code):

@@ -76,13 +76,18 @@ def fits(extension):
     return wanted <= set(inspect.signature(extension._write_ninja_file).parameters)
 
 
+def folder_of(path):
+    return os.path.abspath(os.fspath(path))
+
+
 def build_or_find(extension, folder, architecture):
     """In place of ninja."""
+    folder = folder_of(folder)
     plan = PLANS[folder]
     target = os.path.join(folder, plan.target)
     kept = os.path.join(KEPT, plan.key())
     if os.path.exists(f"{kept}.so"):
-        shutil.copyfile(f"{kept}.so", target)
+        shutil.copy(f"{kept}.so", target)
         return
     with contextlib.suppress(OSError), open(f"{kept}.txt", encoding="utf-8") as file:
         raise Refused(plan.name, file.read())
@@ -96,7 +101,7 @@ def build_or_find(extension, folder, architecture):
         raise
     finally:
         SPENT["seconds"] += time.monotonic() - begun
-    shutil.copyfile(target, f"{kept}.so")
+    shutil.copy(target, f"{kept}.so")
 
 
 def use_toolkit(extension):
@@ -121,10 +126,11 @@ def install(architecture=None, wrap=None):
         return join(*paths)
 
     def write(path, **given):
-        PLANS[os.path.dirname(path)] = Plan(os.path.dirname(os.path.abspath(path)), given)
+        folder = os.path.dirname(folder_of(path))
+        PLANS[folder] = Plan(folder, given)
 
     def load_and_wrap(name, path, *args, **kwargs):
-        plan = PLANS.get(path)
+        plan = PLANS.get(folder_of(path))
         return wrap(load(name, path, *args, **kwargs), plan is not None and plan.with_cuda)
 
     def own_folder(name, verbose=False):
@@ -174,6 +180,8 @@ def link_error(error):
         return None
     symbol = text.rsplit("undefined symbol: ", 1)[1].split()[0]
     if not symbol.startswith("_Z"):  # a library's, which may be there beside a device
+        return None
+    if os.path.dirname(folder_of(text.split(":")[0])) not in PLANS:  # another package's
         return None
     name = os.path.splitext(os.path.basename(text.split(":")[0]))[0]
     wanted = module_compile.undefined(symbol)

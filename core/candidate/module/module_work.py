@@ -11,15 +11,20 @@ import sys
 from torch.utils._python_dispatch import TorchDispatchMode
 
 NAMES_MAX, NAME_MAX = 48, 60
+TORCHS = {"aten", "prim", "prims", "quantized", "inductor", "debugprims", "higher_order", "_c10d_functional", "c10d"}
 
 
 class Operators(TorchDispatchMode):
-    def __init__(self, counts):
+    """`others`: counts of operators that are not torch's; by default they are counted as torch's are."""
+
+    def __init__(self, counts, others=None):
         super().__init__()
         self.counts = counts
+        self.others = counts if others is None else others
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        count(self.counts, str(getattr(function, "overloadpacket", function)))
+        name = str(getattr(function, "overloadpacket", function))
+        count(self.counts if name.split(".")[0] in TORCHS else self.others, name)
         return function(*args, **(kwargs or {}))
 
 
@@ -69,7 +74,7 @@ class Watch:
         with contextlib.ExitStack() as stack:
             for launcher in launchers():
                 stack.enter_context(self.launches(launcher))
-            stack.enter_context(Operators(self.operators))
+            stack.enter_context(Operators(self.operators, self.kernels if self.extensions else None))
             stack.enter_context(self.calls_of_extensions())
             return function(*args, **kwargs)
 

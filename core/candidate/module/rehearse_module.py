@@ -34,6 +34,7 @@ from module_place import PLACE as HERE
 
 sys.path.pop(0)
 
+QUESTION = re.compile(r"(nvidia|rocm|amd)-smi|deviceQuery|lspci|lib(cuda|nvidia-ml|amdhip64)\.so")
 ALIGNED = 512  # as memory of a device is, and tensors in the arena
 SAID = {"answer": b""}
 
@@ -113,6 +114,16 @@ def warm():
         torch._C._ensureCUDADeviceGuardSet = look
 
 
+def watch_questions():
+    """Whoever asks for a device by other means than torch and Triton is told that there is none, too."""
+
+    def hear(event, arguments):
+        if event in ("subprocess.Popen", "os.system", "ctypes.dlopen") and QUESTION.search(str(arguments)):
+            module_ahead.Missed.asked = True
+
+    sys.addaudithook(hear)
+
+
 def use_extensions(architecture):
     """Built for the device that there will be; a function of theirs ends the rehearsal."""
 
@@ -165,6 +176,7 @@ def rehearse(content, architecture):
             if run_module.PLACE == "device":
                 stack.enter_context(module_ahead.compiling_for(module_ahead.target_of(architecture)))
             say_there_is_a_device()
+            watch_questions()
             if module_extension.is_used(content["source"]):
                 use_extensions(architecture)
             artifact = Artifact(content)

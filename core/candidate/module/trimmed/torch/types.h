@@ -25,4 +25,11 @@ constexpr auto kFloat16 = at::kHalf, kF16 = at::kHalf;
 constexpr auto kFloat32 = at::kFloat, kF32 = at::kFloat;
 constexpr auto kFloat64 = at::kDouble, kF64 = at::kDouble;
 
+// They mean something else in torch's own: literals of other types, and gradients. Who uses them, by whatever name,
+// compiles with the whole headers.
+template <typename... T>
+at::Tensor tensor(T&&...) = delete;
+template <typename... T>
+at::TensorOptions requires_grad(T&&...) = delete;
+
 }  // namespace torch
