@@ -87,7 +87,7 @@ def build_or_find(extension, folder, architecture):
     target = os.path.join(folder, plan.target)
     kept = os.path.join(KEPT, plan.key())
     if os.path.exists(f"{kept}.so"):
-        shutil.copy(f"{kept}.so", target)
+        shutil.copyfile(f"{kept}.so", target)
         return
     with contextlib.suppress(OSError), open(f"{kept}.txt", encoding="utf-8") as file:
         raise Refused(plan.name, file.read())
@@ -101,7 +101,7 @@ def build_or_find(extension, folder, architecture):
         raise
     finally:
         SPENT["seconds"] += time.monotonic() - begun
-    shutil.copy(target, f"{kept}.so")
+    shutil.copyfile(target, f"{kept}.so")
 
 
 def use_toolkit(extension):
