@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -41,10 +42,16 @@ class Restarted {
         mode_(std::move(mode)) {
     start(k);
     keeper_ = std::thread([this] {
-      int status = 0;
-      while (pid_ > 0 && ::waitpid(pid_, &status, 0) > 0 && !stopping_) {
+      siginfo_t info;
+      // It is left a zombie until nobody sends a signal to its number any more.
+      while (pid_ > 0 && ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) == 0) {
+        const std::lock_guard lock(mutex_);
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        pid_ = -1;
+        if (stopping_) return;
         ++stops_;
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != kStopped) ++surprises_;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != kStopped) surprise(status);
         if (surprises_ > 3) return;  // it does not start
         start(0);
       }
@@ -55,9 +62,13 @@ class Restarted {
   /// As a person would. Its operations since it was started last.
   std::int64_t stop() {
     if (!keeper_.joinable()) return 0;
-    stopping_ = true;
-    // Where it could not be started there is none, and the number for none means everybody.
-    if (const pid_t pid = pid_; pid > 0) ::kill(pid, SIGTERM);
+    {
+      // One that is being started is ready first: before that, the signal would be its end.
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      // Where it could not be started there is none, and the number for none means everybody.
+      if (const pid_t pid = pid_; pid > 0) ::kill(pid, SIGTERM);
+    }
     keeper_.join();
     char line[32] = {};
     const ssize_t size = ::read(output_, line, sizeof line - 1);
@@ -88,11 +99,20 @@ class Restarted {
     ::close(ends[1]);
     output_ = ends[0];
     char ready[6] = {};
-    if (::read(output_, ready, sizeof ready) <= 0) ++surprises_;
+    if (::read(output_, ready, sizeof ready) <= 0) {
+      ++surprises_;
+      std::printf("a server that was started did not become ready\n");
+    }
+  }
+  void surprise(int status) {
+    ++surprises_;
+    std::printf("a server ended by %s %d\n", WIFEXITED(status) ? "itself with" : "signal",
+                WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
   }
 
   const std::filesystem::path folder_;
   std::string endpoint_, mode_;
+  std::mutex mutex_;  ///< held while a server is started, and while one is told to end
   std::atomic<pid_t> pid_{-1};
   int output_ = -1;
   std::atomic<int> stops_{0}, surprises_{0};
