@@ -50,7 +50,10 @@ std::string probe_text(const std::string& language) {
 
 BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options,
                      WarmInterpreters* interpreters)
-    : launcher_(launcher), options_(options), interpreters_(interpreters) {}
+    : launcher_(launcher), options_(options), interpreters_(interpreters) {
+  if (interpreters_ != nullptr)
+    extensions_ = std::make_unique<Extensions>(*interpreters_, options_);
+}
 
 Result<BuildPool::Standby> BuildPool::start_builder() {
   HONE_ASSIGN(auto ends, stream_pair());
@@ -209,22 +212,35 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   if (!built.ok || !options_.device_code || interpreters_ == nullptr ||
       request.name != submission_name("python"))
     return {};
-  std::string architecture;
-  {
-    MutexLock lock(mutex_);
-    architecture = architecture_;
-  }
-  auto rehearsed = rehearse(*interpreters_, options_, architecture, built.artifact);
+  auto rehearsed = rehearse(*interpreters_, options_, architecture(), built.artifact);
   if (!rehearsed) {
     log_info("evaluate", rehearsed.error().message);
     built.unrehearsed = builds_extensions(request.text);
-    return {};
+    return check_extensions(request.text);
   }
-  if (!rehearsed->lacks.empty()) return failed_precondition(rehearsed->lacks);
-  built.raised_in = std::move(rehearsed->raised_in);
-  built.raised = std::move(rehearsed->words);
+  // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
+  const bool hindered = rehearsed->raised_in == "hindered";
+  if (hindered || rehearsed->raised_in == "build")
+    HONE_TRY(extensions_->check(rehearsed->kind, architecture()));
+  built.unrehearsed = hindered;
+  if (!hindered) {
+    built.raised_in = std::move(rehearsed->raised_in);
+    built.raised = std::move(rehearsed->words);
+  }
   built.artifact += "\n" + rehearsed->compiled;
   return {};
+}
+
+std::string BuildPool::architecture() const {
+  MutexLock lock(mutex_);
+  return architecture_;
+}
+
+Status BuildPool::check_extensions(const std::string& module) {
+  if (!options_.device_code || extensions_ == nullptr || !builds_extensions(module)) return {};
+  const bool cuda =
+      module.find("cuda_sources") != std::string::npos || module.find(".cu") != std::string::npos;
+  return extensions_->check(cuda ? "cuda" : "c++", architecture());
 }
 
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {

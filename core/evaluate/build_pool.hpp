@@ -11,6 +11,7 @@
 #include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "evaluate/extensions.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/warm_interpreters.hpp"
 #include "model/task.hpp"
@@ -62,6 +63,9 @@ class BuildPool {
   /// missing.
   Result<std::string> self_test();
 
+  /// An Error when this machine does not build such extensions of torch's as this module may have.
+  Status check_extensions(const std::string& module) HONE_EXCLUDES(mutex_);
+
  private:
   struct Standby {
     std::unique_ptr<Process> process;
@@ -77,11 +81,13 @@ class BuildPool {
   std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
 
+  std::string architecture() const HONE_EXCLUDES(mutex_);
   Status rehearse_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
   const EvaluatorOptions& options_;
   WarmInterpreters* const interpreters_;
+  std::unique_ptr<Extensions> extensions_;  ///< where there are interpreters
   mutable Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);

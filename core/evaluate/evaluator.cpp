@@ -317,7 +317,11 @@ class LocalEvaluator : public Evaluator {
       auto result = device.run(look);
       if (job.over) return unavailable("ended early");
       verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
-      if (verdict) return with_policy(*job.submission.task, std::move(*verdict));
+      if (verdict) {
+        if (is_module_on_device(job) && may_lack_an_extension(*verdict, *job.built))
+          HONE_TRY(builds_.check_extensions(job.submission.source));
+        return with_policy(*job.submission.task, std::move(*verdict));
+      }
       log_warning("evaluate",
                   "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
       const bool provoked = may_be_provoked(result, is_module_on_device(job));

@@ -2,7 +2,6 @@
 #include "evaluate/rehearsal.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "channel/stream.hpp"
 
@@ -39,39 +38,22 @@ std::string compilers_words(std::string_view line) {
   return words.substr(0, kCompilersWordsMax);
 }
 
-/// Rationale: the module's own process says what it lacks, and could say so to be judged by nobody.
-bool is_here(const std::string& tool) {
-  constexpr const char* kFolders[] = {"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/cuda/bin"};
-  return std::any_of(std::begin(kFolders), std::end(kFolders), [&](const char* folder) {
-    std::error_code error;
-    return std::filesystem::exists(std::filesystem::path(folder) / tool, error);
-  });
-}
-
-std::string lacking(std::string_view line) {
-  if (line == "absent nvcc" && !is_here("nvcc"))
-    return "load_inline needs nvcc, found none on PATH or in /usr/local/cuda: install the CUDA "
-           "toolkit, of the "
-           "version that torch was built with";
-  if (line == "absent c++" && !is_here("c++"))
-    return "load_inline needs a C++ compiler, found no c++: install g++";
-  return {};
-}
-
 Result<Rehearsed> read(std::string bytes) {
   const std::size_t end = bytes.find('\n');
   if (end == std::string::npos) return invalid_argument("rehearsal: found no line");
   Rehearsed said;
   const std::string_view line(bytes.data(), end);
-  said.lacks = lacking(line);
-  if (constexpr std::string_view kBuild = "build "; line.starts_with(kBuild)) {
-    said.raised_in = "build";
-    said.words = compilers_words(line.substr(kBuild.size()));
-  }
-  for (const std::string_view stage : {"load", "run"}) {
+  for (const std::string_view stage : {"load", "run", "build", "hindered"}) {
     if (!line.starts_with(stage) || line.size() <= stage.size() + 1) continue;
+    const std::string_view words = line.substr(stage.size() + 1);
     said.raised_in = stage;
-    said.words = words_of(line.substr(stage.size() + 1), kWordsMax);
+    if (stage == "load" || stage == "run") {
+      said.words = words_of(words, kWordsMax);
+      continue;
+    }
+    const std::size_t space = std::min(words.find(' '), words.size());
+    said.kind = words.substr(0, space) == "cuda" ? "cuda" : "c++";
+    said.words = compilers_words(words.substr(std::min(space + 1, words.size())));
   }
   bytes.erase(0, end + 1);
   if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");

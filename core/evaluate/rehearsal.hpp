@@ -12,10 +12,12 @@ namespace hone {
 
 /// What a submission's process says of itself, which is believed of it alone.
 struct Rehearsed {
-  std::string raised_in;  ///< "load", "run", "build"; empty where nothing is certain to fail
-  std::string words;      ///< what it raised there; of "build" a compiler's lines
-  std::string lacks;      ///< what this machine has not and the module needs
-  std::string compiled;   ///< for its process beside a device; one line
+  /// "load", "run", "build"; "hindered" where an extension was not built for what may be the machine's doing; empty
+  /// where nothing is certain to fail.
+  std::string raised_in;
+  std::string words;     ///< what it raised there; of "build" a compiler's lines
+  std::string kind;      ///< of the extension: "c++", or "cuda" with kernels
+  std::string compiled;  ///< for its process beside a device; one line
 };
 
 /// Whether a module may have torch compile extensions, which takes longer than all else in a rehearsal.

@@ -154,6 +154,12 @@ bool killed_from_outside(const DeviceResult& result) {
   return result.exit && result.exit->signal == SIGKILL && !result.exit->out_of_memory;
 }
 
+bool may_lack_an_extension(const Verdict& verdict, const Built& built) {
+  // The folder that a rehearsal leaves them in (module_extension.py).
+  return verdict.outcome == Outcome::kCrashed &&
+         built.artifact.find(".extensions/") == std::string::npos;
+}
+
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
   if (!module_on_device) {
     return result && result->judgement.culprit == "submission" && !killed_from_outside(*result);

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plugins/datasets/kernelbench"))
 sys.path.insert(0, str(ROOT / "tests/modules"))
+sys.path.insert(0, str(ROOT / "core/candidate/module"))
 sys.dont_write_bytecode = True
 
 BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()

@@ -1,5 +1,6 @@
 // Python modules beside a device: HONE_MODULES_DEVICE=emulated has them compute on the processor, over the
 // emulated driver's memory; =cuda on the first device of this machine.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,6 +47,7 @@ const std::vector<Case> kSubmissions = {
      is(kBuildFailed,
         "main.cpp:4: error: 'a_name_that_is_not_there' was not declared in this "
         "scope (submission.py:7)")},
+    {"extension_unreached", is(kCrashed, "there is no device 1000 (submission.py:9)")},
     {"extension_undefined", is(kBuildFailed, "undefined reference to `twice(at::Tensor)'")},
 };
 
@@ -116,6 +118,29 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleBaselines,
                          testing::Values(Case{.name = "many_steps",
                                               .expected = timed(is(kCorrect)),
                                               .task = "compiled"}),
+                         name_of);
+
+class DeviceModulesOnALackingMachine : public DeviceModules {};
+TEST_P(DeviceModulesOnALackingMachine, AreNotJudgedForIt) {
+  // Too little memory for a compiler of C++, and enough to see whether a module parses: any extension's end.
+  EvaluatorOptions options = device_options();
+  options.build_memory_mb = 40;
+  const Status python = use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options);
+  ASSERT_TRUE(python) << python.error().message;
+  auto machine = Machine::start(std::move(options));
+  ASSERT_TRUE(machine) << machine.error().message;
+  auto task = module_task("linear");
+  ASSERT_TRUE(task) << task.error().message;
+  const auto verdict = (*machine)->judge(
+      std::make_shared<const Task>(std::move(*task)),
+      text_of_file(kHere / "submissions" / (GetParam().name + ".py")), 7, "python", "cuda");
+  ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome) << ": " << verdict->reason;
+  EXPECT_THAT(verdict.error().message,
+              testing::HasSubstr("a known extension of torch's does not build on this machine"));
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModulesOnALackingMachine,
+                         testing::Values(Case{.name = "extension", .expected = {}},
+                                         Case{.name = "extension_unreached", .expected = {}}),
                          name_of);
 
 class DeviceModuleCheats : public DeviceModules {};

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from known_extension import known_extension
 
 from conftest import ROOT, SECONDS_MAX, linear_row
 
@@ -159,7 +160,7 @@ def test_what_the_compilers_have_against_a_source_is_said_with_its_line(build):
     [
         (KILLED, "Hindered", "ended with code -9"),
         (NO_MEMORY, "Hindered", "out of memory"),
-        (None, "Absent", "load_inline needs a C++ compiler"),
+        (None, "Hindered", "load_inline needs a C++ compiler"),
     ],
 )
 def test_what_the_machine_does_is_not_the_sources_fault(build, tmp_path, script, error, words):
@@ -201,12 +202,12 @@ def test_a_machine_without_nvcc_says_so(python, tmp_path):
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'core/candidate/module')!r})\n"
         "import module_compile\nmodule_compile.TOOLKITS = ()\n"
-        "try:\n    module_compile.nvcc()\nexcept module_compile.Absent as error:\n    print(error.tool, error)\n"
+        "try:\n    module_compile.nvcc()\nexcept module_compile.Hindered as error:\n    print(error)\n"
     )
     ran = subprocess.run(
         [python, "-B", "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=120
     )
-    assert ran.stdout.startswith("nvcc load_inline needs nvcc, found none on PATH"), ran.stderr
+    assert ran.stdout.startswith("load_inline needs nvcc, found none on PATH"), ran.stderr
 
 
 WORDS = """
@@ -284,14 +285,30 @@ def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):
         ]
     )
     refused, raised, linked, caught, absent = [answer["words"] for answer in answers]
-    wanted = "build main.cpp:2: error: 'not_there' was not declared in this scope"
+    wanted = "build c++ main.cpp:2: error: 'not_there' was not declared in this scope"
     assert refused.startswith(wanted)
     assert raised.startswith(wanted)
     assert linked == (
-        "build link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
+        "build c++ link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
     )
     assert caught == ""
-    assert absent == "absent c++"
+    assert absent == "hindered c++ load_inline needs a C++ compiler, found no /not/there: install g++"
+
+
+@pytest.mark.parametrize("kind", ["c++", "cuda"])
+def test_the_known_extension_builds_here(rehearse, kind):
+    if kind == "cuda" and not shutil.which("nvcc"):
+        pytest.skip("no nvcc")
+    (answer,) = rehearse([{"content": known_extension(kind)}])
+    assert answer["words"] == ""
+    assert len(libraries(answer)) == 1
+
+
+def test_what_the_machine_lacks_is_said_of_the_known_one(rehearse):
+    content = known_extension("c++")
+    content["source"] = "import os\nos.environ['CXX'] = '/not/there'\n" + content["source"]
+    (answer,) = rehearse([{"content": content}])
+    assert answer["words"].startswith("hindered c++ load_inline needs a C++ compiler")
 
 
 def test_other_versions_of_torch_are_left_alone(python):

@@ -72,14 +72,6 @@ class Hindered(RuntimeError):
     """It did not compile, and that says nothing of the source."""
 
 
-class Absent(Hindered):
-    """The machine has no such compiler."""
-
-    def __init__(self, tool, words):
-        super().__init__(words)
-        self.tool = tool
-
-
 class Plan:
     """What torch would have had ninja do."""
 
@@ -134,8 +126,9 @@ def toolkit():
 def nvcc():
     home = toolkit()
     if home is None:
-        raise Absent(
-            "nvcc", "load_inline needs nvcc, found none on PATH or in /usr/local/cuda: install the CUDA toolkit there"
+        raise Hindered(
+            "load_inline needs nvcc, found none on PATH or in /usr/local/cuda: install the CUDA toolkit there, of the "
+            "version that torch was built with"
         )
     return os.path.join(home, "bin/nvcc")
 
@@ -214,7 +207,7 @@ class Running:
                 env={**os.environ, "LC_ALL": "C", "TMPDIR": folder},
             )
         except FileNotFoundError:
-            raise Absent("c++", f"load_inline needs a C++ compiler, found no {words[0]}: install g++") from None
+            raise Hindered(f"load_inline needs a C++ compiler, found no {words[0]}: install g++") from None
 
     def end(self):
         said = self.process.communicate()[0].decode("utf-8", "replace")

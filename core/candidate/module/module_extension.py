@@ -15,7 +15,7 @@ import types
 import torch
 
 import module_compile
-from module_compile import ARCHITECTURE, Absent, Plan, Refused
+from module_compile import ARCHITECTURE, Hindered, Plan, Refused
 
 KEPT = ".extensions"  # what is built, by its key: KEY.so; what was refused: KEY.txt
 NEEDED = (
@@ -28,6 +28,7 @@ NEEDED = (
 REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
 SPENT = {"seconds": 0.0}  # by compilers: not by what is bounded otherwise
 PLANS = {}  # by folder: what was last to be built there
+HAS_CUDA = {"any": False}  # whether what has been built, or was to be, has kernels
 
 
 def is_used(source):
@@ -122,12 +123,14 @@ def install(architecture=None, wrap=None):
     join, load = extension._join_cuda_home, extension._import_module_from_library
 
     def join_cuda_home(*paths):
+        HAS_CUDA["any"] = True
         module_compile.nvcc()  # or says that there is none
         return join(*paths)
 
     def write(path, **given):
         folder = os.path.dirname(folder_of(path))
         PLANS[folder] = Plan(folder, given)
+        HAS_CUDA["any"] |= PLANS[folder].with_cuda
 
     def load_and_wrap(name, path, *args, **kwargs):
         plan = PLANS.get(folder_of(path))
@@ -166,11 +169,16 @@ def refused(error):
     return error
 
 
-def absent(error):
-    """The tool that the machine lacks, if that is what this error says or comes of."""
-    while error is not None and not isinstance(error, Absent):
+def hindered(error):
+    """What may be the machine's doing, if that is what this error says or comes of."""
+    while error is not None and not isinstance(error, Hindered):
         error = error.__cause__ or error.__context__
-    return None if error is None else error.tool
+    return error
+
+
+def kind():
+    """Of the extensions here, in the words of known_extension.py."""
+    return "cuda" if HAS_CUDA["any"] else "c++"
 
 
 def link_error(error):

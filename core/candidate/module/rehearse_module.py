@@ -7,7 +7,8 @@ fake tensors for the task's. Triton's kernels are compiled, for the device that 
 then travels with the artifact: the process that has the device finds it compiled. What fails here for being here says
 nothing and is left to the device; a library that is missing and a kernel that does not compile fail there, too, and
 are said at once. Extensions of torch's are built (module_extension.py) and not called. The answer is a line, empty or
-"load WORDS", "run WORDS", "build WORDS" of a compiler, or "absent TOOL", and the files as JSON.
+"load WORDS", "run WORDS", "build KIND WORDS" of a compiler, or "hindered KIND WORDS", and the files as JSON; KIND is
+"cuda" or "c++".
 Nothing of it is believed: it is the submission's own, for its own process.
 """
 
@@ -29,6 +30,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 import module_ahead
 import module_extension
+from known_extension import known_extension
 from module_artifact import Artifact
 from module_place import PLACE as HERE
 
@@ -164,7 +166,7 @@ def certain(error):
 
 
 def rehearse(content, architecture):
-    """What is certain to fail, as "load WORDS" or "run WORDS", or ""."""
+    """What is certain to fail, or what hindered it; or ""."""
     import module_artifact
 
     stage = "load"
@@ -188,18 +190,21 @@ def rehearse(content, architecture):
     except module_ahead.Enough:
         pass
     except BaseException as error:
-        absent = module_extension.absent(error)
-        if absent is not None:
-            return f"absent {absent}"
+        kind = module_extension.kind()
+        hindered = module_extension.hindered(error)
+        if hindered is not None:
+            return f"hindered {kind} {hindered}"
         refused = module_extension.refused(error)
         if certain(error):
-            return f"{stage} {run_module.words_of(error)}" if refused is None else f"build {refused.words}"
+            return f"{stage} {run_module.words_of(error)}" if refused is None else f"build {kind} {refused.words}"
     return ""
 
 
 def answer(address, size, found, length):
     before = set(module_ahead.compiled())
     content = json.loads(ctypes.string_at(address, size))
+    if "cpp_extension" in content:  # the host asks whether any is built here
+        content = known_extension(content["cpp_extension"])
     words = rehearse(content, sys.argv[3])
     new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
     lines = b"\x1e" if words.startswith("build ") else b" "

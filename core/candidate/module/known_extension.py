@@ -1,0 +1,54 @@
+"""A module whose extension builds on every machine that builds any: where it does not, the machine is to blame."""
+
+import json
+
+CPP = "torch::Tensor add_one(torch::Tensor x)"
+CUDA = """
+__global__ void add_one_kernel(const float* x, float* y, int64_t count) {
+    const int64_t at = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
+    if (at < count) y[at] = x[at] + 1;
+}
+torch::Tensor add_one(torch::Tensor x) {
+    TORCH_CHECK(x.is_contiguous(), "expected a contiguous tensor");
+    auto y = torch::empty_like(x);
+    add_one_kernel<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}
+"""
+SOURCE = """
+import torch
+from torch.utils.cpp_extension import load_inline
+
+load_inline(name="hone_known", functions=["add_one"], {sources})
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self):
+        return ()
+"""
+REFERENCE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self):
+        return ()
+
+
+def get_init_inputs():
+    return []
+"""
+SOURCES = {
+    "c++": f"cpp_sources={CPP + ' { return x + 1; }'!r}",
+    "cuda": f"cpp_sources={CPP + ';'!r}, cuda_sources={CUDA!r}",
+}
+
+
+def known_extension(kind):
+    """As build_module.py leaves a submission. `kind`: "c++", or "cuda" with kernels."""
+    task = {"module": "Model", "inputs": [], "parameters": [], "outputs": []}
+    return {
+        "name": "submission.py",
+        "source": SOURCE.replace("{sources}", SOURCES[kind]),
+        "support": {"reference.py": REFERENCE, "module.json": json.dumps(task)},
+    }
