@@ -37,6 +37,21 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
+/// Of a device's facts what torch and Triton have words for.
+std::string device_for_rehearsals(const Value& facts) {
+  Value device = Value::map();
+  for (const char* name :
+       {"architecture", "name", "memory_bytes", "cache_bytes", "multiprocessors"}) {
+    if (const Value* value = facts.find(name)) device.set(name, *value);
+  }
+  if (const Value* limits = facts.find("limits")) {
+    for (const char* name : {"block_threads", "shared_bytes"}) {
+      if (const Value* value = limits->find(name)) device.set(name, *value);
+    }
+  }
+  return to_json(device);
+}
+
 /// A two-line program.
 std::string probe_text(const std::string& language) {
   if (language == "c") return "int probe(int x) { return x + 1; }\n";
@@ -167,13 +182,15 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
                      {"options", std::move(options)}});
 }
 
-Status BuildPool::use_architecture(const std::string& architecture) {
+Status BuildPool::use_device(const Value& facts) {
+  const std::string& architecture = facts.find("architecture")->as_string();
   MutexLock lock(mutex_);
   if (!architecture_.empty() && architecture_ != architecture) {
     return failed_precondition("found devices of architectures " + architecture_ + " and " +
                                architecture + ", expected one; choose devices of one kind");
   }
   architecture_ = architecture;
+  device_ = device_for_rehearsals(facts);
   if (interpreters_ != nullptr) interpreters_->use_architecture(architecture);
   return {};
 }
@@ -212,7 +229,7 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   if (!built.ok || !options_.device_code || interpreters_ == nullptr ||
       request.name != submission_name("python"))
     return {};
-  auto rehearsed = rehearse(*interpreters_, options_, architecture(), built.artifact);
+  auto rehearsed = rehearse(*interpreters_, options_, device(), built.artifact);
   if (!rehearsed) {
     log_info("evaluate", rehearsed.error().message);
     built.unrehearsed = builds_extensions(request.text);
@@ -221,7 +238,7 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
   const bool hindered = rehearsed->raised_in == "hindered";
   if (hindered || rehearsed->raised_in == "build")
-    HONE_TRY(extensions_->check(rehearsed->kind, architecture()));
+    HONE_TRY(extensions_->check(rehearsed->kind, device()));
   built.unrehearsed = hindered;
   if (!hindered) {
     built.raised_in = std::move(rehearsed->raised_in);
@@ -231,16 +248,16 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   return {};
 }
 
-std::string BuildPool::architecture() const {
+std::string BuildPool::device() const {
   MutexLock lock(mutex_);
-  return architecture_;
+  return device_;
 }
 
 Status BuildPool::check_extensions(const std::string& module) {
   if (!options_.device_code || extensions_ == nullptr || !builds_extensions(module)) return {};
   const bool cuda =
       module.find("cuda_sources") != std::string::npos || module.find(".cu") != std::string::npos;
-  return extensions_->check(cuda ? "cuda" : "c++", architecture());
+  return extensions_->check(cuda ? "cuda" : "c++", device());
 }
 
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {

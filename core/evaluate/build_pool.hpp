@@ -55,9 +55,9 @@ class BuildPool {
   /// An Error is a fault of ours.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request);
 
-  /// What device code is built for where the configuration leaves it open: the device's own
-  /// architecture. failed_precondition when another device said something else.
-  Status use_architecture(const std::string& architecture) HONE_EXCLUDES(mutex_);
+  /// What there is to build device code for: its facts. Its architecture is taken where the configuration leaves that
+  /// open; failed_precondition when another device has another.
+  Status use_device(const Value& facts) HONE_EXCLUDES(mutex_);
 
   /// Compiles a known program with each toolchain: "c++: g++ (Debian …) 12.2.0; c: …", or what is
   /// missing.
@@ -81,7 +81,7 @@ class BuildPool {
   std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
 
-  std::string architecture() const HONE_EXCLUDES(mutex_);
+  std::string device() const HONE_EXCLUDES(mutex_);
   Status rehearse_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
@@ -90,6 +90,7 @@ class BuildPool {
   std::unique_ptr<Extensions> extensions_;  ///< where there are interpreters
   mutable Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
+  std::string device_ HONE_GUARDED_BY(mutex_);  ///< for rehearsals
   std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);
   struct Entry {
     std::shared_ptr<const Built> built;

@@ -66,8 +66,7 @@ Status Device::ensure_judge() {
 Status Device::equip() {
   HONE_ASSIGN(facts_, ask_facts({}));
   if (options_.device_code) {
-    const Value* architecture = facts_.find("architecture");
-    HONE_TRY(builds_.use_architecture(architecture->as_string()));
+    HONE_TRY(builds_.use_device(facts_));
     BuildRequest build;
     build.language = options_.backend;
     build.name = "harness.cu";

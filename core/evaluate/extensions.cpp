@@ -20,12 +20,12 @@ Status status_of(const Result<Rehearsed>& said) {
 
 }  // namespace
 
-Status Extensions::check(const std::string& kind, const std::string& architecture) {
+Status Extensions::check(const std::string& kind, const std::string& device) {
   MutexLock lock(mutex_);
   Answer& answer = answers_[kind];
   if (monotonic_s() < answer.until_s) return answer.status;
-  const auto said = rehearse(interpreters_, options_, architecture,
-                             to_json(Value::map({{"cpp_extension", kind}})));
+  const auto said =
+      rehearse(interpreters_, options_, device, to_json(Value::map({{"cpp_extension", kind}})));
   answer.status = status_of(said);
   answer.until_s = monotonic_s() + (answer.status ? kWorksSeconds : kFailsSeconds);
   return answer.status;

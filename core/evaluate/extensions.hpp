@@ -19,8 +19,8 @@ class Extensions {
       : interpreters_(interpreters), options_(options) {}
 
   /// Builds a known one as a submission's is built, unless that was done in the last minutes. `kind`: "c++" or "cuda";
-  /// `architecture`: of the device. failed_precondition with the compilers' words where it is not built.
-  Status check(const std::string& kind, const std::string& architecture) HONE_EXCLUDES(mutex_);
+  /// `device`: as rehearsals have it. failed_precondition with the compilers' words where it is not built.
+  Status check(const std::string& kind, const std::string& device) HONE_EXCLUDES(mutex_);
 
  private:
   struct Answer {

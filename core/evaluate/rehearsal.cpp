@@ -68,7 +68,7 @@ bool builds_extensions(const std::string& source) {
 }
 
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
-                           const std::string& architecture, const std::string& artifact) {
+                           const std::string& device, const std::string& artifact) {
   HONE_ASSIGN(auto ends, stream_pair());
   const bool builds = builds_extensions(artifact);
   const double seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
@@ -84,7 +84,7 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
                      (root / "share/module/rehearse_module.py").string(),
                      module_place_of(options),
                      candidate,
-                     architecture};
+                     device};
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.arguments.push_back(
       (root / "share/module/trimmed").string());  // its compilers', in what is below

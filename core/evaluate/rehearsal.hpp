@@ -23,8 +23,8 @@ struct Rehearsed {
 /// Whether a module may have torch compile extensions, which takes longer than all else in a rehearsal.
 bool builds_extensions(const std::string& source);
 
-/// [any thread] `architecture`: of the device that there will be, "sm_90a". An Error says nothing of the artifact.
+/// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing of the artifact.
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
-                           const std::string& architecture, const std::string& artifact);
+                           const std::string& device, const std::string& artifact);
 
 }  // namespace hone

@@ -59,9 +59,9 @@ def describe(python):
 def rehearse(python):
     """rehearse([{"content": an artifact, …}, …]) gives for each what is certain to fail and what was compiled."""
 
-    def ask(rows, architecture="sm_90a"):
+    def ask(rows, architecture="sm_90a", **device):
         ran = subprocess.run(
-            [python, "-B", ROOT / "tests/modules/rehearse_rows.py", architecture],
+            [python, "-B", ROOT / "tests/modules/rehearse_rows.py", json.dumps({"architecture": architecture, **device})],
             input=json.dumps(rows),
             capture_output=True,
             text=True,

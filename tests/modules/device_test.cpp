@@ -41,6 +41,7 @@ const std::vector<Case> kSubmissions = {
     {"raises", is(kCrashed, "(submission.py:16)")},
     {"missing_import",
      is(kCrashed, "No module named 'a_module_that_is_not_there' (submission.py:3) while loading")},
+    {"told_of_the_device", is(kCrashed, "_multiprocessors' (submission.py:5) while loading")},
     {"extension", timed(is(kCorrect))},
     {"extension_late", timed(is(kCorrect))},
     {"extension_refused",

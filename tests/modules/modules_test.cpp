@@ -36,6 +36,7 @@ const std::vector<Case> kSubmissions = {
     {"raises", is(kCrashed, "cannot be multiplied (8x16 and 8x16) (submission.py:16)")},
     {"kernel_raises", is(kCrashed, "no attribute 'not_a_function'")},
     {"temporary_file", is(kCrashed, "No usable temporary directory found")},
+    {"told_of_the_device", is(kCrashed, "(submission.py:5) while loading")},
     {"extension",
      is(kCrashed, "load_inline needs compilers, which submissions have beside a device")},
     {"extension_late", is(kCrashed, "load_inline needs compilers")},

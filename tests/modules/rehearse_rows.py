@@ -1,6 +1,6 @@
 """Rehearses modules for the tests, each in a process of its own: rows as JSON come in, answers go out.
 
-`rehearse_rows.py ARCHITECTURE`
+`rehearse_rows.py DEVICE`, as rehearse_module.py has it
 """
 
 import json
@@ -10,9 +10,9 @@ import tempfile
 import warnings
 from pathlib import Path
 
-ARCHITECTURE = sys.argv[1]
+DEVICE = sys.argv[1]
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "core/candidate/module"))
-sys.argv = ["rehearse_module.py", "device", "", ARCHITECTURE]
+sys.argv = ["rehearse_module.py", "device", "", DEVICE]
 ALL = tempfile.TemporaryDirectory()
 os.chdir(ALL.name)  # each module has a folder of its own, below
 import module_ahead  # noqa: E402
@@ -33,7 +33,7 @@ def rehearsed(row):
         os.environ["TRITON_HOME"] = folder
         module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
         before = set(module_ahead.compiled())
-        words = rehearse_module.rehearse(row["content"], ARCHITECTURE)
+        words = rehearse_module.rehearse(row["content"], json.loads(DEVICE))
         new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
         with os.fdopen(writing, "w") as file:
             json.dump({"words": words, "compiled": module_ahead.packed(new)}, file)

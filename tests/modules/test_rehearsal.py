@@ -46,6 +46,38 @@ def test_each_configuration_that_is_tried_is_compiled(rehearse):
     assert sum(path.endswith(".cubin") for path in answer["compiled"]) == 3
 
 
+DEVICE = {"name": "A device", "memory_bytes": 1 << 37, "multiprocessors": 132, "shared_bytes": 232448}
+COUNTED = "(torch.cuda.get_device_properties('cuda').multi_processor_count,)"
+TOLD = """import torch
+import triton
+properties = torch.cuda.get_device_properties(torch.device("cuda"))
+name, capability = torch.cuda.get_device_name(), torch.cuda.get_device_capability(0)
+shared = triton.runtime.driver.active.utils.get_device_properties(0)["max_shared_mem"]
+try:
+    torch.cuda.get_device_properties(1)
+except AssertionError as error:
+    other = error
+words = (name, properties.major, capability, properties.total_memory, shared, other)
+__import__(f"told {words}")
+ModelNew = None
+"""
+
+
+def test_what_is_known_of_the_device_is_told(rehearse):
+    source = submission("triton_model")
+    assert source.count("leaky[(1,)]") == 1
+    counted = linear_row(source.replace("leaky[(1,)]", f"leaky[{COUNTED}]"))
+    unknown = TOLD.replace("properties.total_memory", "properties.ECC_enabled")
+    answers = rehearse([counted, linear_row(TOLD), linear_row(unknown)], **DEVICE)
+    assert ".cubin" in suffixes(answers[0])
+    told = ("A device", 9, (9, 0), 1 << 37, 232448)
+    assert str(told)[:-1] in answers[1]["words"]
+    assert "Invalid device id" in answers[1]["words"]
+    assert answers[2]["words"] == ""
+    (answer,) = rehearse([counted])
+    assert answer == {"words": "", "compiled": {}}
+
+
 RECOVERS = """import torch, triton, triton.language as tl
 try:
     import a_module_that_is_not_there

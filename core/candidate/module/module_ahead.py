@@ -75,16 +75,19 @@ class Absent:
 
 
 class Utils(Absent):
+    def __init__(self, properties):
+        self.properties = properties
+
     def get_device_properties(self, device):
-        return Properties()
+        return self.properties
 
 
 class Driver(Absent):
     """Of a device that is not there: it says what is compiled for, and starts nothing."""
 
-    def __init__(self, target):
+    def __init__(self, target, properties):
         self.target = target
-        self.utils = Utils()
+        self.utils = Utils(properties)
 
     def get_current_target(self):
         return self.target
@@ -110,8 +113,8 @@ def launcher(kernel, target):
 
 
 @contextlib.contextmanager
-def compiling_for(target):
-    """Kernels that are started are compiled, and not started."""
+def compiling_for(target, properties=None):
+    """Kernels that are started are compiled, and not started. `properties`: the device's, by Triton's names."""
     from triton.runtime.autotuner import Autotuner
     from triton.runtime.driver import driver
     from triton.runtime.jit import JITFunction
@@ -137,7 +140,7 @@ def compiling_for(target):
             return [math.inf] * 3
         return [1.0] * 3
 
-    driver.set_active(Driver(target))
+    driver.set_active(Driver(target, Properties(properties or {})))
     JITFunction.run, Autotuner._bench = compile_alone, compile_each
     try:
         yield

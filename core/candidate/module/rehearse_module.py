@@ -1,6 +1,9 @@
 """A module's first run, in a jail without a device, on tensors that hold nothing.
 
-    python -I -B rehearse_module.py PLACE hone-candidate.so ARCHITECTURE FOLDER…   (which it may read)
+    python -I -B rehearse_module.py PLACE hone-candidate.so DEVICE FOLDER…   (which it may read)
+
+DEVICE: what there will be, as JSON: "architecture" ("sm_90a") and, where they are known, "name", "memory_bytes",
+"cache_bytes", "multiprocessors", "block_threads" and "shared_bytes".
 
 Theory of operation. The module is loaded, constructed and called as in a candidate's process (module_artifact.py), with
 fake tensors for the task's. Triton's kernels are compiled, for the device that is not there, and what lies in its cache
@@ -39,6 +42,16 @@ sys.path.pop(0)
 QUESTION = re.compile(r"(nvidia|rocm|amd)-smi|deviceQuery|lspci|lib(cuda|nvidia-ml|amdhip64)\.so")
 ALIGNED = 512  # as memory of a device is, and tensors in the arena
 SAID = {"answer": b""}
+# What they call a device's properties, and what these are called in DEVICE.
+FOR_TORCH = {
+    "name": "name",
+    "total_memory": "memory_bytes",
+    "multi_processor_count": "multiprocessors",
+    "L2_cache_size": "cache_bytes",
+    "max_threads_per_block": "block_threads",
+    "shared_memory_per_block_optin": "shared_bytes",
+}
+FOR_TRITON = {"max_shared_mem": "shared_bytes", "multiprocessor_count": "multiprocessors"}
 
 
 class Fake(FakeTensorMode):
@@ -92,8 +105,56 @@ def apply(module, change, recurse=True):
     return module
 
 
-def say_there_is_a_device():
+class DeviceProperties(module_ahead.Absent):
+    """Those of a torch.cuda device that are known here."""
+
+    def __init__(self, known):
+        own = getattr(torch._C, "_CudaDeviceProperties", None)
+        self.__dict__.update({name: value for name, value in known.items() if own is None or hasattr(own, name)})
+
+
+def properties_of(device):
+    """By torch's names, None where they are not known; and by Triton's."""
+    if not device["architecture"].startswith("sm_"):  # other vendors mean something else by them
+        return None, {}
+    triton = {ours: device[name] for ours, name in FOR_TRITON.items() if name in device}
+    known = {ours: device[name] for ours, name in FOR_TORCH.items() if name in device}
+    if not known:
+        return None, triton
+    major, minor = capability_of(device["architecture"])
+    return DeviceProperties({**known, "major": major, "minor": minor, "warp_size": 32}), {**triton, "warpSize": 32}
+
+
+def capability_of(architecture):
+    return divmod(int(re.sub(r"\D", "", architecture)), 10)
+
+
+def only_device(device=None):
+    """As torch reads the argument of its questions: raises for another than the first."""
+    if not isinstance(device, int):
+        device = torch.device("cuda" if device is None else device)
+        if device.type != "cuda":
+            raise ValueError(f"Expected a cuda device, but got: {device}")
+        device = device.index or 0
+    if device != 0:
+        raise AssertionError("Invalid device id")
+
+
+def say_there_is_a_device(architecture, properties):
     """torch does, from now on. Nobody puts it back: this process ends here."""
+
+    def get_device_properties(device=None):
+        only_device(device)
+        return properties
+
+    def get_device_capability(device=None):
+        only_device(device)
+        return capability_of(architecture)
+
+    if properties is not None:
+        torch.cuda.get_device_properties = get_device_properties
+    if architecture.startswith("sm_"):
+        torch.cuda.get_device_capability = get_device_capability
     addresses = Addresses()
     FakeTensor.data_ptr = lambda tensor: addresses.of(tensor)
     torch.nn.Module._apply = apply
@@ -132,9 +193,6 @@ def use_extensions(architecture):
     def wrap(module, has_kernels):
         return module_extension.stand_in(module, lambda *_, **__: module_ahead.no_values())
 
-    if architecture.startswith("sm_"):
-        number = int(re.sub(r"\D", "", architecture))
-        torch.cuda.get_device_capability = lambda device=None: divmod(number, 10)
     module_extension.install(architecture, wrap)
 
 
@@ -165,19 +223,22 @@ def certain(error):
     return True
 
 
-def rehearse(content, architecture):
+def rehearse(content, device):
     """What is certain to fail, or what hindered it; or ""."""
     import module_artifact
 
     stage = "load"
+    architecture = device["architecture"]
     try:
+        properties, of_triton = properties_of(device)
         if run_module.PLACE == "device" and (torch.version.cuda or torch.version.hip):
             HERE.device = torch.device("cuda", 0)
         module_artifact.ARENA = FakeArena()
         with contextlib.ExitStack() as stack:
             if run_module.PLACE == "device":
-                stack.enter_context(module_ahead.compiling_for(module_ahead.target_of(architecture)))
-            say_there_is_a_device()
+                target = module_ahead.target_of(architecture)
+                stack.enter_context(module_ahead.compiling_for(target, of_triton))
+            say_there_is_a_device(architecture, properties)
             watch_questions()
             if module_extension.is_used(content["source"]):
                 use_extensions(architecture)
@@ -205,7 +266,7 @@ def answer(address, size, found, length):
     content = json.loads(ctypes.string_at(address, size))
     if "cpp_extension" in content:  # the host asks whether any is built here
         content = known_extension(content["cpp_extension"])
-    words = rehearse(content, sys.argv[3])
+    words = rehearse(content, json.loads(sys.argv[3]))
     new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
     lines = b"\x1e" if words.startswith("build ") else b" "
     words = words.encode("ascii", "replace").replace(b"\n", lines)
