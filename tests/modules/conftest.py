@@ -61,7 +61,12 @@ def rehearse(python):
 
     def ask(rows, architecture="sm_90a", **device):
         ran = subprocess.run(
-            [python, "-B", ROOT / "tests/modules/rehearse_rows.py", json.dumps({"architecture": architecture, **device})],
+            [
+                python,
+                "-B",
+                ROOT / "tests/modules/rehearse_rows.py",
+                json.dumps({"architecture": architecture, **device}),
+            ],
             input=json.dumps(rows),
             capture_output=True,
             text=True,
