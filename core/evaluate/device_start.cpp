@@ -7,6 +7,7 @@
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/device.hpp"
+#include "evaluate/interpreter.hpp"
 #include "judge/workbench.hpp"
 
 namespace hone {
@@ -142,24 +143,10 @@ Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
     // turn beside it: not all on the core that is measured on.
     spawn.cpus = {spec_.cores.front()};
   }
-  const auto root = options_.libexec.parent_path();
-  spawn.program = options_.toolchains.at("python").compiler;  // what is run has been built by it
-  spawn.readable.insert(spawn.readable.end(), options_.python_readable.begin(),
-                        options_.python_readable.end());
-  const std::string candidate = (options_.libexec / "hone-candidate.so").string();
-  spawn.arguments = {"-I",
-                     (root / "share/module/run_module.py").string(),
-                     module_place_of(options_),
-                     candidate,
-                     options_.backend_library.string(),
-                     std::to_string(spec_.index),
-                     cores_text({spec_.cores.front(), spec_.judge_cpu})};
-  if (options_.device_code) spawn.readable.push_back((root / "lib").string());  // of a bundle
-  spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
-  spawn.arguments.push_back(
-      (root / "share/module/trimmed").string());  // its compilers', in what is below
-  spawn.readable.push_back((root / "share/module").string());
-  spawn.readable.push_back(candidate);
+  run_interpreter(options_, "run_module.py",
+                  {options_.backend_library.string(), std::to_string(spec_.index),
+                   cores_text({spec_.cores.front(), spec_.judge_cpu})},
+                  spawn);
   spawn.fds = {ends.second.get()};
   HONE_ASSIGN(auto process, interpreters_.spawn(spawn, use));
   return Runner{std::move(process), std::move(ends.first)};

@@ -41,6 +41,24 @@ std::vector<std::string> interpreter_folders(fs::path program) {
 
 }  // namespace
 
+void run_interpreter(const EvaluatorOptions& options, const char* script,
+                     const std::vector<std::string>& arguments, SpawnRequest& spawn) {
+  const fs::path root = options.libexec.parent_path();
+  const std::string candidate = (options.libexec / "hone-candidate.so").string();
+  spawn.program = options.toolchains.at("python").compiler;  // what is run has been built by it
+  spawn.readable.insert(spawn.readable.end(), options.python_readable.begin(),
+                        options.python_readable.end());
+  if (options.device_code) spawn.readable.push_back((root / "lib").string());  // of a bundle
+  spawn.arguments = {"-I", "-B", (root / "share/module" / script).string(),
+                     module_place_of(options), candidate};
+  spawn.arguments.insert(spawn.arguments.end(), arguments.begin(), arguments.end());
+  spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
+  spawn.arguments.push_back(
+      (root / "share/module/trimmed").string());  // its compilers', in what is below
+  spawn.readable.push_back((root / "share/module").string());
+  spawn.readable.push_back(candidate);
+}
+
 std::string not_roots_own(const std::vector<std::string>& paths) {
   std::vector<std::string> all = paths;
   std::error_code error;

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
+#include "sandbox/launcher.hpp"
 
 namespace hone {
 
@@ -13,6 +14,11 @@ namespace hone {
 /// configuration's, for messages.
 /// failed_precondition where there is none.
 Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options);
+
+/// A module's process: `script` of share/module, told where modules compute, the candidate's library, `arguments` of its
+/// own and the folders that it may read once it has sealed itself. `spawn.readable` may name some of them already.
+void run_interpreter(const EvaluatorOptions& options, const char* script,
+                     const std::vector<std::string>& arguments, SpawnRequest& spawn);
 
 /// The first of these, or of the folders of packages in them, that another user than root owns or may write to; empty
 /// where there is none.

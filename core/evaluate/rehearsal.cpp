@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "channel/stream.hpp"
+#include "evaluate/interpreter.hpp"
 
 namespace hone {
 namespace {
@@ -72,25 +73,10 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
   HONE_ASSIGN(auto ends, stream_pair());
   const bool builds = builds_extensions(artifact);
   const double seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
-  const auto root = options.libexec.parent_path();
-  const std::string candidate = (options.libexec / "hone-candidate.so").string();
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
   spawn.label = "rehearsal";
-  spawn.program = options.toolchains.at("python").compiler;
-  spawn.readable = options.python_readable;
-  spawn.arguments = {"-I",
-                     "-B",
-                     (root / "share/module/rehearse_module.py").string(),
-                     module_place_of(options),
-                     candidate,
-                     device};
-  spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
-  spawn.arguments.push_back(
-      (root / "share/module/trimmed").string());  // its compilers', in what is below
-  spawn.readable.push_back((root / "share/module").string());
-  spawn.readable.push_back((root / "lib").string());
-  spawn.readable.push_back(candidate);
+  run_interpreter(options, "rehearse_module.py", {device}, spawn);
   spawn.fds = {ends.second.get()};
   spawn.limits.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
   spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kFileBytesMax;
