@@ -233,12 +233,11 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   if (!rehearsed) {
     log_info("evaluate", rehearsed.error().message);
     built.unrehearsed = builds_extensions(request.text);
-    return check_extensions(request.text);
+    return {};
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
   const bool hindered = rehearsed->raised_in == "hindered";
-  if (hindered || rehearsed->raised_in == "build")
-    HONE_TRY(extensions_->check(rehearsed->kind, device()));
+  if (hindered || rehearsed->raised_in == "build") HONE_TRY(check_extensions(rehearsed->kind));
   built.unrehearsed = hindered;
   if (!hindered) {
     built.raised_in = std::move(rehearsed->raised_in);
@@ -253,11 +252,8 @@ std::string BuildPool::device() const {
   return device_;
 }
 
-Status BuildPool::check_extensions(const std::string& module) {
-  if (!options_.device_code || extensions_ == nullptr || !builds_extensions(module)) return {};
-  const bool cuda =
-      module.find("cuda_sources") != std::string::npos || module.find(".cu") != std::string::npos;
-  return extensions_->check(cuda ? "cuda" : "c++", device());
+Status BuildPool::check_extensions(const std::string& kind) {
+  return extensions_ == nullptr ? Status() : extensions_->check(kind, device());
 }
 
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {

@@ -63,8 +63,8 @@ class BuildPool {
   /// missing.
   Result<std::string> self_test();
 
-  /// An Error when this machine does not build such extensions of torch's as this module may have.
-  Status check_extensions(const std::string& module) HONE_EXCLUDES(mutex_);
+  /// failed_precondition when this machine builds no extensions of torch's of this kind: "c++" or "cuda".
+  Status check_extensions(const std::string& kind) HONE_EXCLUDES(mutex_);
 
  private:
   struct Standby {

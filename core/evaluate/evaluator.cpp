@@ -241,6 +241,7 @@ class LocalEvaluator : public Evaluator {
     Result<std::shared_ptr<const Built>> built = unavailable("not built");
     for (int attempt = 0; attempt < kAttempts && (!built || (*built)->doubtful); ++attempt) {
       built = builds_.build(request);
+      if (!built && built.error().code == Code::kFailedPrecondition) return built.error();
     }
     if (!built || !(*built)->doubtful) return built;
     log_warning("evaluate", "a build failed twice without a word about its source");
@@ -318,8 +319,9 @@ class LocalEvaluator : public Evaluator {
       if (job.over) return unavailable("ended early");
       verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
       if (verdict) {
-        if (is_module_on_device(job) && may_lack_an_extension(*verdict, *job.built))
-          HONE_TRY(builds_.check_extensions(job.submission.source));
+        if (const std::string kind = hindered_extension(*verdict);
+            is_module_on_device(job) && !kind.empty())
+          HONE_TRY(builds_.check_extensions(kind));
         return with_policy(*job.submission.task, std::move(*verdict));
       }
       log_warning("evaluate",

@@ -8,11 +8,12 @@ namespace hone {
 namespace {
 
 constexpr double kWorksSeconds = 600;
-constexpr double kFailsSeconds = 30;  // whoever mends it need not start the server again
+constexpr double kFailsSeconds =
+    120;  // longer than one takes; who mends it need not start the server again
 
 Status status_of(const Result<Rehearsed>& said) {
   const std::string words = "a known extension of torch's does not build on this machine";
-  if (!said) return said.error().in(words);
+  if (!said) return failed_precondition(words + ": " + said.error().message);
   if (said->raised_in != "hindered" && said->raised_in != "build") return {};
   if (said->words.starts_with("load_inline needs")) return failed_precondition(said->words);
   return failed_precondition(words + ": " + said->words);
@@ -21,8 +22,8 @@ Status status_of(const Result<Rehearsed>& said) {
 }  // namespace
 
 Status Extensions::check(const std::string& kind, const std::string& device) {
-  MutexLock lock(mutex_);
-  Answer& answer = answers_[kind];
+  Answer& answer = kind == "cuda" ? cuda_ : host_;
+  MutexLock lock(answer.mutex);
   if (monotonic_s() < answer.until_s) return answer.status;
   const auto said =
       rehearse(interpreters_, options_, device, to_json(Value::map({{"cpp_extension", kind}})));

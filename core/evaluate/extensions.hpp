@@ -1,7 +1,6 @@
 // Whether this machine builds extensions of torch's at all: asked before anybody is blamed for one that it did not build.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "base/mutex.hpp"
@@ -20,18 +19,18 @@ class Extensions {
 
   /// Builds a known one as a submission's is built, unless that was done in the last minutes. `kind`: "c++" or "cuda";
   /// `device`: as rehearsals have it. failed_precondition with the compilers' words where it is not built.
-  Status check(const std::string& kind, const std::string& device) HONE_EXCLUDES(mutex_);
+  Status check(const std::string& kind, const std::string& device);
 
  private:
   struct Answer {
-    Status status;
-    double until_s = 0;  ///< by the monotonic clock
+    Mutex mutex;  ///< held while one is built: who comes meanwhile asks the same
+    Status status HONE_GUARDED_BY(mutex);
+    double until_s HONE_GUARDED_BY(mutex) = 0;  ///< by the monotonic clock
   };
 
   WarmInterpreters& interpreters_;
   const EvaluatorOptions& options_;
-  Mutex mutex_;  // held while one is built: who comes meanwhile asks the same
-  std::map<std::string, Answer> answers_ HONE_GUARDED_BY(mutex_);
+  Answer host_, cuda_;
 };
 
 }  // namespace hone

@@ -45,7 +45,8 @@ Result<Rehearsed> read(std::string bytes) {
   Rehearsed said;
   const std::string_view line(bytes.data(), end);
   for (const std::string_view stage : {"load", "run", "build", "hindered"}) {
-    if (!line.starts_with(stage) || line.size() <= stage.size() + 1) continue;
+    if (!line.starts_with(stage) || line.size() <= stage.size() + 1 || line[stage.size()] != ' ')
+      continue;
     const std::string_view words = line.substr(stage.size() + 1);
     said.raised_in = stage;
     if (stage == "load" || stage == "run") {
@@ -56,6 +57,7 @@ Result<Rehearsed> read(std::string bytes) {
     said.kind = words.substr(0, space) == "cuda" ? "cuda" : "c++";
     said.words = compilers_words(words.substr(std::min(space + 1, words.size())));
   }
+  if (said.words.empty()) said.raised_in.clear();
   bytes.erase(0, end + 1);
   if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");
   said.compiled = std::move(bytes);

@@ -154,10 +154,14 @@ bool killed_from_outside(const DeviceResult& result) {
   return result.exit && result.exit->signal == SIGKILL && !result.exit->out_of_memory;
 }
 
-bool may_lack_an_extension(const Verdict& verdict, const Built& built) {
-  // The folder that a rehearsal leaves them in (module_extension.py).
-  return verdict.outcome == Outcome::kCrashed &&
-         built.artifact.find(".extensions/") == std::string::npos;
+std::string hindered_extension(const Verdict& verdict) {
+  if (verdict.outcome != Outcome::kCrashed) return {};
+  for (const char* kind : {"c++", "cuda"}) {
+    // As run_module.py puts it.
+    if (verdict.reason.find("Hindered (" + std::string(kind) + "): ") != std::string::npos)
+      return kind;
+  }
+  return {};
 }
 
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {

@@ -48,7 +48,8 @@ const std::vector<Case> kSubmissions = {
      is(kBuildFailed,
         "main.cpp:4: error: 'a_name_that_is_not_there' was not declared in this "
         "scope (submission.py:7)")},
-    {"extension_unreached", is(kCrashed, "there is no device 1000 (submission.py:9)")},
+    {"extension_unreached",
+     is(kCrashed, "Hindered (c++): load_inline needs a C++ compiler, found no /not/there")},
     {"extension_undefined", is(kBuildFailed, "undefined reference to `twice(at::Tensor)'")},
 };
 
@@ -63,6 +64,7 @@ const std::vector<Case> kCheats = {
     {"outlive_the_rehearsal", timed(is(kCorrect))},
     {"claim_no_compiler", is(kCrashed, "it was asked all the same")},
     {"extension_that_reads", is(kCrashed, "nothing was found")},
+    {"mention_an_extension", is(kCrashed, "exited with code 0")},
 };
 
 bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }
@@ -121,20 +123,21 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleBaselines,
                                               .task = "compiled"}),
                          name_of);
 
+/// What comes of it where there is too little memory for a compiler of C++, and enough for an interpreter.
+Result<Verdict> judged_on_a_lacking_machine(const fs::path& file) {
+  EvaluatorOptions options = device_options();
+  options.build_memory_mb = 120;
+  HONE_TRY(use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options));
+  HONE_ASSIGN(const auto machine, Machine::start(std::move(options)));
+  HONE_ASSIGN(Task task, module_task("linear"));
+  return machine->judge(std::make_shared<const Task>(std::move(task)), text_of_file(file), 7,
+                        "python", "cuda");
+}
+
 class DeviceModulesOnALackingMachine : public DeviceModules {};
 TEST_P(DeviceModulesOnALackingMachine, AreNotJudgedForIt) {
-  // Too little memory for a compiler of C++, and enough to see whether a module parses: any extension's end.
-  EvaluatorOptions options = device_options();
-  options.build_memory_mb = 40;
-  const Status python = use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options);
-  ASSERT_TRUE(python) << python.error().message;
-  auto machine = Machine::start(std::move(options));
-  ASSERT_TRUE(machine) << machine.error().message;
-  auto task = module_task("linear");
-  ASSERT_TRUE(task) << task.error().message;
-  const auto verdict = (*machine)->judge(
-      std::make_shared<const Task>(std::move(*task)),
-      text_of_file(kHere / "submissions" / (GetParam().name + ".py")), 7, "python", "cuda");
+  const auto verdict =
+      judged_on_a_lacking_machine(kHere / "submissions" / (GetParam().name + ".py"));
   ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome) << ": " << verdict->reason;
   EXPECT_THAT(verdict.error().message,
               testing::HasSubstr("a known extension of torch's does not build on this machine"));
@@ -142,6 +145,16 @@ TEST_P(DeviceModulesOnALackingMachine, AreNotJudgedForIt) {
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModulesOnALackingMachine,
                          testing::Values(Case{.name = "extension", .expected = {}},
                                          Case{.name = "extension_unreached", .expected = {}}),
+                         name_of);
+
+class DeviceModuleCheatsOnALackingMachine : public DeviceModules {};
+TEST_P(DeviceModuleCheatsOnALackingMachine, AreJudgedAllTheSame) {
+  const auto verdict = judged_on_a_lacking_machine(kDeviceAttacks / (GetParam().name + ".py"));
+  EXPECT_EQ(difference(verdict, GetParam().expected), "");
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOnALackingMachine,
+                         testing::Values(Case{.name = "mention_an_extension",
+                                              .expected = is(kCrashed, "exited with code 0")}),
                          name_of);
 
 class DeviceModuleCheats : public DeviceModules {};

@@ -53,11 +53,7 @@ import triton
 properties = torch.cuda.get_device_properties(torch.device("cuda"))
 name, capability = torch.cuda.get_device_name(), torch.cuda.get_device_capability(0)
 shared = triton.runtime.driver.active.utils.get_device_properties(0)["max_shared_mem"]
-try:
-    torch.cuda.get_device_properties(1)
-except AssertionError as error:
-    other = error
-words = (name, properties.major, capability, properties.total_memory, shared, other)
+words = (name, properties.major, capability, properties.total_memory, shared)
 __import__(f"told {words}")
 ModelNew = None
 """
@@ -71,11 +67,50 @@ def test_what_is_known_of_the_device_is_told(rehearse):
     answers = rehearse([counted, linear_row(TOLD), linear_row(unknown)], **DEVICE)
     assert ".cubin" in suffixes(answers[0])
     told = ("A device", 9, (9, 0), 1 << 37, 232448)
-    assert str(told)[:-1] in answers[1]["words"]
-    assert "Invalid device id" in answers[1]["words"]
+    assert str(told) in answers[1]["words"]
     assert answers[2]["words"] == ""
     (answer,) = rehearse([counted])
     assert answer == {"words": "", "compiled": {}}
+
+
+QUESTIONS = [
+    "torch.cuda.get_device_properties(torch.cuda.device(1))",
+    "torch.cuda.get_device_capability('cpu')",
+    "torch.cuda.get_device_properties(0).ECC_enabled",
+    "torch._C._cuda_getCurrentRawStream(0) + 'x'",
+    "torch.cuda.get_rng_state()",
+    "kernels['max_num_regs']",
+    "1 / int('max_num_regs' in kernels)",
+    "1 / int(kernels.get('max_num_regs') is not None)",
+    "1 / int(len(list(kernels)) > 3)",
+    "1 / int(len(kernels.items()) > 3)",
+]
+ANSWERED = [
+    "torch.cuda.get_device_properties(torch.cuda.device(0)).name",
+    "torch.cuda.get_device_properties(torch.device('cuda:0')).multi_processor_count",
+    "torch.cuda.set_device(0)",
+    "torch.cuda.device(0).__enter__()",
+    "kernels.get('max_shared_mem') + ('max_shared_mem' in kernels)",
+]
+ASKS = """import torch
+import triton
+kernels = triton.runtime.driver.active.utils.get_device_properties(0)
+try:
+    QUESTION
+except Exception as error:
+    import a_library_that_is_not_there
+import another_library_that_is_not_there
+ModelNew = None
+"""
+
+
+def test_what_is_not_known_is_no_answer(rehearse):
+    """Beside a device it might be one, and another way be taken."""
+    sources = [ASKS.replace("QUESTION", question) for question in QUESTIONS + ANSWERED]
+    words = [answer["words"] for answer in rehearse([linear_row(source) for source in sources], **DEVICE)]
+    assert dict(zip(QUESTIONS, words, strict=False)) == dict.fromkeys(QUESTIONS, "")
+    wanted = "load ModuleNotFoundError: No module named 'another_library_that_is_not_there' (submission.py:8)"
+    assert dict(zip(ANSWERED, words[len(QUESTIONS) :], strict=True)) == dict.fromkeys(ANSWERED, wanted)
 
 
 RECOVERS = """import torch, triton, triton.language as tl

@@ -63,9 +63,34 @@ class Missed:
 
 
 class Properties(dict):
+    """Those that are known here. There are more, and who asks for them, or for all, has missed something."""
+
     def __missing__(self, name):
         Missed.asked = True
         raise KeyError(name)
+
+    def __contains__(self, name):
+        Missed.asked |= not super().__contains__(name)
+        return super().__contains__(name)
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default  # noqa: SIM401
+
+    def __iter__(self):
+        Missed.asked = True
+        return super().__iter__()
+
+    def keys(self):
+        Missed.asked = True
+        return super().keys()
+
+    def values(self):
+        Missed.asked = True
+        return super().values()
+
+    def items(self):
+        Missed.asked = True
+        return super().items()
 
 
 class Absent:

@@ -253,7 +253,7 @@ def errors_of(said, units):
             found.append(f"{unit.name}:{number}: error: {words}{place_of(unit, number)}")
             excerpt = 3
         elif OF_A_TOOL.match(line):
-            found.append(re.sub(r"(\s|^)\S*/(?=\S)", r"\1", line))
+            found.append(without_folders(line))
         elif excerpt and line.startswith(" ") and line.strip():
             found.append(line[:200])
             excerpt -= 1
@@ -292,7 +292,11 @@ def without_sources(said, units):
 def last_words(said, code):
     lines = [line for line in said.split("\n") if line.strip()]
     wrong = [line for line in lines if re.search(r"error|fatal|signal|Killed", line)]
-    return (wrong or lines or [f"a compiler ended with code {code}"])[0][:400]
+    return without_folders((wrong or lines or [f"a compiler ended with code {code}"])[0])[:400]
+
+
+def without_folders(line):
+    return re.sub(r"(\s|^)\S*/(?=\S)", r"\1", line)
 
 
 def link(plan, units, compiler):

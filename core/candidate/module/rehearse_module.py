@@ -112,6 +112,10 @@ class DeviceProperties(module_ahead.Absent):
         own = getattr(torch._C, "_CudaDeviceProperties", None)
         self.__dict__.update({name: value for name, value in known.items() if own is None or hasattr(own, name)})
 
+    @property
+    def __class__(self):
+        return getattr(torch._C, "_CudaDeviceProperties", DeviceProperties)
+
 
 def properties_of(device):
     """By torch's names, None where they are not known; and by Triton's."""
@@ -131,13 +135,16 @@ def capability_of(architecture):
 
 def only_device(device=None):
     """As torch reads the argument of its questions: raises for another than the first."""
-    if not isinstance(device, int):
-        device = torch.device("cuda" if device is None else device)
-        if device.type != "cuda":
-            raise ValueError(f"Expected a cuda device, but got: {device}")
-        device = device.index or 0
-    if device != 0:
-        raise AssertionError("Invalid device id")
+    with missing():
+        if isinstance(device, torch.cuda.device):
+            device = device.idx
+        if not isinstance(device, int):
+            device = torch.device("cuda" if device is None else device)
+            if device.type != "cuda":
+                raise ValueError(f"Expected a cuda device, but got: {device}")
+            device = device.index or 0
+        if device != 0:
+            raise AssertionError("Invalid device id")
 
 
 def say_there_is_a_device(architecture, properties):
@@ -163,7 +170,12 @@ def say_there_is_a_device(architecture, properties):
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
     torch.cuda.synchronize = lambda device=None: None
-    torch.cuda._lazy_init = missing()(torch.cuda._lazy_init)
+    torch.cuda.set_device = only_device
+    torch.cuda._exchange_device = torch.cuda._maybe_exchange_device = lambda index: 0
+    torch.cuda._lazy_init = torch.cuda.random._lazy_init = missing()(torch.cuda._lazy_init)
+    for name in dir(torch._C):
+        if name.startswith("_cuda_") and callable(getattr(torch._C, name)):
+            setattr(torch._C, name, missing()(getattr(torch._C, name)))
 
 
 def warm():

@@ -50,6 +50,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it o
 import torch  # noqa: E402
 
 import module_ahead  # noqa: E402
+import module_compile  # noqa: E402
 import module_extension  # noqa: E402
 from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
 from module_place import PLACE as HERE  # noqa: E402
@@ -78,12 +79,15 @@ def words_of(error):
             text += " " + lines[-1]
     except Exception:
         text = "no message that can be read"
+    name = type(error).__name__
+    if isinstance(error, module_compile.Hindered):  # the host finds it by these words (verdicts.cpp)
+        name = f"{name} ({module_extension.kind()})"
     place = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename in ("submission.py", "baseline.py", "reference.py"):
             place = f" ({frame.filename}:{frame.lineno})"
     room = 240 - len(place)
-    return f"{type(error).__name__}: {text}"[:room] + place
+    return f"{name}: {text}"[:room] + place
 
 
 def guarded(body):

@@ -1,14 +1,17 @@
-"""Fails before its extension is built, in a rehearsal for what says nothing there, and beside the device."""
+"""Its rehearsal ends before its extension is built, and beside the device it names a compiler that is not there."""
+
+import os
+import sys
 
 import torch
 from torch.utils.cpp_extension import load_inline
 
-try:
-    torch.cuda.get_device_properties(1000)
-except Exception:
-    raise RuntimeError("there is no device 1000") from None
-
-extension = load_inline(name="twice", cpp_sources="torch::Tensor twice(torch::Tensor x) { return x * 2; }", functions=["twice"])
+if os.path.basename(sys.argv[0]) == "rehearse_module.py":
+    os._exit(0)
+os.environ["CXX"] = "/not/there"
+extension = load_inline(
+    name="twice", cpp_sources="torch::Tensor twice(torch::Tensor x) { return x * 2; }", functions=["twice"]
+)
 
 
 class ModelNew(torch.nn.Module):
