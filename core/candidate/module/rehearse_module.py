@@ -174,8 +174,9 @@ def say_there_is_a_device(architecture, properties):
     torch.cuda._exchange_device = torch.cuda._maybe_exchange_device = lambda index: 0
     torch.cuda._lazy_init = torch.cuda.random._lazy_init = missing()(torch.cuda._lazy_init)
     for name in dir(torch._C):
-        if name.startswith("_cuda_") and callable(getattr(torch._C, name)):
-            setattr(torch._C, name, missing()(getattr(torch._C, name)))
+        function = getattr(torch._C, name)
+        if name.startswith("_cuda_") and callable(function) and not isinstance(function, type):
+            setattr(torch._C, name, missing()(function))
 
 
 def warm():
