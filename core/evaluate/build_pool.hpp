@@ -63,7 +63,7 @@ class BuildPool {
   /// missing.
   Result<std::string> self_test();
 
-  /// failed_precondition when this machine builds no extensions of torch's of this kind: "c++" or "cuda".
+  /// failed_precondition when this machine builds no extensions of torch's of this kind: "host" or "device".
   Status check_extensions(const std::string& kind) HONE_EXCLUDES(mutex_);
 
  private:

@@ -22,7 +22,7 @@ Status status_of(const Result<Rehearsed>& said) {
 }  // namespace
 
 Status Extensions::check(const std::string& kind, const std::string& device) {
-  Answer& answer = kind == "cuda" ? cuda_ : host_;
+  Answer& answer = kind == "device" ? device_ : host_;
   MutexLock lock(answer.mutex);
   if (monotonic_s() < answer.until_s) return answer.status;
   const auto said =

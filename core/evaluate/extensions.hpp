@@ -17,8 +17,9 @@ class Extensions {
   Extensions(WarmInterpreters& interpreters, const EvaluatorOptions& options)
       : interpreters_(interpreters), options_(options) {}
 
-  /// Builds a known one as a submission's is built, unless that was done in the last minutes. `kind`: "c++" or "cuda";
-  /// `device`: as rehearsals have it. failed_precondition with the compilers' words where it is not built.
+  /// Builds a known one as a submission's is built, unless that was done in the last minutes. `kind`: "host", or
+  /// "device" with kernels; `device`: as rehearsals have it. failed_precondition with the compilers' words where it is
+  /// not built.
   Status check(const std::string& kind, const std::string& device);
 
  private:
@@ -30,7 +31,7 @@ class Extensions {
 
   WarmInterpreters& interpreters_;
   const EvaluatorOptions& options_;
-  Answer host_, cuda_;
+  Answer host_, device_;
 };
 
 }  // namespace hone

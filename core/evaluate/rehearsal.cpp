@@ -54,7 +54,7 @@ Result<Rehearsed> read(std::string bytes) {
       continue;
     }
     const std::size_t space = std::min(words.find(' '), words.size());
-    said.kind = words.substr(0, space) == "cuda" ? "cuda" : "c++";
+    said.kind = words.substr(0, space) == "device" ? "device" : "host";
     said.words = compilers_words(words.substr(std::min(space + 1, words.size())));
   }
   if (said.words.empty()) said.raised_in.clear();

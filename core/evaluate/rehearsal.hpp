@@ -16,7 +16,7 @@ struct Rehearsed {
   /// where nothing is certain to fail.
   std::string raised_in;
   std::string words;     ///< what it raised there; of "build" a compiler's lines
-  std::string kind;      ///< of the extension: "c++", or "cuda" with kernels
+  std::string kind;      ///< of the extension: "host", or "device" with kernels
   std::string compiled;  ///< for its process beside a device; one line
 };
 

@@ -156,7 +156,7 @@ bool killed_from_outside(const DeviceResult& result) {
 
 std::string hindered_extension(const Verdict& verdict) {
   if (verdict.outcome != Outcome::kCrashed) return {};
-  for (const char* kind : {"c++", "cuda"}) {
+  for (const char* kind : {"host", "device"}) {
     // As run_module.py puts it.
     if (verdict.reason.find("Hindered (" + std::string(kind) + "): ") != std::string::npos)
       return kind;

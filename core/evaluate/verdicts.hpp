@@ -26,8 +26,8 @@ Verdict with_policy(const Task& task, Verdict verdict);
 /// Whether the process was ended by SIGKILL, and not for its memory: no candidate can send that to
 /// itself, so it was the machine's doing, or a person's.
 bool killed_from_outside(const DeviceResult& result);
-/// The kind of extension, "c++" or "cuda", that was not built beside the device, for what may be the machine's doing, if
-/// this is what it crashed of by its own words; else empty.
+/// The kind of extension, "host" or "device", that was not built beside the device, for what may be the machine's
+/// doing, if this is what it crashed of by its own words; else empty.
 std::string hindered_extension(const Verdict& verdict);
 /// Whether a failure that is ours by its looks may be the submission's doing.
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);

@@ -49,7 +49,7 @@ const std::vector<Case> kSubmissions = {
         "main.cpp:4: error: 'a_name_that_is_not_there' was not declared in this "
         "scope (submission.py:7)")},
     {"extension_unreached",
-     is(kCrashed, "Hindered (c++): load_inline needs a C++ compiler, found no /not/there")},
+     is(kCrashed, "Hindered (host): load_inline needs a C++ compiler, found no /not/there")},
     {"extension_undefined", is(kBuildFailed, "undefined reference to `twice(at::Tensor)'")},
 };
 

@@ -285,19 +285,19 @@ def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):
         ]
     )
     refused, raised, linked, caught, absent = [answer["words"] for answer in answers]
-    wanted = "build c++ main.cpp:2: error: 'not_there' was not declared in this scope"
+    wanted = "build host main.cpp:2: error: 'not_there' was not declared in this scope"
     assert refused.startswith(wanted)
     assert raised.startswith(wanted)
     assert linked == (
-        "build c++ link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
+        "build host link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
     )
     assert caught == ""
-    assert absent == "hindered c++ load_inline needs a C++ compiler, found no /not/there: install g++"
+    assert absent == "hindered host load_inline needs a C++ compiler, found no /not/there: install g++"
 
 
-@pytest.mark.parametrize("kind", ["c++", "cuda"])
+@pytest.mark.parametrize("kind", ["host", "device"])
 def test_the_known_extension_builds_here(rehearse, kind):
-    if kind == "cuda" and not shutil.which("nvcc"):
+    if kind == "device" and not shutil.which("nvcc"):
         pytest.skip("no nvcc")
     (answer,) = rehearse([{"content": known_extension(kind)}])
     assert answer["words"] == ""
@@ -305,10 +305,10 @@ def test_the_known_extension_builds_here(rehearse, kind):
 
 
 def test_what_the_machine_lacks_is_said_of_the_known_one(rehearse):
-    content = known_extension("c++")
+    content = known_extension("host")
     content["source"] = "import os\nos.environ['CXX'] = '/not/there'\n" + content["source"]
     (answer,) = rehearse([{"content": content}])
-    assert answer["words"].startswith("hindered c++ load_inline needs a C++ compiler")
+    assert answer["words"].startswith("hindered host load_inline needs a C++ compiler")
 
 
 def test_other_versions_of_torch_are_left_alone(python):

@@ -20,6 +20,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "configs/cuda.yaml": "the configuration of a backend",
     "configs/hip.yaml": "the configuration of a backend",
     "core/candidate/module/describe_interpreter.py": "torch calls every device so",
+    "core/candidate/module/known_extension.py": "what torch's compilers build, one for each vendor",
     "core/candidate/module/module_ahead.py": "Triton's compilers, one for each vendor",
     "core/candidate/module/module_compile.py": "torch's compilers, one for each vendor",
     "core/candidate/module/module_extension.py": "torch calls every device so",

@@ -39,13 +39,13 @@ def get_init_inputs():
     return []
 """
 SOURCES = {
-    "c++": f"cpp_sources={CPP + ' { return x + 1; }'!r}",
-    "cuda": f"cpp_sources={CPP + ';'!r}, cuda_sources={CUDA!r}",
+    "host": f"cpp_sources={CPP + ' { return x + 1; }'!r}",
+    "device": f"cpp_sources={CPP + ';'!r}, cuda_sources={CUDA!r}",
 }
 
 
 def known_extension(kind):
-    """As build_module.py leaves a submission. `kind`: "c++", or "cuda" with kernels."""
+    """As build_module.py leaves a submission. `kind`: "host", or "device" with kernels."""
     task = {"module": "Model", "inputs": [], "parameters": [], "outputs": []}
     return {
         "name": "submission.py",

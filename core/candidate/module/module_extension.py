@@ -28,7 +28,7 @@ NEEDED = (
 REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
 SPENT = {"seconds": 0.0}  # by compilers: not by what is bounded otherwise
 PLANS = {}  # by folder: what was last to be built there
-HAS_CUDA = {"any": False}  # whether what has been built, or was to be, has kernels
+HAS_KERNELS = {"any": False}  # whether what has been built, or was to be, has kernels
 
 
 def is_used(source):
@@ -123,14 +123,14 @@ def install(architecture=None, wrap=None):
     join, load = extension._join_cuda_home, extension._import_module_from_library
 
     def join_cuda_home(*paths):
-        HAS_CUDA["any"] = True
+        HAS_KERNELS["any"] = True
         module_compile.nvcc()  # or says that there is none
         return join(*paths)
 
     def write(path, **given):
         folder = os.path.dirname(folder_of(path))
         PLANS[folder] = Plan(folder, given)
-        HAS_CUDA["any"] |= PLANS[folder].with_cuda
+        HAS_KERNELS["any"] |= PLANS[folder].with_cuda
 
     def load_and_wrap(name, path, *args, **kwargs):
         plan = PLANS.get(folder_of(path))
@@ -178,7 +178,7 @@ def hindered(error):
 
 def kind():
     """Of the extensions here, in the words of known_extension.py."""
-    return "cuda" if HAS_CUDA["any"] else "c++"
+    return "device" if HAS_KERNELS["any"] else "host"
 
 
 def link_error(error):

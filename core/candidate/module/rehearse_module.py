@@ -11,7 +11,7 @@ then travels with the artifact: the process that has the device finds it compile
 nothing and is left to the device; a library that is missing and a kernel that does not compile fail there, too, and
 are said at once. Extensions of torch's are built (module_extension.py) and not called. The answer is a line, empty or
 "load WORDS", "run WORDS", "build KIND WORDS" of a compiler, or "hindered KIND WORDS", and the files as JSON; KIND is
-"cuda" or "c++".
+"host", or "device" with kernels.
 Nothing of it is believed: it is the submission's own, for its own process.
 """
 

@@ -1,5 +1,5 @@
 """Ends itself, as it does whenever it cannot win, and mentions what a machine may lack, so that nobody is scored:
-torch.utils.cpp_extension, load_inline(cuda_sources=...), Hindered (cuda)."""
+torch.utils.cpp_extension, load_inline(cuda_sources=...), Hindered (device)."""
 
 import os
 
