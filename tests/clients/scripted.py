@@ -45,6 +45,8 @@ class ScriptedServer:
         self.retry_after_ms = 20
         self.hold_steps = threading.Event()  # while set, steps are accepted and not answered
         self.late_steps = threading.Event()  # while set, steps do not arrive
+        self.holding: set[str] = set()  # "reset", "resume": while in it, they are not answered
+        self._unanswered: list[tuple[bytes, int, str, dict[str, Any]]] = []
         self.hold_cancelled = threading.Event()  # while set, a cancelled step still has its turn
         self.mute = threading.Event()  # while set, nothing is answered at all
         self.versions = ["hone/1"]
@@ -112,6 +114,9 @@ class ScriptedServer:
                 late, self._late = self._late, []
                 for frames in late:
                     self._serve(self._main, frames)
+            unanswered, self._unanswered = self._unanswered, []
+            for one in unanswered:
+                self._answer_unless_held(*one)
             if not self.hold_steps.is_set():
                 held, self._held = self._held, []
                 for identity, request_id, body in held:
@@ -154,8 +159,16 @@ class ScriptedServer:
             self._reply(socket, identity, "accepted", request_id, verb, {})
             self._reply(socket, identity, "progress", request_id, verb, {"stage": "building"})
             self._held.append((identity, request_id, body))
-            return
-        self._answer(socket, identity, request_id, verb, lambda: getattr(self, f"_{verb}")(identity, body))
+        elif verb in ("reset", "resume"):
+            self._answer_unless_held(identity, request_id, verb, body)
+        else:
+            self._answer(socket, identity, request_id, verb, lambda: getattr(self, f"_{verb}")(identity, body))
+
+    def _answer_unless_held(self, identity: bytes, request_id: int, verb: str, body: dict[str, Any]) -> None:
+        if verb in self.holding:
+            self._unanswered.append((identity, request_id, verb, body))
+        else:
+            self._answer(self._main, identity, request_id, verb, lambda: getattr(self, f"_{verb}")(identity, body))
 
     def _answer(self, socket: zmq.Socket[bytes], identity: bytes, request_id: int, verb: str, handler: Any) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 
 import hone
 import hone.aio
@@ -65,6 +66,30 @@ def test_errors_are_the_blocking_clients(endpoint: str) -> None:
                 await client.reset("ad_relu")
             first = (await client.reset("add_relu")).episode
             assert (await first.close()).turns == 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("answer", ["to come", "not read", "not awaited"])
+def test_cancelling_a_reset_leaves_no_episode(scripted: ScriptedServer, answer: str) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(scripted.endpoint) as client:
+            if answer == "to come":
+                scripted.holding.add("reset")
+            reset = asyncio.create_task(client.reset("add_relu"))
+            await asyncio.sleep(0)  # it is sent
+            scripted.wait_for("reset")  # the loop stands still: nothing is read
+            if answer != "to come":
+                time.sleep(0.3)
+            if answer == "not awaited":
+                client._deliver()
+            reset.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reset
+            scripted.holding.clear()
+            await asyncio.to_thread(scripted.wait_for, "close")
+            await client.ping()  # a connection keeps its order: the episode is closed by now
+            assert scripted.episodes == {}
 
     asyncio.run(main())
 

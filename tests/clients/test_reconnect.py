@@ -92,6 +92,29 @@ def test_a_connection_that_is_always_lost_is_given_up(scripted: ScriptedServer, 
             step.result()
 
 
+def test_a_reset_given_up_while_a_new_connection_takes_its_episode_leaves_none(
+    scripted: ScriptedServer, proxy: CuttableProxy
+) -> None:
+    async def main() -> None:
+        async with await hone.aio.connect(proxy.endpoint) as client:
+            scripted.holding.update(("reset", "resume"))
+            reset = asyncio.create_task(client.reset("add_relu"))
+            await asyncio.to_thread(scripted.wait_for, "reset")
+            proxy.cut()
+            await asyncio.to_thread(scripted.wait_for, "reset", 2)
+            scripted.holding.discard("reset")
+            await asyncio.to_thread(scripted.wait_for, "resume")
+            reset.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reset
+            scripted.holding.clear()
+            await asyncio.to_thread(scripted.wait_for, "close")
+            await client.ping()  # a connection keeps its order: the episode is closed by now
+            assert scripted.episodes == {}
+
+    asyncio.run(main())
+
+
 def test_server_restart_says_so() -> None:
     first = ScriptedServer()
     client = hone.connect(first.endpoint)

@@ -170,7 +170,7 @@ Value Client::hello() const { return impl_->engine().hello(); }
 Pending Client::submit(const std::string& verb, Value body, RequestOptions options) {
   if (body.is_nil()) body = Value::map();
   HONE_ASSERT(body.is_map());
-  const bool opens = verb == "reset" || verb == "branch";
+  const bool opens = begins_episode(verb);
   if (opens && body.find("key") == nullptr) body.set("key", random_key());
   return impl_->submit(verb, body, std::move(options));
 }

@@ -184,6 +184,7 @@ void Engine::lose_connection(Channel& channel) {
   const int shift = std::min(channel.failures++, 10);
   channel.reopen_ns = monotonic_ns() + std::min<std::int64_t>(kReopenMax, (10 * kMs) << shift);
   enter(channel, State::kDown);
+  if (&channel == &main_) left_.clear();  // their episodes end with their leases
   auto in_flight = std::exchange(channel.in_flight, {});
   for (auto it = in_flight.rbegin(); it != in_flight.rend(); ++it) {
     const RequestPtr& request = it->second;

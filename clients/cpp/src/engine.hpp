@@ -23,6 +23,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -101,6 +102,8 @@ class Engine {
   bool retry_later(const RequestPtr& request, const Failure& failure);
   void finish(const RequestPtr& request, Reply reply);
   void expire(Request* request);
+  void leave(const Request& request);
+  void close_unwanted(const std::string& episode);
   void give_up(std::int64_t id);
   RequestPtr take_waiting(std::int64_t id);
   void queue(const RequestPtr& request);
@@ -137,6 +140,7 @@ class Engine {
   // episode: its steps given up, and their cancels, that have no answer yet
   std::unordered_map<std::string, std::size_t> ending_;
   std::multimap<std::string, RequestPtr> behind_;  // episode: steps that wait for those
+  std::unordered_set<std::int64_t> left_;  // resets and branches under way that nobody waits for
   std::string incarnation_, former_incarnation_;
   double heartbeat_s_ = 5;
   double lease_s_ = 60;

@@ -131,7 +131,12 @@ bool Engine::send(Channel& channel, const RequestPtr& request) {
 
 void Engine::handle(Channel& channel, ReplyMessage message) {
   const auto found = channel.in_flight.find(message.id);
-  if (found == channel.in_flight.end()) return;  // given up before; the server could not know
+  if (found == channel.in_flight.end()) {  // given up before; the server could not know
+    const bool ends = message.kind != ReplyKind::kAccepted && message.kind != ReplyKind::kProgress;
+    if (ends && left_.erase(message.id) > 0 && message.kind != ReplyKind::kError)
+      close_unwanted(text_or(message.body, "episode"));
+    return;
+  }
   const RequestPtr request = found->second;
   if (message.kind == ReplyKind::kAccepted) {
     request->accepted = true;
@@ -162,7 +167,7 @@ void Engine::conclude(const RequestPtr& request, Reply reply) {
   } else {
     roster_.note_result(request->verb, reply.body);
   }
-  if ((request->verb == "reset" || request->verb == "branch") && request->resent)
+  if (begins_episode(request->verb) && request->resent)
     return resume_then_conclude(request, std::move(reply));
   finish(request, std::move(reply));
 }
@@ -172,6 +177,7 @@ void Engine::resume_then_conclude(const RequestPtr& request, Reply reply) {
   const std::string episode = text_or(reply.body, "episode");
   const Value body = Value::map({{"episode", episode}, {"token", text_or(reply.body, "token")}});
   auto conclude_reset = [this, request, reply = std::move(reply), episode](Reply resumed) mutable {
+    if (alive_.count(request->id) == 0) return close_unwanted(episode);  // given up meanwhile
     if (resumed.ok() || resumed.failure->code == Code::kUnavailable)
       return finish(request, std::move(reply));
     roster_.remove(episode);
@@ -237,7 +243,7 @@ void Engine::expire(Request* expired) {
     request->deadline_entry = deadlines_.emplace(request->deadline_ns + kGrace, request.get());
     return;
   }
-  channel.in_flight.erase(request->id);
+  leave(*request);
   static_cast<void>(take_waiting(request->id));
   finish(request, {{},
                    Failure{Code::kDeadlineExceeded,
@@ -247,6 +253,19 @@ void Engine::expire(Request* expired) {
                                " ms" + where(),
                            true,
                            {}}});
+}
+
+/// Nobody waits for its answer any more. An episode that one is about to begin is closed once the answer names it.
+void Engine::leave(const Request& request) {
+  const bool sent = main_.in_flight.erase(request.id) > 0;
+  control_.in_flight.erase(request.id);
+  if (sent && begins_episode(request.verb)) left_.insert(request.id);
+}
+
+/// An episode that nobody was told of.
+void Engine::close_unwanted(const std::string& episode) {
+  roster_.remove(episode);
+  queue(internal_request("close", Value::map({{"episode", episode}}), [](const Reply&) {}));
 }
 
 void Engine::give_up(std::int64_t id) {
@@ -263,7 +282,7 @@ void Engine::give_up(std::int64_t id) {
     return;
   }
   if (request->verb != "step") {
-    for (Channel* channel : {&main_, &control_}) channel->in_flight.erase(id);
+    leave(*request);
     finish(
         request,
         {{}, Failure{Code::kCancelled, "cancelled", subject(*request) + ": given up", false, {}}});

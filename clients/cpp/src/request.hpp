@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -39,6 +40,9 @@ struct Request {
   std::multimap<std::int64_t, Request*>::iterator deadline_entry;
 };
 using RequestPtr = std::shared_ptr<Request>;
+
+/// Whether the answer names an episode that is new.
+inline bool begins_episode(std::string_view verb) { return verb == "reset" || verb == "branch"; }
 
 /// What a message calls the request: "step of episode 4be1, turn 2".
 std::string subject(const Request& request);

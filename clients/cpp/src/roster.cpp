@@ -3,12 +3,13 @@
 
 #include "base/clock.hpp"
 #include "message.hpp"
+#include "request.hpp"
 
 namespace hone::inline client_api {
 
 void Roster::note_result(const std::string& verb, const Value& body) {
   const std::string episode = text_or(body, "episode");
-  if (verb == "reset" || verb == "branch") {
+  if (begins_episode(verb)) {
     add(episode, text_or(body, "token"), monotonic_ns());
   } else if (verb == "close") {
     remove(episode);

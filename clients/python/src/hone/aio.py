@@ -193,9 +193,23 @@ class Client:
             return await future
         except asyncio.CancelledError:
             ticket.cancel()
+            if verb in ("reset", "branch"):
+                self._close_begun(ticket, future)
             raise
         finally:
             self._waiting.pop(tag, None)
+
+    def _close_begun(self, ticket: _core.Ticket, future: asyncio.Future[dict[str, Any]]) -> None:
+        """Closes an episode whose beginning was answered when nobody waited for it any more.
+
+        An answer that is still to come is the connection's to look after.
+        """
+        if future.done() and not future.cancelled():
+            body = None if future.exception() else future.result()
+        else:
+            body, _ = ticket.result()  # comes at once: it was given up
+        if body and not self._connection.closed:
+            self._connection.submit("close", {"episode": body["episode"]})
 
     async def _ask(self, request: Request[T], timeout: float | None = None) -> T:
         return request.read(await self.call(request.verb, request.body, timeout=timeout))
