@@ -69,9 +69,13 @@ void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
   if (level < IsolationLevel::kFiltered) {
     isolation.advice =
         "submissions would run with little between them and this machine; needs seccomp, and "
-        "Landlock or root";
+        "Landlock or a private root";
   }
   findings.push_back(isolation);
+  if (!c.pidfd) {
+    findings.push_back({"pidfd", Finding::kMissing, "no descriptors of processes",
+                        "Linux 5.3, or a newer gVisor: this kernel has no pidfd_open"});
+  }
   const std::string freezer = c.freezer();
   findings.push_back(
       {"freezer", freezer.empty() ? Finding::kMissing : Finding::kGood,
@@ -88,7 +92,7 @@ void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
   findings.push_back(wall(
       "landlock", c.landlock_abi > 0,
       "ABI " + std::to_string(c.landlock_abi) + ": files are walled off",
-      "Linux 5.13 or newer with landlock in the lsm= list; a chroot stands in where hone is root"));
+      "Linux 5.13 or newer with landlock in the lsm= list; a private root stands in (gVisor)"));
   findings.push_back(wall("private root", c.mount_namespace, "a jail sees its own file system",
                           "root or user namespaces (kernel.unprivileged_userns_clone=1), and a "
                           "container that allows mounts"));
@@ -124,7 +128,8 @@ Status try_jails() {
 }
 
 void examine_trial(const Capabilities& c, std::vector<Finding>& findings) {
-  if (c.level() < IsolationLevel::kFiltered || c.freezer().empty()) return;  // and is said above
+  if (c.level() < IsolationLevel::kFiltered || c.freezer().empty() || !c.pidfd)
+    return;  // and is said above
   const Status ran = try_jails();
   findings.push_back(
       {"jails", ran ? Finding::kGood : Finding::kMissing,

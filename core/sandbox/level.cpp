@@ -57,6 +57,8 @@ Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
              (ready.freezer == "ptrace" && !capabilities.ptrace)) {
     ready.refused = "freezer: no " + ready.freezer + " on this machine";
   }
+  if (!capabilities.pidfd)
+    ready.refused = "pidfd_open: not in this kernel (Linux 5.3, or a newer gVisor)";
   if (ready.refused.empty()) return ready;
   ready.refused_code = Code::kFailedPrecondition;
   for (const std::string& note : capabilities.notes) ready.refused += "; " + note;

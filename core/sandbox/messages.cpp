@@ -58,7 +58,7 @@ void put(PacketWriter& to, const Ready& ready) {
   const Capabilities& c = ready.capabilities;
   for (const bool flag : {c.root, c.seccomp, c.user_namespace, c.mount_namespace, c.pid_namespace,
                           c.network_namespace, c.slot_users, c.cgroup_freeze, c.cgroup_memory,
-                          c.cgroup_pids, c.ptrace, c.ptrace_users}) {
+                          c.cgroup_pids, c.pidfd, c.ptrace, c.ptrace_users}) {
     to.number(flag ? 1 : 0);
   }
   to.number(c.landlock_abi).text(c.cgroup_v2_root).text(c.cgroup_v1_memory_root);
@@ -72,7 +72,7 @@ Ready get_ready(PacketReader& from) {
   Capabilities& c = ready.capabilities;
   for (bool* flag : {&c.root, &c.seccomp, &c.user_namespace, &c.mount_namespace, &c.pid_namespace,
                      &c.network_namespace, &c.slot_users, &c.cgroup_freeze, &c.cgroup_memory,
-                     &c.cgroup_pids, &c.ptrace, &c.ptrace_users}) {
+                     &c.cgroup_pids, &c.pidfd, &c.ptrace, &c.ptrace_users}) {
     *flag = get_bool(from);
   }
   c.landlock_abi = get_int(from);

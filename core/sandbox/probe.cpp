@@ -41,6 +41,11 @@ Status try_seccomp() {
   return errno_status(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "filter");
 }
 
+Status try_pidfd() {
+  const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  return errno_status(static_cast<bool>(self), "pidfd_open");
+}
+
 Status try_user_change() {
   return errno_status(::syscall(SYS_setresgid, kSomeUser, kSomeUser, kSomeUser) == 0 &&
                           ::syscall(SYS_setresuid, kSomeUser, kSomeUser, kSomeUser) == 0,
@@ -177,6 +182,7 @@ Capabilities probe_machine() {
   } else {
     found.notes.push_back("slot users: only root can give every slot a user of its own");
   }
+  found.pidfd = note("pidfd", try_pidfd());
   found.ptrace = note("ptrace", try_ptrace(false));
   found.ptrace_users =
       found.ptrace && found.slot_users && note("freezing other users by ptrace", try_ptrace(true));

@@ -13,8 +13,8 @@ namespace hone {
 /// How strong the jail is. Each level holds all that stand below it.
 enum class IsolationLevel {
   kNone = 0,       ///< rlimits, empty environment, parent-death signal, capped output
-  kFiltered = 1,   ///< no_new_privs, seccomp allow-list, and Landlock or a chroot: no file, no
-                   ///< network, no other process
+  kFiltered = 1,   ///< no_new_privs, seccomp allow-list and Landlock: no file, no network, no other
+                   ///< process
   kSeparated = 2,  ///< and a user of its own for every slot (root only), or a user namespace
   kPrivate = 3,    ///< and namespaces with a private root
 };
@@ -36,6 +36,7 @@ struct Capabilities {
   bool cgroup_freeze = false;  ///< a cgroup v2 with cgroup.freeze that we may make children in
   bool cgroup_memory = false;  ///< v2 memory.max or a v1 memory controller we may make children in
   bool cgroup_pids = false;
+  bool pidfd = false;          ///< processes can be held by descriptors: without, nothing starts
   bool ptrace = false;         ///< a sibling that consents can be seized
   bool ptrace_users = false;   ///< also one of another user (root in a container often may not)
   std::string cgroup_v2_root;  ///< where children may be made; empty without

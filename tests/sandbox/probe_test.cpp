@@ -17,7 +17,7 @@ Capabilities everything() {
   Capabilities c;
   c.root = c.seccomp = c.user_namespace = c.mount_namespace = c.pid_namespace = true;
   c.network_namespace = c.slot_users = c.cgroup_freeze = c.cgroup_memory = true;
-  c.ptrace = c.ptrace_users = true;
+  c.pidfd = c.ptrace = c.ptrace_users = true;
   c.landlock_abi = 7;
   return c;
 }
@@ -45,6 +45,7 @@ TEST(Probe, EveryMissingThingCarriesANote) {
   EXPECT_NE(found.pid_namespace, noted("pid namespace"));
   EXPECT_NE(found.network_namespace, noted("network namespace"));
   EXPECT_NE(found.slot_users, noted("slot users"));
+  EXPECT_NE(found.pidfd, noted("pidfd"));
   EXPECT_NE(found.ptrace, noted("ptrace"));
   EXPECT_NE(found.cgroup_freeze, noted("cgroup v2") || noted("cgroup.freeze"));
   EXPECT_NE(found.cgroup_memory, noted("cgroup memory"));
@@ -90,6 +91,15 @@ TEST(Level, BelowTheMinimumIsRefusedWithTheNotes) {
   EXPECT_EQ(ready.refused,
             "isolation level: found separated, expected at least private; private root: unshare: "
             "operation not permitted");
+}
+
+TEST(Level, WithoutDescriptorsOfProcessesNothingIsStarted) {
+  Capabilities c = everything();
+  c.pidfd = false;
+  c.notes = {"pidfd: pidfd_open: function not implemented"};
+  EXPECT_EQ(decide({}, c).refused,
+            "pidfd_open: not in this kernel (Linux 5.3, or a newer gVisor); pidfd: pidfd_open: "
+            "function not implemented");
 }
 
 TEST(Level, CandidatesKeepTheirUserWhereTheFreezerCouldNotReachAnother) {
