@@ -28,7 +28,7 @@ class Silence:
         self.server, self.orders, self.model, self.sabotage = server, orders, model, sabotage
         self.draw = random.Random(f"{seed}/leases")
         self.reaped = 0
-        self.renewed = 0.0  # when an answer named the episode that is not silent
+        self.renewed = 0.0  # when the episode was last named that is not silent
 
     async def run(self, player: Player, named: Episode | None) -> None:
         """Everybody is silent, but `player` names `named` now and then."""
@@ -48,7 +48,8 @@ class Silence:
             assert player.client is not None
             self.reaped = int((await player.client.metrics())["episodes_reaped"])
             age = time.monotonic() - started
-            self.model.require(self.reaped == 0 or age >= LEASE_S, f"a lease of {LEASE_S} s ran out after {age:.1f} s")
+            if self.reaped > 0:
+                self._require_due(age)
             overdue = time.monotonic() - ready > LEASE_S + OVERDUE_S
             self.model.require(not overdue, f"{silent - self.reaped} of {silent} leases do not run out")
             if self.model.violations:
@@ -61,15 +62,18 @@ class Silence:
         self._compare(named)
 
     async def _renew(self, player: Player, named: Episode, started: float) -> bool:
-        """False when this machine was too slow to do it in time, which is nobody's fault."""
+        """False when its lease has run out: this machine may be too slow to do it in time, which is nobody's fault."""
+        asked = time.monotonic()
         try:
             await player.resume(named)
         except hone.NotFound:
-            if time.monotonic() - max(started, self.renewed) < LEASE_S:
-                raise
+            self._require_due(time.monotonic() - max(started, self.renewed))
             return False
-        self.renewed = time.monotonic()
+        self.renewed = asked
         return True
+
+    def _require_due(self, age: float) -> None:
+        self.model.require(age >= LEASE_S, f"a lease of {LEASE_S} s ran out after {age:.1f} s")
 
     async def _gone(self, player: Player, named: Episode | None) -> None:
         for episode in self.model.episodes.values():
