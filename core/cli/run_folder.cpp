@@ -291,6 +291,7 @@ void EvalResults::put(const Generation& generation, const std::string& source_ha
   Value own = Value::map({{"outcome", result.outcome},
                           {"stage", verdict.stage},
                           {"reason", valid_utf8(verdict.reason)},
+                          {"stage_ms", stage_ms_to_value(verdict)},
                           {"source_sha256", source_hash}});
   if (!diagnostics.empty()) own.set("diagnostics", diagnostics);
   Value stats = Value::map();

@@ -1,22 +1,12 @@
 // Opens many episodes and reads the process's size.
 #include "episode/idle.hpp"
 
-#include <malloc.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <string>
+
+#include "base/memory.hpp"
 
 namespace hone {
 namespace {
-
-std::size_t resident_bytes() {
-  malloc_trim(0);  // what was freed meanwhile is not the episodes'
-  std::ifstream statm("/proc/self/statm");
-  std::size_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 std::size_t history_bytes(const EpisodeService& service) {
   const Value stats = service.stats();

@@ -1,8 +1,6 @@
 // Submissions by the dozen on one device, and kernels of known length under two clocks.
 #include "evaluate/bench_device.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/memory.hpp"
 #include "base/mutex.hpp"
 #include "judge/statistics.hpp"
 #include "model/figure.hpp"
@@ -83,13 +82,13 @@ class DeviceBench {
       : launcher_(launcher), options_(options), bench_(bench) {}
 
   Result<Value> run() {
-    const double memory = resident_mb();
+    const auto memory = static_cast<double>(resident_bytes());
     HONE_TRY(rates());
     HONE_TRY(noise());
     HONE_TRY(clocks());
     HONE_TRY(faults());
-    figures_.push(figure("gpu: memory of this process at the end, over the start", resident_mb(),
-                         "MB", memory));
+    figures_.push(figure("gpu: memory of this process at the end, over the start",
+                         static_cast<double>(resident_bytes()) / 1e6, "MB", memory / 1e6));
     return figures_;
   }
 
@@ -288,15 +287,6 @@ class DeviceBench {
     figures_.push(figure("gpu: evaluations per second of the others, every fifth faults",
                          correct / seconds[1], "1/s", count / seconds[0]));
     return {};
-  }
-
-  static double resident_mb() {
-    long total = 0, resident = 0;
-    std::FILE* file = std::fopen("/proc/self/statm", "re");
-    if (file == nullptr) return 0;
-    if (std::fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
-    std::fclose(file);
-    return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
   }
 
   Launcher& launcher_;

@@ -1,12 +1,14 @@
 // The same submissions by hone and by a plain harness.
 #include "evaluate/bench_modules.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/memory.hpp"
 #include "base/scratch_folder.hpp"
 #include "evaluate/sources.hpp"
 #include "judge/statistics.hpp"
@@ -16,8 +18,25 @@ namespace hone {
 namespace {
 
 constexpr int kAtOnce = 16;        // that hone is handed
+constexpr int kAloneMost = 32;     // evaluations alone, and of the plain harness
 constexpr double kPatience = 600;  // seconds, for one of the plain harness
 constexpr double kRateGoal = 1;    // times the plain harness
+constexpr int kFaultEvery = 5;
+/// On a device its context is lost; elsewhere the process ends.
+constexpr const char* kFault = R"(import os
+
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, *arguments, **settings):
+        super().__init__()
+
+    def forward(self, x, *others):
+        if x.device.type != "cpu":
+            torch.zeros(1, device=x.device)[torch.full((1,), 1 << 40, device=x.device)].cpu()
+        os._exit(3)
+)";
 
 /// Does `count` things, so many of them at once; the first error.
 Status in_parallel(int count, int at_once, const std::function<Status(int)>& thing) {
@@ -43,6 +62,7 @@ class ModuleBench {
     HONE_ASSIGN(folder_, ScratchFolder::make());
     const std::string reference = bench_.task->backends.at(options_.backend).baseline.text;
     HONE_TRY(write_file(folder_.path() / "reference.py", reference));
+    few_ = std::min(bench_.count, kAloneMost);
     HONE_TRY(plain());
     HONE_TRY(hone());
     return figures_;
@@ -50,14 +70,14 @@ class ModuleBench {
 
  private:
   /// Another source each time: the cache must not answer.
-  std::string source(int number) const {
-    return bench_.source + "\n# " + std::to_string(number) + " of " +
-           std::to_string(monotonic_ns()) + "\n";
+  static std::string numbered(const std::string& source, int number) {
+    return source + "\n# " + std::to_string(number) + " of " + std::to_string(monotonic_ns()) +
+           "\n";
   }
 
   Status plain_one(int number) {
     const auto file = folder_.path() / ("submission_" + std::to_string(number) + ".py");
-    HONE_TRY(write_file(file, source(number)));
+    HONE_TRY(write_file(file, numbered(bench_.source, number)));
     const auto script = options_.libexec.parent_path() / "share/module/plain_modules.py";
     SpawnRequest spawn;
     spawn.jail = Jail::kJudge;  // none
@@ -82,24 +102,38 @@ class ModuleBench {
     HONE_TRY(plain_one(0));
     plain_alone_s_ = monotonic_s() - start;
     const double begun = monotonic_s();
-    HONE_TRY(in_parallel(bench_.count, bench_.at_once, [this](int i) { return plain_one(i); }));
-    plain_rate_ = bench_.count / (monotonic_s() - begun);
+    HONE_TRY(in_parallel(few_, bench_.at_once, [this](int i) { return plain_one(i); }));
+    plain_rate_ = few_ / (monotonic_s() - begun);
     return {};
   }
 
-  Result<Verdict> judged(Evaluator& evaluator, int number) const {
+  Result<Verdict> judged(Evaluator& evaluator, int number, bool faults = false) const {
     Submission s;
     s.task = bench_.task;
     s.backend = options_.backend;
     s.language = "python";
-    s.source = source(number);
+    s.source = numbered(faults ? kFault : bench_.source, number);
     s.client = "bench";
     s.episode = std::to_string(number);
     s.seed = static_cast<std::uint64_t>(number) + 1;
     HONE_ASSIGN(Verdict verdict, judge_and_wait(evaluator, std::move(s)));
-    if (!verdict.correct())
-      return failed_precondition("hone does not find the submission correct: " + verdict.reason);
+    if (faults ? verdict.outcome != Outcome::kCrashed : !verdict.correct()) {
+      return failed_precondition(
+          std::string("hone does not find the submission ") + (faults ? "crashed" : "correct") +
+          ": " + std::string(outcome_name(verdict.outcome)) + ", " + verdict.reason);
+    }
     return verdict;
+  }
+
+  /// Seconds that so many take, numbered from there, at once.
+  Result<double> all_at_once(Evaluator& evaluator, int count, int from, int fault_every) const {
+    const double begun = monotonic_s();
+    HONE_TRY(in_parallel(count, kAtOnce, [&](int i) -> Status {
+      const bool faults = fault_every > 0 && i % fault_every == fault_every - 1;
+      const auto verdict = judged(evaluator, from + i, faults);
+      return verdict ? Status() : Status(verdict.error());
+    }));
+    return monotonic_s() - begun;
   }
 
   Status hone() {
@@ -109,19 +143,21 @@ class ModuleBench {
     HONE_TRY(judged(*evaluator, -1));
     const double first_s = monotonic_s() - start;
     std::map<std::string, std::vector<double>> stages;
-    for (int i = 0; i < bench_.count; ++i) {
-      bench_.say(std::to_string(i + 1) + " of " + std::to_string(bench_.count) + " alone");
+    for (int i = 0; i < few_; ++i) {
+      bench_.say(std::to_string(i + 1) + " of " + std::to_string(few_) + " alone");
       HONE_ASSIGN(const Verdict verdict, judged(*evaluator, i));
       for (const auto& [stage, ms] : verdict.stage_ms) stages[stage].push_back(ms);
     }
     bench_.say(std::to_string(bench_.count) + " at once");
-    const double begun = monotonic_s();
-    const auto one = [&](int i) -> Status {
-      const auto verdict = judged(*evaluator, 1000 + i);
-      return verdict ? Status() : Status(verdict.error());
-    };
-    HONE_TRY(in_parallel(bench_.count, kAtOnce, one));
-    const double rate = bench_.count / (monotonic_s() - begun);
+    const auto memory = static_cast<double>(resident_bytes());
+    HONE_ASSIGN(const double seconds, all_at_once(*evaluator, bench_.count, few_, 0));
+    const auto memory_after = static_cast<double>(resident_bytes());
+    const double rate = bench_.count / seconds;
+    const int mixed = std::max(few_, kFaultEvery);
+    const int faults = mixed / kFaultEvery;
+    bench_.say("every fifth faults");
+    HONE_ASSIGN(const double mixed_seconds,
+                all_at_once(*evaluator, mixed, few_ + bench_.count, kFaultEvery));
     const double times = rate / plain_rate_;
     figures_.push(figure("modules: evaluations per second", rate, "1/s", plain_rate_, "ratio >= 1",
                          times >= kRateGoal));
@@ -130,6 +166,10 @@ class ModuleBench {
     for (const char* stage : {"build", "prepare", "load", "check", "measure"})
       figures_.push(figure(std::string("modules: ") + stage, median(stages.at(stage)), "ms"));
     figures_.push(figure("modules: a server's first", first_s * 1e3, "ms", plain_alone_s_ * 1e3));
+    figures_.push(figure("modules: evaluations per second of the others, every fifth faults",
+                         (mixed - faults) / mixed_seconds, "1/s", rate));
+    figures_.push(figure("modules: memory of this process after those at once, over before",
+                         memory_after / 1e6, "MB", memory / 1e6));
     return {};
   }
 
@@ -137,6 +177,7 @@ class ModuleBench {
   const EvaluatorOptions& options_;
   const ModuleBenchOptions& bench_;
   ScratchFolder folder_;
+  int few_ = 0;
   double plain_alone_s_ = 0, plain_rate_ = 0;
   Value figures_ = Value::array();
 };

@@ -23,7 +23,8 @@ struct ModuleBenchOptions {
 
 /// A list of figures (model/figure.hpp): a server's first evaluation, one alone and by stage, and evaluations per
 /// second, against a plain harness that starts an interpreter for each submission (plain_modules.py), with no jail
-/// and no secrets. failed_precondition where the task is none of modules.
+/// and no secrets; what is left of that where every fifth faults, and the memory of this process. failed_precondition
+/// where the task is none of modules.
 Result<Value> bench_modules(Launcher& launcher, const EvaluatorOptions& options,
                             const ModuleBenchOptions& bench);
 

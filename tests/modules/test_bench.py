@@ -26,7 +26,11 @@ def test_figures_stand_beside_a_plain_harness(hone, python, tmp_path):
         "check",
         "measure",
         "a server's first",
+        "evaluations per second of the others, every fifth faults",
+        "memory of this process after those at once, over before",
     ]
+    for name in figures:
+        assert figures[name]["value"] >= 0, figures[name]
     for name in ("evaluations per second", "one alone", "a server's first"):
         figure = figures["modules: " + name]
         assert min(figure["value"], figure["baseline"]) > 0, figure
