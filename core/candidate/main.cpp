@@ -3,7 +3,8 @@
 //
 // Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is
 // trusted; after the artifact is loaded it is the submission's, and nothing it says is believed.
-// Where artifacts are device code alone, its own code stays ours, and it can be told to load another.
+// Where artifacts are device code alone, its own code stays ours, and it can be told to load another; so can a
+// process of the dataset's own modules.
 // For modules the same program is a library, which a Python interpreter of ours calls (module/).
 #include <poll.h>
 #include <sys/mman.h>
@@ -144,6 +145,7 @@ Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
 
 Status load(Candidate& self, int artifact_fd) {
   hone_error error = fresh_error();
+  self.note.clear();
   const Setup& setup = self.setup;
   HONE_TRY(
       check(self.backend->load(self.device, artifact_fd, &self.artifact, &error), error, "load"));
@@ -198,12 +200,14 @@ Status reload(Candidate& self) {
       futex_wait(self.orders->go, last, -1);
       continue;
     }
+    const bool reloads = self.orders->order == Order::kReload && self.device_code;
+    const bool wakes = self.orders->wake != 0;
     self.answers->answer = obey_guarded(self);
+    // Once this is said the orders may be the next round's.
     self.answers->done.store(round, std::memory_order_release);
-    if (self.orders->wake != 0) futex_wake(self.answers->done);
+    if (wakes) futex_wake(self.answers->done);
     last = round;
-    const bool told = self.orders->order == Order::kReload && self.runs_device_code();
-    if (told && !reload(self)) std::_Exit(1);
+    if (reloads && !reload(self)) std::_Exit(1);
   }
 }
 

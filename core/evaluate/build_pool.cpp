@@ -243,6 +243,7 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
     built.raised_in = std::move(rehearsed->raised_in);
     built.raised = std::move(rehearsed->words);
   }
+  built.rehearsed = std::move(rehearsed->started);
   built.artifact += "\n" + rehearsed->compiled;
   return {};
 }

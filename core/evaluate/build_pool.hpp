@@ -15,6 +15,7 @@
 #include "evaluate/options.hpp"
 #include "evaluate/warm_interpreters.hpp"
 #include "model/task.hpp"
+#include "model/work.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
@@ -37,6 +38,7 @@ struct Built {
   std::string artifact;     ///< the library's bytes
   /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
   std::string raised_in, raised;
+  std::optional<Witnessed> rehearsed;  ///< what a module's rehearsal started (rehearsal.hpp)
   bool cached = false;
   bool unrehearsed = false;  ///< the machine's doing, perhaps: it may do better another time
   bool over_memory =

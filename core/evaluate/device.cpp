@@ -5,7 +5,6 @@
 
 #include "base/crypto.hpp"
 #include "base/files.hpp"
-#include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
 
@@ -128,80 +127,6 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
                      {"task", task_for_judge(task)},
                      {"settings", settings_to_value(settings)},
                      {"seed", static_cast<std::int64_t>(seed)}});
-}
-
-Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
-                                                 const std::string& role, const std::string& key) {
-  HONE_ASSIGN(const PlannedSource source, role == "reference" ? planned_reference(*task, options_)
-                                                              : planned_baseline(*task, options_));
-  HONE_ASSIGN(const auto built, builds_.build(source.build));
-  if (!built->ok) {
-    const std::string message =
-        "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
-    return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
-  }
-  const bool module = is_module(*task, options_);
-  HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
-  Value ask = request("install", *task, random_u64() >> 1, options_.measure);
-  ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
-  ask.set("pid", runner.process->pid()).set("module", module);
-  ask.set("plan", plan_to_value(source.plan));
-  if (source.exact) ask.set("exact", plan_to_value(*source.exact));
-  if (source.inputs) ask.set("inputs", plan_to_value(*source.inputs));
-  HONE_TRY(send(ask, &runner, &built->artifact));
-  HONE_ASSIGN(const Value answer, receive({}));
-  if (kind_of(answer) == "installed") {
-    if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
-      const std::string& words = note->as_string();
-      const bool in_vain = words.find("cannot be") != std::string::npos;
-      log(in_vain ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
-          "task " + task->id + ": " + words);
-    }
-    return std::move(runner.process);
-  }
-  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
-  const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
-  std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
-                        (done ? judgement.verdict.reason
-                              : std::string(ending_name(judgement.ending)) + " in " +
-                                    judgement.where + ": " + judgement.message);
-  // What an interpreter said on its way out: that it has no torch, for example.
-  runner.process->kill();
-  if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())
-    message += "; it said: " + exit->output;
-  // The task's mistake, unless it was the judge's own.
-  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
-  return !done && fault ? internal_error(message) : failed_precondition(message);
-}
-
-void Device::drop(const std::string& key) {
-  const auto found = installed_.find(key);
-  if (found == installed_.end()) return;
-  for (const char* role : {"/reference", "/baseline"}) {
-    static_cast<void>(send(Value::map({{"verb", "drop"}, {"key", key + role}}), nullptr, nullptr));
-  }
-  ages_.erase(found->second.age);
-  installed_.erase(found);
-}
-
-Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
-  if (task->backends.count(options_.backend) == 0) {
-    return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
-  }
-  const std::string key = sha256_hex(to_msgpack(task_to_value(*task)));
-  if (const auto found = installed_.find(key); found != installed_.end()) {
-    ages_.splice(ages_.begin(), ages_, found->second.age);
-    return key;
-  }
-  while (installed_.size() >= options_.installed_max) drop(std::string(ages_.back()));
-  HONE_ASSIGN(auto reference, install(task, "reference", key));
-  std::unique_ptr<Process> baseline;  // what is not measured has none
-  if (is_timed(*task, options_)) {
-    HONE_ASSIGN(baseline, install(task, "baseline", key));
-  }
-  ages_.push_front(key);
-  installed_[key] = {std::move(reference), std::move(baseline), ages_.begin()};
-  return key;
 }
 
 /// Rationale: what a process that others' code has used before says against a submission counts once
@@ -354,9 +279,13 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
 
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   HONE_TRY(ensure_judge());
-  HONE_ASSIGN(const std::string key, ensure_installed(task));
+  const auto key = ensure_installed(task);
+  if (!key) {
+    stop_judge();  // as in run_once()
+    return key.error();
+  }
   Value ask = request("admit", *task, seed, options_.measure);
-  ask.set("reference", key + "/reference");
+  ask.set("reference", *key + "/reference");
   HONE_TRY(send(ask, nullptr, nullptr));
   HONE_ASSIGN(const Value answer, receive({}));
   if (const Value* report = answer.find("report")) return *report;

@@ -107,6 +107,8 @@ class Device {
   void keep(const std::string& client, Kept kept);
   struct Installed {
     std::unique_ptr<Process> reference, baseline;
+    bool module = false;
+    int tasks = 1;  ///< that its processes have served
     std::list<std::string>::iterator age;
   };
   Result<Runner> start_candidate();
@@ -124,12 +126,22 @@ class Device {
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
                                            const std::string& role, const std::string& key);
+  /// With `from` in the place of another task's: the process that is installed so. `answered`: whether the judge has.
+  Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
+                                           const std::string& role, const std::string& key,
+                                           Runner runner, const std::string& from, bool& answered);
+  Status install_both(const std::shared_ptr<const Task>& task, const std::string& key,
+                      Installed& made);
+  Status install_over(const std::string& old_key, const std::shared_ptr<const Task>& task,
+                      const std::string& key, Installed& made);
   Status send(const Value& request, const Runner* runner, const std::string* artifact);
   /// The next answer that is not a stage.
   Result<Value> receive(const std::function<void(const char*)>& progress);
   Value request(const char* verb, const Task& task, std::uint64_t seed,
                 MeasureSettings settings) const;
   void drop(const std::string& key);
+  void send_drop(const std::string& key);
+  bool serves_another(const Installed& old, const Task& task) const;
 
   Launcher& launcher_;
   WarmInterpreters& interpreters_;

@@ -322,7 +322,11 @@ class LocalEvaluator : public Evaluator {
         if (const std::string kind = hindered_extension(*verdict);
             is_module_on_device(job) && !kind.empty())
           HONE_TRY(builds_.check_extensions(kind));
-        return with_policy(*job.submission.task, std::move(*verdict));
+        // What did a native kernel's work is no question, and nobody watches it.
+        if (!is_module(*job.submission.task, options_)) return verdict;
+        const bool told = options_.measure.defences.holds(Defence::kSecondWitness);
+        return with_policy(*job.submission.task, std::move(*verdict),
+                           told ? job.built->rehearsed : std::nullopt);
       }
       log_warning("evaluate",
                   "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);

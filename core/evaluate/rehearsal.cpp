@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/interpreter.hpp"
 
@@ -58,7 +59,13 @@ Result<Rehearsed> read(std::string bytes) {
     said.words = compilers_words(words.substr(std::min(space + 1, words.size())));
   }
   if (said.words.empty()) said.raised_in.clear();
-  bytes.erase(0, end + 1);
+  const std::size_t second = bytes.find('\n', end + 1);
+  if (second == std::string::npos) return invalid_argument("rehearsal: found one line");
+  const std::string_view witness(bytes.data() + end + 1, second - end - 1);
+  if (witness.size() < kObservedMax) {
+    if (auto work = work_from_json(witness)) said.started = std::move(*work);
+  }
+  bytes.erase(0, second + 1);
   if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");
   said.compiled = std::move(bytes);
   return said;

@@ -2,11 +2,13 @@
 // compiled costs no device.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/warm_interpreters.hpp"
+#include "model/work.hpp"
 
 namespace hone {
 
@@ -15,8 +17,10 @@ struct Rehearsed {
   /// "load", "run", "build"; "hindered" where an extension was not built for what may be the machine's doing; empty
   /// where nothing is certain to fail.
   std::string raised_in;
-  std::string words;     ///< what it raised there; of "build" a compiler's lines
-  std::string kind;      ///< of the extension: "host", or "device" with kernels
+  std::string words;  ///< what it raised there; of "build" a compiler's lines
+  std::string kind;   ///< of the extension: "host", or "device" with kernels
+  /// What it started, where it came to its end as it would beside a device.
+  std::optional<Witnessed> started;
   std::string compiled;  ///< for its process beside a device; one line
 };
 

@@ -137,13 +137,27 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   return verdict_of_death(j, *result.exit);
 }
 
-Verdict with_policy(const Task& task, Verdict verdict) {
-  if (!verdict.correct() || !verdict.work || !verdict.work->torch_alone() ||
-      task.own_kernels == "optional")
+/// Rationale: what the rehearsal alone says is said, and rejects nobody: it has no values, and may go another way. But who
+/// is not seen beside the device has to be seen there.
+Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed) {
+  if (verdict.work) verdict.work->rehearsed = rehearsed;
+  if (!verdict.correct() || task.own_kernels == "optional") return verdict;
+  const auto torch_alone = [](const Witnessed& work) {
+    return " no kernel of its own: torch's operators did the work (" + operator_words(work) + ")";
+  };
+  bool rejected = task.own_kernels == "required";
+  if (!verdict.work) {
+    if (rehearsed && !rehearsed->kernels.empty()) return verdict;
+    verdict.reason = "its own kernels were not seen: the call that was watched failed";
+  } else if (verdict.work->torch_alone()) {
+    verdict.reason = "it started" + torch_alone(*verdict.work);
+  } else if (rehearsed && rehearsed->torch_alone()) {
+    verdict.reason = "without a device it started" + torch_alone(*rehearsed);
+    rejected = false;
+  } else {
     return verdict;
-  verdict.reason = "it started no kernel of its own: torch's operators did the work (" +
-                   operator_words(*verdict.work) + ")";
-  if (task.own_kernels != "required") return verdict;
+  }
+  if (!rejected) return verdict;
   verdict.outcome = Outcome::kRejected;
   verdict.stage = "check";
   verdict.speedup.reset();

@@ -20,8 +20,9 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built);
 /// A judgement about the submission. An Error when it was no doing of the submission's.
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 
-/// As the task wants it of a module whose work torch's operators do alone: said, or rejected.
-Verdict with_policy(const Task& task, Verdict verdict);
+/// As the task wants it of a module whose work torch's operators do alone, or of which nothing is known: said, or
+/// rejected. `rehearsed`: the second witness, if there is one.
+Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed);
 
 /// Whether the process was ended by SIGKILL, and not for its memory: no candidate can send that to
 /// itself, so it was the machine's doing, or a person's.

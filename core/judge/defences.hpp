@@ -36,8 +36,9 @@ enum class Defence : unsigned {
   kStreamWait,  ///< a submission's round is done when the device says so
   kScrub,       ///< the memory of a process that is kept is overwritten between two submissions
   // Of modules there, whose own host code runs beside the device:
-  kWithhold,  ///< their inputs are put in place under the clock
-  kAlone,     ///< the baseline is timed while the submission is not there
+  kWithhold,       ///< their inputs are put in place under the clock
+  kAlone,          ///< the baseline is timed while the submission is not there
+  kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
 };
 
 /// All of them stand, unless a test build says otherwise.

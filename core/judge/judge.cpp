@@ -140,17 +140,17 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
     handles.frozen_events = std::move(fds[4]);
   }
   handles.pid = static_cast<pid_t>(pid->as_int());
-  RunnerOptions options = options_for(task, settings, limited);
-  options.observes = flag_of(request, "module");
-  options.module = device_code_ && options.observes;
-  HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles), options));
+  HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles),
+                                                 options_for(request, task, settings, limited)));
   if (device_code_) runner->set_witness(std::make_unique<Witness>(backend_, *witness_area_));
   return runner;
 }
 
-RunnerOptions Judge::options_for(const Task& task, const MeasureSettings& settings,
-                                 bool limited) const {
+RunnerOptions Judge::options_for(const Value& request, const Task& task,
+                                 const MeasureSettings& settings, bool limited) const {
   RunnerOptions options;
+  options.observes = flag_of(request, "module");
+  options.module = device_code_ && options.observes;
   options.device_code = device_code_;
   const auto granted_end =
       cores_.begin() +
@@ -214,16 +214,27 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   auto arena = Arena::create(backend_, device_, more, false);
   if (!arena && more > *bytes) arena = Arena::create(backend_, device_, *bytes, false);
   if (!arena) return fault(arena.error());
-  auto runner =
-      make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), false);
-  if (!runner) return fault(runner.error());
   // Trusted code has no business with the memory limit of submissions.
   Task unlimited = *task;
   unlimited.memory_mb = 0;
-  const Round ready = (*runner)->set_up(unlimited, std::move(*plans), cores_, kLoadSeconds);
+  std::unique_ptr<ProcessRunner> runner;
+  Round ready;
+  if (const auto old = installed_.find(text_of(request, "from")); old != installed_.end()) {
+    if (fds.size() != 1) return fault(internal_error("request: no artifact"));
+    runner = std::move(old->second.runner);
+    installed_.erase(old);
+    ready = runner->reload(unlimited, std::move(*plans), std::move(fds[0]), std::move(*arena),
+                           options_for(request, *task, *settings, false), kLoadSeconds);
+  } else {
+    auto made =
+        make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), false);
+    if (!made) return fault(made.error());
+    runner = std::move(*made);
+    ready = runner->set_up(unlimited, std::move(*plans), cores_, kLoadSeconds);
+  }
   const char* culprit = is_reference ? "reference" : "baseline";
   if (ready.ending != Ending::kDone) return blame(ready, culprit, "loading");
-  Installed entry{std::move(*task), std::move(*runner), {}};
+  Installed entry{std::move(*task), std::move(runner), {}};
   entry.trusted.runner = entry.runner.get();
   if (!is_reference) {
     entry.trusted.last = std::make_shared<BaselineBlock>();
@@ -325,7 +336,7 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
   }
   const auto reload = [&] {
     return runner->reload(task, std::move(plans), std::move(artifact), std::move(larger),
-                          options_for(task, settings, true), task.run_seconds);
+                          options_for(request, task, settings, true), task.run_seconds);
   };
   Judgement judged = judge_with(*runner, reload, request, task, settings);
   if (judged.ending == Ending::kDone)

@@ -19,7 +19,8 @@ namespace hone {
 /// Requests (maps) and what travels with them:
 ///   equip    {} + harness, where the device's memory is its own → {kind: "equipped", facts}
 ///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
-///            exact: plan} + process → {kind: "installed"}
+///            exact: plan} + process → {kind: "installed"}. With `from`: key, the process of what is installed
+///            there serves instead, in its place, and what travels is the artifact alone
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
 ///            bool} + process → {kind: "stage", stage}… {kind: "judged"}. With `kept`, the runner of
 ///            that id is used again, and what travels is the artifact alone. {kind: "end"} asks for
@@ -46,7 +47,8 @@ class Judge {
   };
   Result<Value> equip(std::vector<UniqueFd> fds);
   Result<Plans> plans_of(const Value& request, const Task& task) const;
-  RunnerOptions options_for(const Task& task, const MeasureSettings& settings, bool limited) const;
+  RunnerOptions options_for(const Value& request, const Task& task, const MeasureSettings& settings,
+                            bool limited) const;
   void answer(StreamMessage message);
   void say(const Value& value) const;
   void say_judged(const Judgement& judgement) const;

@@ -138,6 +138,7 @@ Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
     return {Ending::kFault, 0, "the process did not answer: " + ready.message};
   options_ = options;
   spent_s_ = 0;
+  put_inputs_ = nullptr;  // of a task that may be gone
   plans_ = std::move(plans);
   if (arena != nullptr) {
     if (witness_ != nullptr) witness_->forget();

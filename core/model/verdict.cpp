@@ -115,9 +115,13 @@ bool was_compiled(const Verdict& verdict) {
   }
 }
 
-Value verdict_to_value(const Verdict& v) {
+Value stage_ms_to_value(const Verdict& verdict) {
   Value stages = Value::map();
-  for (const auto& [stage, ms] : v.stage_ms) stages.set(stage, ms);
+  for (const auto& [stage, ms] : verdict.stage_ms) stages.set(stage, ms);
+  return stages;
+}
+
+Value verdict_to_value(const Verdict& v) {
   return Value::map({{"outcome", outcome_name(v.outcome)},
                      {"reason", v.reason},
                      {"stage", v.stage},
@@ -126,7 +130,7 @@ Value verdict_to_value(const Verdict& v) {
                      {"mismatch", v.mismatch ? mismatch_to_value(*v.mismatch) : Value()},
                      {"speedup", v.speedup ? speedup_to_value(*v.speedup) : Value()},
                      {"work", v.work ? work_to_value(*v.work) : Value()},
-                     {"stage_ms", std::move(stages)},
+                     {"stage_ms", stage_ms_to_value(v)},
                      {"caught", v.caught},
                      {"second_look", v.second_look},
                      {"fingerprint", v.fingerprint},

@@ -80,6 +80,8 @@ struct Verdict {
 bool was_compiled(const Verdict& verdict);
 
 Value verdict_to_value(const Verdict& verdict);
+/// The milliseconds of each stage, by name.
+Value stage_ms_to_value(const Verdict& verdict);
 Result<Verdict> verdict_from_value(const Value& value);
 
 }  // namespace hone

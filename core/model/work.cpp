@@ -12,6 +12,7 @@ namespace {
 using Counts = std::map<std::string, std::int64_t>;
 
 constexpr std::size_t kNamesMax = 64, kNameBytesMax = 64, kNamesShown = 3;
+constexpr double kMicrosecondsMax = 1e9;
 
 Value counts_to_value(const Counts& counts) {
   Value map = Value::map();
@@ -39,30 +40,71 @@ Counts read_counts(Fields& f, std::string_view key) {
   return counts;
 }
 
+std::optional<double> read_us(Fields& f, std::string_view key) {
+  const double us = f.number_or(key, -1, 0, kMicrosecondsMax);
+  return us < 0 ? std::nullopt : std::optional<double>(us);
+}
+
+Value us_to_value(const std::optional<double>& us) { return us ? Value(*us) : Value(); }
+
+Value witnessed_to_value(const Witnessed& witnessed) {
+  return Value::map({{"kernels", counts_to_value(witnessed.kernels)},
+                     {"operators", counts_to_value(witnessed.operators)}});
+}
+
+Witnessed read_witnessed(Fields& f) {
+  return {read_counts(f, "kernels"), read_counts(f, "operators")};
+}
+
+bool names_equal(const Counts& one, const Counts& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const auto& a, const auto& b) { return a.first == b.first; });
+}
+
 }  // namespace
 
+bool Witnessed::same_names(const Witnessed& other) const {
+  return names_equal(kernels, other.kernels) && names_equal(operators, other.operators);
+}
+
+std::optional<bool> Work::agrees() const {
+  return rehearsed ? std::optional<bool>(same_names(*rehearsed)) : std::nullopt;
+}
+
 Value work_to_value(const Work& work) {
-  return Value::map(
-      {{"kernels", counts_to_value(work.kernels)}, {"operators", counts_to_value(work.operators)}});
+  Value map = witnessed_to_value(work);
+  map.set("kernels_us", us_to_value(work.kernels_us));
+  map.set("operators_us", us_to_value(work.operators_us));
+  map.set("rehearsed", work.rehearsed ? witnessed_to_value(*work.rehearsed) : Value());
+  const std::optional<bool> agrees = work.agrees();
+  map.set("agrees", agrees ? Value(*agrees) : Value());
+  return map;
 }
 
 Result<Work> work_from_value(const Value& value) {
   Fields f(value, "work");
-  Work work;
-  work.kernels = read_counts(f, "kernels");
-  work.operators = read_counts(f, "operators");
+  Work work{read_witnessed(f)};
+  work.kernels_us = read_us(f, "kernels_us");
+  work.operators_us = read_us(f, "operators_us");
+  if (const Value* rehearsed = f.map_or_null("rehearsed")) {
+    Fields inner(*rehearsed, "work.rehearsed");
+    work.rehearsed = read_witnessed(inner);
+    HONE_TRY(inner.finish_loosely());
+  }
   HONE_TRY(f.finish_loosely());
   return work;
 }
 
 Result<Work> work_from_json(std::string_view words) {
   HONE_ASSIGN(const Value value, from_json(words));
-  return work_from_value(value);
+  HONE_ASSIGN(Work work, work_from_value(value));
+  work.rehearsed.reset();
+  return work;
 }
 
-std::string operator_words(const Work& work) {
+std::string operator_words(const Witnessed& witnessed) {
   std::vector<std::pair<std::int64_t, std::string>> most;
-  for (const auto& [name, count] : work.operators) most.emplace_back(-count, name);
+  for (const auto& [name, count] : witnessed.operators) most.emplace_back(-count, name);
   std::sort(most.begin(), most.end());
   std::string words;
   for (std::size_t i = 0; i < std::min(most.size(), kNamesShown); ++i)

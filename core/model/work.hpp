@@ -1,8 +1,9 @@
-// Work: what did a module's work, as far as its own process can tell.
+// Work: what did a module's work, as far as its own processes can tell.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,21 +14,37 @@ namespace hone {
 
 /// Of one call that was watched. Evidence and no proof: the watching is done in the submission's process, and code that
 /// neither torch nor Triton starts is not seen.
-struct Work {
+struct Witnessed {
   std::map<std::string, std::int64_t> kernels;    ///< Triton's, by name: how often each was started
   std::map<std::string, std::int64_t> operators;  ///< torch's: "aten.addmm", how often each ran
 
   /// Torch's operators ran, and no kernel was started.
   bool torch_alone() const { return kernels.empty() && !operators.empty(); }
+  /// Whether it is by the same names. How often is no question: an autotuner starts each configuration once.
+  bool same_names(const Witnessed& other) const;
 };
 
-/// {"kernels": {name: int}, "operators": {name: int}}.
+struct Work : Witnessed {
+  /// The device's microseconds at either, without what Python takes to start it; nullopt: no device, or more pieces than
+  /// are timed.
+  std::optional<double> kernels_us{}, operators_us{};
+
+  /// The second witness: what the submission's rehearsal started, another process, on tensors that hold nothing; nullopt:
+  /// there was none, or it did not come to its end as it would beside a device.
+  std::optional<Witnessed> rehearsed{};
+
+  /// Whether both say the same; nullopt where there is one alone.
+  std::optional<bool> agrees() const;
+};
+
+/// {"kernels": {name: int}, "operators": {name: int}, "kernels_us": float|nil, "operators_us": float|nil,
+/// "rehearsed": {"kernels", "operators"}|nil, "agrees": bool|nil}.
 Value work_to_value(const Work& work);
 Result<Work> work_from_value(const Value& value);
-/// From JSON that a submission's process has written: names of other than printable characters, counts below 1 and
-/// what is too long are mistakes.
+/// From JSON that a submission's process has written: names of other than printable characters, counts below 1, times
+/// below 0 and what is too long are mistakes. Of a rehearsal it can say nothing.
 Result<Work> work_from_json(std::string_view words);
 /// "aten.relu, aten.addmm and 3 others".
-std::string operator_words(const Work& work);
+std::string operator_words(const Witnessed& witnessed);
 
 }  // namespace hone

@@ -86,6 +86,14 @@ TEST(Evaluator, DeadlineEndsARunningSubmission) {
   EXPECT_EQ(result.error().message, "the deadline has passed");
 }
 
+TEST(Evaluator, OwnKernelsAreAskedOfModulesAlone) {
+  Task asks = *machine().task("add_relu");
+  asks.own_kernels = "required";
+  const auto verdict = machine().judge(std::make_shared<const Task>(std::move(asks)), kRight);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;
+}
+
 TEST(Evaluator, SameSeedSameVerdict) {
   const std::string wrong =
       "#include <cstdint>\nextern \"C\" void add_relu(const float* x, const float* y, float* out, "

@@ -64,7 +64,7 @@ TEST(Feedback, WorkOfTorchAlone) {
   const std::string reason =
       "it started no kernel of its own: torch's operators did the work (aten.mm)";
   Case rejected = of(Outcome::kRejected, reason);
-  rejected.result.verdict->work = Work{{}, {{"aten.mm", 1}}};
+  rejected.result.verdict->work = Work{{{}, {{"aten.mm", 1}}}};
   expect_golden("rejected_work", rejected.feedback());
   Case said = of(Outcome::kCorrect, reason);
   expect_golden("correct_with_a_word", said.feedback());

@@ -65,6 +65,18 @@ const std::vector<Case> kCheats = {
     {"claim_no_compiler", is(kCrashed, "it was asked all the same")},
     {"extension_that_reads", is(kCrashed, "nothing was found")},
     {"mention_an_extension", is(kCrashed, "exited with code 0")},
+    {"claim_a_kernel",
+     timed(is(kCorrect, "without a device it started no kernel of its own")),
+     {"second_witness"},
+     timed(is(kCorrect)),
+     "linear",
+     "required"},
+    {"refuse_to_be_watched",
+     is(kRejected, "its own kernels were not seen"),
+     {},
+     {},
+     "linear",
+     "required"},
 };
 
 bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }
@@ -123,6 +135,68 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleBaselines,
                                               .task = "compiled"}),
                          name_of);
 
+class DeviceModuleWork : public DeviceModules {
+ protected:
+  static Work work_of(const fs::path& file, const std::vector<std::string>& off) {
+    auto task = module_task("linear");
+    EXPECT_TRUE(task.ok()) << task.error().message;
+    const auto verdict = device_machine(off)->judge(std::make_shared<const Task>(std::move(*task)),
+                                                    text_of_file(file), 7, "python", "cuda");
+    EXPECT_TRUE(verdict.ok()) << verdict.error().message;
+    EXPECT_TRUE(verdict.ok() && verdict->work) << (verdict.ok() ? verdict->reason : "");
+    return verdict.ok() && verdict->work ? *verdict->work : Work();
+  }
+};
+TEST_P(DeviceModuleWork, HasASecondWitness) {
+  const Work work = work_of(kHere / "submissions" / (GetParam().name + ".py"), {});
+  ASSERT_TRUE(work.rehearsed);
+  EXPECT_EQ(work.agrees(), true) << operator_words(work) << "; " << operator_words(*work.rehearsed);
+  const fs::path liar = kDeviceAttacks / "claim_a_kernel.py";
+  EXPECT_EQ(work_of(liar, {}).agrees(), false);
+#if defined(HONE_TEST_BUILD)
+  EXPECT_FALSE(work_of(liar, {"second_witness"}).agrees());
+#endif
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleWork,
+                         testing::Values(Case{.name = "model", .expected = {}}), name_of);
+
+int count_of(const std::string& text, const std::string& words) {
+  int count = 0;
+  for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
+  return count;
+}
+
+/// The reference submitted to itself, on a machine that keeps one task at a time; one of them changes torch for all that
+/// come after it.
+class DeviceModuleTasks : public DeviceModules {};
+TEST_P(DeviceModuleTasks, TakeOverProcessesThatAreAsTheyWere) {
+  set_up_log(LogLevel::kDebug, false);
+  testing::internal::CaptureStderr();
+  EvaluatorOptions options = device_options();
+  options.installed_max = 1;
+  ASSERT_TRUE(use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options).ok());
+  const auto machine = Machine::start(std::move(options));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  for (const std::string& name :
+       {GetParam().name, std::string("noisy"), std::string("untidy"), GetParam().name}) {
+    auto task = module_task(name);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    const std::string text = text_of_file(kHere / name / "reference.py") + "\nModelNew = Model\n";
+    EXPECT_EQ(difference((*machine)->judge(std::make_shared<const Task>(std::move(*task)), text, 7,
+                                           "python", "cuda"),
+                         timed(is(kCorrect))),
+              "")
+        << name;
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(count_of(log, "noisy takes over another's processes"), 1) << log;
+  EXPECT_EQ(count_of(log, "untidy takes over another's processes"), 1) << log;
+  EXPECT_EQ(count_of(log, "linear gets processes of its own"), 1) << log;
+  EXPECT_EQ(count_of(log, "after the last task torch."), 1) << log;
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleTasks,
+                         testing::Values(Case{.name = "linear", .expected = {}}), name_of);
+
 /// What comes of it where there is too little memory for a compiler of C++, and enough for an interpreter.
 Result<Verdict> judged_on_a_lacking_machine(const fs::path& file) {
   EvaluatorOptions options = device_options();
@@ -138,6 +212,9 @@ class DeviceModulesOnALackingMachine : public DeviceModules {};
 TEST_P(DeviceModulesOnALackingMachine, AreNotJudgedForIt) {
   const auto verdict =
       judged_on_a_lacking_machine(kHere / "submissions" / (GetParam().name + ".py"));
+  // Where an interpreter is larger than that a rehearsal ends, and it is built beside the device.
+  if (verdict.ok() && GetParam().name == "extension" && on_cuda())
+    GTEST_SKIP() << "this machine can: " << outcome_name(verdict->outcome);
   ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome) << ": " << verdict->reason;
   EXPECT_THAT(verdict.error().message,
               testing::HasSubstr("a known extension of torch's does not build on this machine"));

@@ -30,6 +30,7 @@ struct Case {
   std::vector<std::string> off = {};
   Expected without = {};
   std::string task = "linear";
+  std::string own_kernels = "optional";
 };
 inline std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
@@ -119,10 +120,11 @@ inline Machine* machine_without(const std::vector<std::string>& off, const std::
 inline std::string judged(Machine* machine, const std::string& backend, const fs::path& folder,
                           const Case& one, const Expected& expected) {
   static std::map<std::string, std::shared_ptr<const Task>> tasks;
-  auto& task = tasks[one.task];
+  auto& task = tasks[one.task + " " + one.own_kernels];
   if (task == nullptr) {
     auto made = module_task(one.task);
     if (!made) return made.error().message;
+    made->own_kernels = one.own_kernels;
     task = std::make_shared<const Task>(std::move(*made));
   }
   if (machine == nullptr) return "no machine";

@@ -22,27 +22,39 @@ warnings.simplefilter("ignore")
 rehearse_module.warm()
 
 
-def rehearsed(row):
-    """What is certain to fail; what was compiled; and what was again where that lay there already."""
+def begin(row):
+    """A process that says what is certain to fail; what was started; and what was compiled that did not lie there
+    already."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
+        os.close(reading)
         os.dup2(2, 1)
         folder = tempfile.mkdtemp(dir=ALL.name)
         os.chdir(folder)
         os.environ["TRITON_HOME"] = folder
         module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
         before = set(module_ahead.compiled())
-        words = rehearse_module.rehearse(row["content"], json.loads(DEVICE))
+        words, work = rehearse_module.rehearse(row["content"], json.loads(DEVICE))
         new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
         with os.fdopen(writing, "w") as file:
-            json.dump({"words": words, "compiled": module_ahead.packed(new)}, file)
+            said = {"words": words, "work": json.loads(work or "null")}
+            json.dump({**said, "compiled": module_ahead.packed(new)}, file)
         os._exit(0)
     os.close(writing)
+    return pid, reading
+
+
+def end(pid, reading):
     with os.fdopen(reading) as file:
         answer = json.load(file)
     os.waitpid(pid, 0)
     return answer
 
 
-json.dump([rehearsed(row) for row in json.load(sys.stdin)], sys.stdout)
+answers, under_way = [], []
+for row in json.load(sys.stdin):
+    if len(under_way) == os.cpu_count():
+        answers.append(end(*under_way.pop(0)))
+    under_way.append(begin(row))
+json.dump(answers + [end(*one) for one in under_way], sys.stdout)

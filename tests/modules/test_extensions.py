@@ -268,7 +268,7 @@ def test_a_rehearsal_builds_and_does_not_call(rehearse):
     assert called["words"] == ""
     assert len(libraries(called)) == 2
     (again,) = rehearse([linear_row(CALLED, called["compiled"])])
-    assert again == {"words": "", "compiled": {}}
+    assert again == {"words": "", "work": None, "compiled": {}}
 
 
 def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):

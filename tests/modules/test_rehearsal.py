@@ -29,7 +29,7 @@ def test_what_is_compiled_is_not_compiled_again(rehearse):
     assert first["words"] == ""
     assert ".cubin" in suffixes(first)
     (second,) = rehearse([linear_row(source, first["compiled"])])
-    assert second == {"words": "", "compiled": {}}
+    assert second == {**first, "compiled": {}}
 
 
 def test_another_vendors_device_is_compiled_for(rehearse):
@@ -70,7 +70,66 @@ def test_what_is_known_of_the_device_is_told(rehearse):
     assert str(told) in answers[1]["words"]
     assert answers[2]["words"] == ""
     (answer,) = rehearse([counted])
-    assert answer == {"words": "", "compiled": {}}
+    assert answer == {"words": "", "work": None, "compiled": {}}
+
+
+def test_what_is_started_is_counted(rehearse):
+    """As beside a device: compiled there or here, tuned or not, and of operators that are torch's those that run."""
+    names = ("model", "triton_model", "wrapper")
+    torch_alone, triton, wrapper = (one["work"] for one in rehearse([linear_row(submission(name)) for name in names]))
+    assert torch_alone["kernels"] == {}
+    assert set(torch_alone["operators"]) == {"aten.t", "aten.mm", "aten.add", "aten.gt", "aten.mul", "aten.where"}
+    assert triton["kernels"] == {"leaky": 1}
+    assert set(triton["operators"]) == {"aten.t", "aten.addmm", "aten.add", "aten.empty_like"}
+    assert wrapper == {"kernels": {"layer": 1}, "operators": {"aten.empty_like": 1}}
+
+
+# In the place of triton_model's call of its layer: on each what is started beside a device may be something else.
+UNKNOWN = {
+    "a value": "y = self.fc(x) if x.sum() > 0 else x",
+    "a property": "y = self.fc(x) if torch.cuda.get_device_properties(0).ECC_enabled else x",
+    "an exception that is caught": "y = self.probed(x)",
+    "an operator of its own": "y = torch.ops.hone_test.twice(self.fc(x))",
+}
+EARLIER = """
+@torch.library.custom_op("hone_test::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x + x
+
+
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+class ModelNew("""
+PROBES = """
+    def probed(self, x):
+        try:
+            torch.cuda.Stream()
+        except Exception:
+            return x
+        return self.fc(x)
+
+    def forward("""
+
+
+def test_what_may_go_another_way_is_no_witness(rehearse):
+    source = submission("triton_model").replace("class ModelNew(", EARLIER).replace("    def forward(", PROBES)
+    call = "y = self.fc(x) + self.shift"
+    assert source.count(call) == 1
+    sources = [source] + [source.replace(call, other) for other in UNKNOWN.values()]
+    works = [one["work"] for one in rehearse([linear_row(source) for source in sources], **DEVICE)]
+    assert works[0]["kernels"] == {"leaky": 1}
+    assert dict(zip(UNKNOWN, works[1:], strict=True)) == dict.fromkeys(UNKNOWN)
+
+
+def test_what_is_started_once_is_not_counted(rehearse):
+    """The call that is watched beside a device is not the first there either."""
+    once = "self.kept = getattr(self, 'kept', None) or [torch.ones(3).cumsum(0)]\n        y = "
+    (answer,) = rehearse([linear_row(submission("model").replace("y = ", once, 1))])
+    assert "aten.mm" in answer["work"]["operators"]
+    assert "aten.cumsum" not in answer["work"]["operators"]
 
 
 QUESTIONS = [
@@ -153,6 +212,9 @@ def test_only_what_is_certain_to_fail_is_said(rehearse):
     assert set(words[2:]) == {""}
 
 
+MOVES = {"aten.empty", "aten.empty_like", "aten.view"}
+
+
 def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
     from hone_modules.problems import read_kernelbench
 
@@ -164,9 +226,15 @@ def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
         support = {file["name"]: file["text"] for file in answer["task"]["backends"]["cuda"]["support"]}
         source = run_goldens.golden_file(number).read_text()
         rows.append({"content": {"name": "submission.py", "source": source, "support": support}})
-    answers = rehearse(rows)
+    answers = rehearse(rows, **DEVICE)
     assert [answer["words"] for answer in answers] == [""] * len(chosen)
     assert all(".cubin" in suffixes(answer) for answer in answers)
+    # What they start is known, too: kernels, and of torch's operators none that computes. Some take longer to compile
+    # than a rehearsal waits, for where torch has no device they have large blocks.
+    works = [answer["work"] for answer in answers if answer["work"]]
+    assert len(works) > 0.75 * len(chosen)
+    assert all(work["kernels"] for work in works)
+    assert {name for work in works for name in work["operators"]} <= MOVES
 
 
 @pytest.mark.parametrize("started", [0, 1])

@@ -112,6 +112,41 @@ TEST(DrKernel, IsHalfCorrectHalfSpeedAndSaysThatCoverageIsUnknown) {
   EXPECT_DOUBLE_EQ(report.returns[1].value_or(NAN), 1.5);
 }
 
+TEST(DrKernel, TakesTheCoverageThatASubmissionTellsOnlyWhereItIsAskedFor) {
+  Verdict v;
+  v.outcome = Outcome::kCorrect;
+  v.stage = "done";
+  v.speedup = Speedup{1, 0.9, 1.1, 1, 1, 10, 10, {}};
+  v.work = Work{{{{"leaky", 1}}, {{"aten.mm", 1}}}, 30, 10};
+  const auto turn_of = [](const Verdict& verdict) {
+    return Value::map({{"turn", 0}, {"scored", true}, {"verdict", verdict_to_value(verdict)}});
+  };
+  const Value asked = Value::map({{"coverage", "evidence"}});
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v)), 1);
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1 + 0.5 * 0.75);
+  const RewardReport report = score("dr_kernel", {turn_of(v)}, asked);
+  EXPECT_EQ(component(report, "coverage_known"), 1);
+  EXPECT_DOUBLE_EQ(component(report, "coverage"), 0.5 * 0.75);
+  const Value witnessed = Value::map({{"coverage", "witnessed"}});
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), witnessed), 1);
+  v.work->rehearsed = Witnessed{{{"leaky", 3}}, {{"aten.mm", 2}}};
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1 + 0.5 * 0.75);
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), witnessed), 1 + 0.5 * 0.75);
+  v.work->rehearsed = Witnessed{{}, {{"aten.mm", 2}}};
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1);
+  EXPECT_EQ(component(score("dr_kernel", {turn_of(v)}, asked), "coverage_known"), 0);
+  v.work->rehearsed.reset();
+  v.work->kernels_us = 0;
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1);
+  v.work->operators_us = 0;
+  EXPECT_EQ(component(score("dr_kernel", {turn_of(v)}, asked), "coverage_known"), 0);
+  v.work->operators_us.reset();
+  EXPECT_EQ(component(score("dr_kernel", {turn_of(v)}, asked), "coverage_known"), 0);
+  v.work = Work{{{{"leaky", 1}}, {}}, 30, 0};
+  v.outcome = Outcome::kWrong;
+  EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 0);
+}
+
 TEST(FastP, NeedsMoreThanP) {
   EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1)), 0);
   EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1.01)), 1);

@@ -60,6 +60,7 @@ class Missed:
     """What has been asked of the device that is not there. Whoever is told so may do otherwise beside one."""
 
     asked = False
+    caught = False  # an exception, by the submission: perhaps one that comes here alone
 
 
 class Properties(dict):
@@ -132,9 +133,11 @@ class Driver(Absent):
 
 def launcher(kernel, target):
     """Some versions compile what starts a kernel, too: with the C compiler."""
+    asked = Missed.asked
     with contextlib.suppress(Exception):
         vendor, name = {"cuda": ("nvidia", "CudaLauncher"), "hip": ("amd", "HIPLauncher")}[target.backend]
         getattr(importlib.import_module(f"triton.backends.{vendor}.driver"), name)(kernel.src, kernel.metadata)
+    Missed.asked = asked  # what it asks for was our doing
 
 
 @contextlib.contextmanager
@@ -150,6 +153,7 @@ def compiling_for(target, properties=None):
 
     def compile_alone(kernel, *args, **kwargs):
         if time.monotonic() - begun - module_extension.SPENT["seconds"] > SECONDS_MAX:
+            Missed.asked = True
             raise Enough
         kwargs["warmup"] = True
         made = run(kernel, *args, **kwargs)

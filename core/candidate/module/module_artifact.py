@@ -14,7 +14,7 @@ import types
 import torch
 
 from module_fastest import make_fastest
-from module_place import PLACE
+from module_place import ARENA, PLACE
 from module_values import arguments_of, count, flat, is_varied, vary
 from module_work import WATCH
 
@@ -30,7 +30,6 @@ DTYPES = {
     "u32": torch.uint32,
     "bool": torch.bool,
 }
-VIEWS_MAX = 4096  # kept: each costs microseconds to make, under the clock
 INPUTS, EXACT, REFERENCE = "inputs", "exact", "reference"
 LARGE_BYTES = 32 << 20  # of one call: torch may then hold much that others need
 
@@ -43,32 +42,12 @@ class Mismatch(Exception):
     """An output of another form than the task's."""
 
 
-class Arena:
-    """The shared memory that tensors lie in."""
-
-    def __init__(self):
-        self.base = None
-        self.bytes = None
-        self.views = {}
-
-    def use(self, base, size):
-        if base != self.base:
-            self.base = base
-            self.views = {}
-            self.bytes = PLACE.memory(base, size)
-
-    def view(self, at, dtype, shape):
-        key = (at, dtype, *shape)
-        if key not in self.views:
-            if len(self.views) >= VIEWS_MAX:
-                self.views.clear()
-            size = count(shape) * dtype.itemsize
-            self.views[key] = self.bytes[at : at + size].view(dtype).view(shape)
-        return self.views[key]
-
-
 def root_mean_square(tensor):
     return float(tensor.float().square().mean().sqrt()) if tensor.numel() else 0.0
+
+
+def code_of(source, name):
+    return compile(source, name, "exec")
 
 
 def run_source(name, source, module_name):
@@ -77,7 +56,7 @@ def run_source(name, source, module_name):
     module.__file__ = name
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     sys.modules[module_name] = module
-    exec(compile(source, name, "exec"), module.__dict__)
+    exec(code_of(source, name), module.__dict__)
     return module
 
 
@@ -392,6 +371,3 @@ class Artifact:
             if exact and dtype.is_floating_point:
                 dtype = torch.float64
             self.tensor(places, spec, dtype).copy_(tensor)
-
-
-ARENA = Arena()

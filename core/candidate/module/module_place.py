@@ -1,10 +1,15 @@
-"""Where modules compute: on the processor, or on the device that torch calls cuda, whoever made it."""
+"""Where modules compute: on the processor, or on the device that torch calls cuda, whoever made it; and where their
+tensors lie."""
 
 import ctypes
 import sys
 
 import torch
 
+from module_values import count
+
+HOLD_CYCLES = 2_000_000  # a millisecond: what is timed is in the queue when the device comes to it
+VIEWS_MAX = 4096  # kept: each costs microseconds to make, under the clock
 KEPT_BYTES = 1 << 30  # of device memory that torch may hold without using it; others need it, too
 
 
@@ -38,6 +43,20 @@ class Place:
         if self.device.type != "cpu":
             torch.cuda.synchronize(self.device)
 
+    def hold(self):
+        """Keeps the device from what comes next, for so long that all of it is there."""
+        torch.cuda._sleep(HOLD_CYCLES)
+
+    def mark(self):
+        """A point of the work, whose elapsed_time(later) is the device's milliseconds between two."""
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def is_captured(self):
+        """Whether what comes next is not done now."""
+        return torch.cuda.is_current_stream_capturing()
+
     def seed(self, seed):
         """torch.manual_seed, of what there is, in a few microseconds."""
         for generator in self.generators:
@@ -49,10 +68,39 @@ class Place:
             return torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
         return torch.as_tensor(DeviceMemory(base, size), device=self.device)
 
-    def give_back(self):
-        """Leaves others the device memory that large answers took."""
-        if self.device.type != "cpu" and torch.cuda.memory_reserved(self.device) > KEPT_BYTES:
+    def give_back(self, kept=KEPT_BYTES):
+        """Leaves others the device memory that large answers took, beyond so much."""
+        if self.device.type != "cpu" and torch.cuda.memory_reserved(self.device) > kept:
             torch.cuda.empty_cache()
 
 
+class Arena:
+    """The shared memory that tensors lie in."""
+
+    def __init__(self):
+        self.base = None
+        self.bytes = None
+        self.views = {}
+
+    def forget(self):
+        """What lies at this address may be another arena, of another size."""
+        self.base = None
+
+    def use(self, base, size):
+        if base != self.base:
+            self.base = base
+            self.views = {}
+            self.bytes = PLACE.memory(base, size)
+
+    def view(self, at, dtype, shape):
+        key = (at, dtype, *shape)
+        if key not in self.views:
+            if len(self.views) >= VIEWS_MAX:
+                self.views.clear()
+            size = count(shape) * dtype.itemsize
+            self.views[key] = self.bytes[at : at + size].view(dtype).view(shape)
+        return self.views[key]
+
+
 PLACE = Place()
+ARENA = Arena()

@@ -10,11 +10,13 @@ fake tensors for the task's. Triton's kernels are compiled, for the device that 
 then travels with the artifact: the process that has the device finds it compiled. What fails here for being here says
 nothing and is left to the device; a library that is missing and a kernel that does not compile fail there, too, and
 are said at once. Extensions of torch's are built (module_extension.py) and not called. The answer is a line, empty or
-"load WORDS", "run WORDS", "build KIND WORDS" of a compiler, or "hindered KIND WORDS", and the files as JSON; KIND is
-"host", or "device" with kernels.
-Nothing of it is believed: it is the submission's own, for its own process.
+"load WORDS", "run WORDS", "build KIND WORDS" of a compiler, or "hindered KIND WORDS", KIND being "host", or "device"
+with kernels; another with what was started, as module_work.py counts it, empty where the call did not come to its end
+as it would beside a device; and the files as JSON.
+Nothing of it is believed: it is the submission's own, for its own process, or speaks against what that says of itself.
 """
 
+import ast
 import contextlib
 import ctypes
 import json
@@ -36,11 +38,12 @@ import module_extension
 from known_extension import known_extension
 from module_artifact import Artifact
 from module_place import PLACE as HERE
+from module_work import WATCH
 
 sys.path.pop(0)
 
 QUESTION = re.compile(r"(nvidia|rocm|amd)-smi|deviceQuery|lspci|lib(cuda|nvidia-ml|amdhip64)\.so")
-ALIGNED = 512  # as memory of a device is, and tensors in the arena
+WORK_BYTES_MAX = 3071  # as much as the other witness may say (kObservedMax)
 SAID = {"answer": b""}
 # What they call a device's properties, and what these are called in DEVICE.
 FOR_TORCH = {
@@ -236,8 +239,24 @@ def certain(error):
     return True
 
 
+def noting_handlers(source, name):
+    """The code of a module whose handlers of exceptions say that they were used."""
+    tree = ast.parse(source, name)
+    for handler in [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]:
+        note = ast.parse("__import__('module_ahead').Missed.caught = True").body[0]
+        for node in ast.walk(note):
+            ast.copy_location(node, handler)
+        handler.body.insert(0, note)
+    return compile(tree, name, "exec")
+
+
+def goes_as_beside_a_device():
+    """As far as is known. Of operators that are not torch's, fake tensors run no more than a description."""
+    return not (module_ahead.Missed.asked or module_ahead.Missed.caught or WATCH.foreign)
+
+
 def rehearse(content, device):
-    """What is certain to fail, or what hindered it; or ""."""
+    """What is certain to fail, or what hindered it, or ""; and what was started, or "" where that is not known."""
     import module_artifact
 
     stage = "load"
@@ -247,6 +266,7 @@ def rehearse(content, device):
         if run_module.PLACE == "device" and (torch.version.cuda or torch.version.hip):
             HERE.device = torch.device("cuda", 0)
         module_artifact.ARENA = FakeArena()
+        module_artifact.code_of = noting_handlers
         with contextlib.ExitStack() as stack:
             if run_module.PLACE == "device":
                 target = module_ahead.target_of(architecture)
@@ -260,18 +280,24 @@ def rehearse(content, device):
             stack.enter_context(torch.no_grad())
             entry = artifact.entry("ModelNew")
             stage = "run"
-            entry([0] * (len(artifact.tensors) + 1))
+            values = [0] * (len(artifact.tensors) + 1)
+            entry(values)
+            WATCH.ask(timed=False)  # beside the device it is no first call either
+            entry(values)
+            if goes_as_beside_a_device():
+                return "", WATCH.words(WORK_BYTES_MAX)
     except module_ahead.Enough:
         pass
     except BaseException as error:
         kind = module_extension.kind()
         hindered = module_extension.hindered(error)
         if hindered is not None:
-            return f"hindered {kind} {hindered}"
+            return f"hindered {kind} {hindered}", ""
         refused = module_extension.refused(error)
         if certain(error):
-            return f"{stage} {run_module.words_of(error)}" if refused is None else f"build {kind} {refused.words}"
-    return ""
+            said = f"{stage} {run_module.words_of(error)}" if refused is None else f"build {kind} {refused.words}"
+            return said, ""
+    return "", ""
 
 
 def answer(address, size, found, length):
@@ -279,11 +305,11 @@ def answer(address, size, found, length):
     content = json.loads(ctypes.string_at(address, size))
     if "cpp_extension" in content:  # the host asks whether any is built here
         content = known_extension(content["cpp_extension"])
-    words = rehearse(content, json.loads(sys.argv[3]))
+    words, work = rehearse(content, json.loads(sys.argv[3]))
     new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
     lines = b"\x1e" if words.startswith("build ") else b" "
     words = words.encode("ascii", "replace").replace(b"\n", lines)
-    SAID["answer"] = words + b"\n" + json.dumps(module_ahead.packed(new)).encode()
+    SAID["answer"] = b"\n".join((words, work.encode(), json.dumps(module_ahead.packed(new)).encode()))
     found[0] = ctypes.cast(SAID["answer"], ctypes.c_void_p).value
     length[0] = len(SAID["answer"])
 

@@ -35,6 +35,8 @@ def set_environment():
         # Hardware queues that streams share: with eight, the default, a context takes 140 ms to make and 65 to end,
         # with two 85 and 40 (H200, four at a time). Two streams run beside each other still.
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "2"
+        # Of those for copies one, and a context is made in 73 and ends in 34.
+        os.environ["CUDA_DEVICE_MAX_COPY_CONNECTIONS"] = "1"
     if PLACE != "device":
         os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
@@ -52,7 +54,9 @@ import torch  # noqa: E402
 import module_ahead  # noqa: E402
 import module_compile  # noqa: E402
 import module_extension  # noqa: E402
-from module_artifact import ARENA, Artifact, Mismatch, Refused  # noqa: E402
+import module_state  # noqa: E402
+from module_artifact import Artifact, Mismatch, Refused  # noqa: E402
+from module_place import ARENA  # noqa: E402
 from module_place import PLACE as HERE  # noqa: E402
 from module_work import WATCH  # noqa: E402
 
@@ -65,7 +69,8 @@ except ImportError:  # modules of torch alone can be judged without
 
 OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, RESOURCE_EXHAUSTED = 0, 1, 2, 3, 4  # hone_code
 MISMATCH = NOT_FOUND  # of launch: an output of another form than the task's
-LOADED = {"artifact": None, "kernels": []}
+# "state", "cores": of a process that may serve others, before it has loaded anything.
+LOADED = {"artifact": None, "kernels": [], "state": None, "cores": None}
 
 
 def words_of(error):
@@ -127,7 +132,7 @@ def open_device(index):
 def pin(core, judge):
     """What is timed has this core, and finds its caches as it left them: the reference runs on others, and not on the
     judge's, which waits for it busily, if there are more."""
-    known = os.sched_getaffinity(0)
+    known = LOADED["cores"] = os.sched_getaffinity(0)
     others = known - {core, judge} or known - {core}
     is_reference = LOADED["artifact"].name == "reference.py"
     os.sched_setaffinity(0, others if is_reference and others else {core})
@@ -139,18 +144,37 @@ def note_extension(module, has_kernels):
     return module
 
 
+def forget():
+    """What was loaded before. An error where it has changed anything for others."""
+    sys.modules.pop(LOADED["artifact"].name.removesuffix(".py"), None)
+    LOADED["artifact"] = None
+    LOADED["kernels"].clear()
+    ARENA.forget()
+    gc.collect()
+    HERE.give_back(0)
+    if LOADED["cores"] is not None:
+        os.sched_setaffinity(0, LOADED["cores"])  # what loading compiles is not to stay on the core
+    if changed := LOADED["state"].difference():
+        raise RuntimeError(f"after the last task {changed}")
+
+
 def load(address, size):
+    if LOADED["artifact"] is None:
+        gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
+    else:
+        forget()
     artifact, _, compiled = ctypes.string_at(address, size).partition(b"\n")
     if compiled and ON_DEVICE:  # by the rehearsal
         module_ahead.keep(module_ahead.unpacked(json.loads(compiled)))
     content = json.loads(artifact)
+    if ON_DEVICE and LOADED["state"] is None and content["name"] != "submission.py":
+        LOADED["state"] = module_state.State()
     if module_extension.is_used(content["source"]):
         module_extension.install(wrap=note_extension) if ON_DEVICE else module_extension.refuse()
     LOADED["artifact"] = Artifact(content)
     if ON_DEVICE:
         # Only now: the driver's threads and what loading compiles stay off the core.
         pin(*map(int, sys.argv[5].split(",")))
-    gc.freeze()  # collections look at what modules make, not at all of torch, under the clock
 
 
 def get_kernel(entry, number):

@@ -83,6 +83,7 @@ Driver load_driver() {
   setenv("CUDA_CACHE_DISABLE", "1", 0);
   // Hardware queues: one stream needs one, and each takes a context 10 ms to make and 5 to end.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+  setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
   const Library library = open_library(split(HONE_GPU_DRIVER_LIBRARY), library_folders());
   if (library.handle == nullptr) {
     fail(HONE_UNAVAILABLE, std::string("no ") + kVendor + " driver: " + library.tried);

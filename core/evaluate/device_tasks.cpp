@@ -1,0 +1,162 @@
+// The tasks that a device keeps ready: a reference and a baseline each, in processes of theirs.
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+#include "evaluate/device.hpp"
+#include "evaluate/interpreter.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kTasksOfProcess =
+    64;  // that it serves one after the other: what they leave behind adds up
+
+}  // namespace
+
+Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
+                                                 const std::string& role, const std::string& key) {
+  const bool module = is_module(*task, options_);
+  HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
+  bool answered = false;
+  return install(task, role, key, std::move(runner), "", answered);
+}
+
+Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
+                                                 const std::string& role, const std::string& key,
+                                                 Runner runner, const std::string& from,
+                                                 bool& answered) {
+  answered = false;
+  HONE_ASSIGN(const PlannedSource source, role == "reference" ? planned_reference(*task, options_)
+                                                              : planned_baseline(*task, options_));
+  HONE_ASSIGN(const auto built, builds_.build(source.build));
+  if (!built->ok) {
+    const std::string message =
+        "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
+    return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
+  }
+  Value ask = request("install", *task, random_u64() >> 1, options_.measure);
+  ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
+  ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
+  ask.set("from", from);
+  ask.set("plan", plan_to_value(source.plan));
+  if (source.exact) ask.set("exact", plan_to_value(*source.exact));
+  if (source.inputs) ask.set("inputs", plan_to_value(*source.inputs));
+  HONE_TRY(send(ask, from.empty() ? &runner : nullptr, &built->artifact));
+  HONE_ASSIGN(const Value answer, receive({}));
+  answered = true;
+  if (kind_of(answer) == "installed") {
+    if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
+      const std::string& words = note->as_string();
+      const bool in_vain = words.find("cannot be") != std::string::npos;
+      log(in_vain ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
+          "task " + task->id + ": " + words);
+    }
+    return std::move(runner.process);
+  }
+  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
+  const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
+  std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
+                        (done ? judgement.verdict.reason
+                              : std::string(ending_name(judgement.ending)) + " in " +
+                                    judgement.where + ": " + judgement.message);
+  // What an interpreter said on its way out: that it has no torch, for example.
+  runner.process->kill();
+  if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())
+    message += "; it said: " + exit->output;
+  // The task's mistake, unless it was the judge's own.
+  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
+  return !done && fault ? internal_error(message) : failed_precondition(message);
+}
+
+void Device::drop(const std::string& key) {
+  const auto found = installed_.find(key);
+  if (found == installed_.end()) return;
+  send_drop(key);
+  ages_.erase(found->second.age);
+  installed_.erase(found);
+}
+
+void Device::send_drop(const std::string& key) {
+  for (const char* role : {"/reference", "/baseline"}) {
+    static_cast<void>(send(Value::map({{"verb", "drop"}, {"key", key + role}}), nullptr, nullptr));
+  }
+}
+
+Status Device::install_both(const std::shared_ptr<const Task>& task, const std::string& key,
+                            Installed& made) {
+  HONE_ASSIGN(made.reference, install(task, "reference", key));
+  // What is not measured has no baseline.
+  if (is_timed(*task, options_)) {
+    HONE_ASSIGN(made.baseline, install(task, "baseline", key));
+  }
+  return {};
+}
+
+/// Rationale: two contexts take a quarter of a second, and the dataset's own modules are trusted with each other's
+/// process. What one of them left behind is not held against the next: then it gets processes of its own.
+Status Device::install_over(const std::string& old_key, const std::shared_ptr<const Task>& task,
+                            const std::string& key, Installed& made) {
+  const auto found = installed_.find(old_key);
+  Installed old = std::move(found->second);
+  ages_.erase(old.age);
+  installed_.erase(found);
+  made.tasks = old.tasks + 1;
+  bool answered = false;
+  const auto again = [&](std::unique_ptr<Process> process, const std::string& role) {
+    return install(task, role, key, Runner{std::move(process), {}, false}, old_key + "/" + role,
+                   answered);
+  };
+  const Status over = [&]() -> Status {
+    HONE_ASSIGN(made.reference, again(std::move(old.reference), "reference"));
+    HONE_ASSIGN(made.baseline, again(std::move(old.baseline), "baseline"));
+    return {};
+  }();
+  if (over) {
+    log_debug("evaluate", "task " + task->id + " takes over another's processes");
+    return {};
+  }
+  if (!answered) return over.error();  // the judge may still owe an answer
+  log_info("evaluate", "task " + task->id + " gets processes of its own: " + over.error().message);
+  send_drop(old_key);
+  send_drop(key);
+  // What they hold of the device may be what is missing.
+  for (std::unique_ptr<Process>* left : {&made.reference, &old.baseline}) {
+    if (*left == nullptr) continue;
+    (*left)->kill();
+    static_cast<void>((*left)->wait(kGoneSeconds));
+  }
+  made = {};
+  return install_both(task, key, made);
+}
+
+Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
+  if (task->backends.count(options_.backend) == 0) {
+    return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
+  }
+  const std::string key = sha256_hex(to_msgpack(task_to_value(*task)));
+  if (const auto found = installed_.find(key); found != installed_.end()) {
+    ages_.splice(ages_.begin(), ages_, found->second.age);
+    return key;
+  }
+  Installed made;
+  const bool full = installed_.size() >= options_.installed_max;
+  const std::string oldest = full ? ages_.back() : "";
+  if (full && serves_another(installed_.at(oldest), *task)) {
+    HONE_TRY(install_over(oldest, task, key, made));
+  } else {
+    drop(oldest);
+    HONE_TRY(install_both(task, key, made));
+  }
+  made.module = is_module(*task, options_);
+  ages_.push_front(key);
+  made.age = ages_.begin();
+  installed_[key] = std::move(made);
+  return key;
+}
+
+/// Whether a task's processes may run another's modules after it.
+bool Device::serves_another(const Installed& old, const Task& task) const {
+  return options_.device_code && old.module && old.baseline != nullptr &&
+         old.tasks < kTasksOfProcess && is_module(task, options_) && is_timed(task, options_);
+}
+
+}  // namespace hone

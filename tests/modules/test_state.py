@@ -1,0 +1,63 @@
+"""What a module may leave behind for those after it in its process is seen, and honest work leaves nothing."""
+
+import json
+import subprocess
+from pathlib import Path
+
+SHARE = Path(__file__).parents[2] / "core/candidate/module"
+CHANGES = [
+    "torch.set_default_dtype(torch.float64)",
+    "torch.set_default_device('meta')",
+    "torch.set_num_threads(torch.get_num_threads() + 1)",
+    "torch.set_float32_matmul_precision('high')",
+    "torch.use_deterministic_algorithms(True)",
+    "torch.set_grad_enabled(False)",
+    "torch.autograd.set_detect_anomaly(True)",
+    "torch.backends.cuda.enable_flash_sdp(False)",
+    "torch.backends.cudnn.benchmark = True",
+    "torch.backends.cudnn.allow_tf32 = False",
+    "torch.nn.modules.module.register_module_forward_hook(lambda *ignored: None)",
+    "torch.nn.functional.gelu = lambda x, **ignored: x",
+    "torch.nn.Linear.forward = lambda self, x: x",
+    "torch.Tensor.sum = lambda self: self",
+    "torch.relu = torch.sigmoid",
+    "torch.nn.Linear.extra = 1",
+    "os.environ['HONE_CHANGED'] = '1'",
+    "sys.setrecursionlimit(5000)",
+    "gc.disable()",
+    "threading.Thread(target=threading.Event().wait, daemon=True).start()",
+    "torch.device('cpu').__enter__()",
+]
+WATCHED = """
+import gc, json, os, sys, threading
+sys.path.insert(0, sys.argv[1])
+import torch
+import module_state
+
+said = []
+state = module_state.State()
+with torch.no_grad():
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.GELU())
+    net(torch.rand(2, 3, 8, 8)).sum().item()
+    torch.nn.functional.scaled_dot_product_attention(*[torch.rand(1, 2, 4, 8)] * 3)
+    torch.einsum("ij,jk->ik", torch.rand(3, 3), torch.rand(3, 3))
+    torch.nn.LSTM(4, 4)(torch.rand(2, 2, 4))
+    torch.nn.TransformerEncoderLayer(8, 2)(torch.rand(3, 2, 8))
+torch.manual_seed(1)
+said.append(state.difference())
+for change in json.loads(sys.argv[2]):
+    state = module_state.State()
+    exec(change)
+    said.append(state.difference())
+os.write(1, json.dumps(said).encode())
+os._exit(0)
+"""
+
+
+def test_what_is_changed_is_seen(python):
+    command = [python, "-c", WATCHED, str(SHARE), json.dumps(CHANGES)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0, ran.stderr
+    of_work, *of_changes = json.loads(ran.stdout)
+    assert of_work == ""
+    assert [change for change, seen in zip(CHANGES, of_changes, strict=True) if not seen] == []

@@ -1,0 +1,35 @@
+"""What a call that is watched starts."""
+
+import json
+import subprocess
+from pathlib import Path
+
+SHARE = Path(__file__).parents[2] / "core/candidate/module"
+COMPILED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import triton.compiler
+import module_work
+
+class Kernel:
+    name = "softmax"
+
+    def __getitem__(self, grid):
+        return lambda *args: started.append((grid, args))
+
+started = []
+triton.compiler.CompiledKernel = Kernel
+before = Kernel.__getitem__
+module_work.WATCH.ask()
+module_work.WATCH.call(lambda: [Kernel()[(2, 1, 1)](3) for _ in range(2)])
+assert started == [((2, 1, 1), (3,))] * 2, started
+assert Kernel.__getitem__ is before
+print(module_work.WATCH.words(1000))
+"""
+
+
+def test_kernels_that_were_compiled_before_count(python):
+    """kernel.warmup(…)[grid](…), as Triton's own examples have it."""
+    ran = subprocess.run([python, "-c", COMPILED, str(SHARE)], capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {"kernels": {"softmax": 2}, "operators": {}}
