@@ -39,7 +39,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   ask.set("from", from);
   ask.set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
-  if (source.inputs) ask.set("inputs", plan_to_value(*source.inputs));
+  for (const auto& [form, plan] : source.fillers) ask.set(form, plan_to_value(plan));
   HONE_TRY(send(ask, from.empty() ? &runner : nullptr, &built->artifact));
   HONE_ASSIGN(const Value answer, receive({}));
   answered = true;

@@ -14,14 +14,17 @@ std::string language_of(const Source& source, const EvaluatorOptions& options) {
 
 Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
                               bool reference) {
-  PlannedSource source{std::move(build), {}, std::nullopt, std::nullopt};
+  PlannedSource source{std::move(build), {}, std::nullopt, {}};
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
   if (!options.device_code || source.build.language == "python") {
     source.plan = host_plan(task, entry);
     if (reference) source.exact = host_plan(task, "exact");
-    if (reference && reference_fills(task)) source.inputs = host_plan(task, "inputs");
+    if (reference) {
+      for (const std::string& form : reference_forms(task))
+        source.fillers[form] = host_plan(task, form);
+    }
     source.build.entries = {reference ? "exact" : entry};
     return source;
   }

@@ -1,6 +1,7 @@
 // Sources: what is to be built of a task or a submission, and the plan that goes with it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,8 +17,8 @@ namespace hone {
 struct PlannedSource {
   BuildRequest build;
   Plan plan;
-  std::optional<Plan> exact;   ///< a reference's other form
-  std::optional<Plan> inputs;  ///< and the third, where it fills inputs
+  std::optional<Plan> exact;            ///< a reference's other form
+  std::map<std::string, Plan> fillers;  ///< and those that fill inputs (reference_forms)
 };
 
 /// Whether the task is a Python module: then an interpreter runs it, and times on the processor mean nothing.

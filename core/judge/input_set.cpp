@@ -76,20 +76,21 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
       if (tensor.role == Role::kOut) continue;
       const Region& r = set.exact_.calls[call][t];
       const Generator& how = generator_for(task.families[family], tensor.name);
-      if (how.kind == kByReference) continue;
+      if (fills_by_reference(how)) continue;
       orders.push_back(
           {r.payload, tensor.dtype, r.elements, how, derive_seed(seed, tensor.name, call)});
     }
     set.scalars_.push_back(draw_scalars(task, dims, seed, "scalar/", call));
   }
   HONE_TRY(workbench.fill(reference.arena(), orders));
-  if (!reference_fills(task, task.families[family])) return set;
+  const std::string form = reference_form(task, task.families[family]);
+  if (form.empty()) return set;
   // Rationale: a submission is told the scalars of its call, and a seed among them must not be the one
   // that its inputs were made of.
   const auto told = set.scalars_;
   for (std::size_t call = 0; call < calls; ++call)
     set.scalars_[call] = draw_scalars(task, dims, seed, "inputs/", call);
-  const Round filled = set.run_reference(Form::kInputs, kReferenceSeconds);
+  const Round filled = set.run_reference(form == "inputs" ? Form::kInputs : Form::kVaried, kReferenceSeconds);
   if (filled.ending != Ending::kDone)
     return failed_precondition("the reference's inputs: " + filled.message);
   set.scalars_ = told;

@@ -44,9 +44,10 @@ inline constexpr int kMeasurePriority = -15;
 
 /// Which plan of an artifact a round runs.
 enum class Form {
-  kEntry,  ///< a submission's or a baseline's only one; a reference's plain one
-  kExact,  ///< a reference's: float outputs are doubles
-  kInputs  ///< a reference's, where it fills the inputs of its task
+  kEntry,   ///< a submission's or a baseline's only one; a reference's plain one
+  kExact,   ///< a reference's: float outputs are doubles
+  kInputs,  ///< a reference's, where it fills the inputs of its task
+  kVaried   ///< the same, less foreseeable
 };
 
 /// The arguments of one call: offsets into the arena, and scalars' bits.

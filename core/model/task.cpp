@@ -85,7 +85,8 @@ Result<Scalar> read_scalar(Fields f) {
 Result<Generator> read_generator(Fields f) {
   Generator g;
   g.kind = f.choice("kind", {"normal", "uniform", "integers", "constant", "cancel", "scaled",
-                             "ties", "sparse", "ramp", "offsets", kByReference});
+                             "ties", "sparse", "ramp", "offsets", kByReference,
+                             kVariedByReference});
   g.a = f.number_or("a", 0, -kBig, kBig);
   g.b = f.number_or("b", 1, -kBig, kBig);
   HONE_TRY(f.finish());
@@ -262,6 +263,15 @@ Status check_consistent(Fields& f, Task& task) {
   if (!std::is_permutation(names.begin(), names.end(), task.arguments.begin(),
                            task.arguments.end())) {
     f.mistake("arguments", "expected each tensor and scalar exactly once");
+  }
+  for (const Family& family : task.families) {
+    std::set<std::string> kinds;
+    for (const Tensor& t : task.tensors) {
+      const Generator& generator = generator_for(family, t.name);
+      if (t.role != Role::kOut && fills_by_reference(generator)) kinds.insert(generator.kind);
+    }
+    if (kinds.size() > 1)
+      f.mistake("families", "family " + family.name + ": expected one of reference and varied");
   }
   if (names.size() > kArgumentsMax) {
     f.mistake("arguments", "found " + std::to_string(names.size()) + ", at most 16 allowed");
@@ -459,15 +469,24 @@ const Generator& generator_for(const Family& family, const std::string& tensor) 
   return named != family.tensors.end() ? named->second : family.fallback;
 }
 
-bool reference_fills(const Task& task, const Family& family) {
-  return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const Tensor& tensor) {
-    return tensor.role != Role::kOut && generator_for(family, tensor.name).kind == kByReference;
-  });
+bool fills_by_reference(const Generator& generator) {
+  return generator.kind == kByReference || generator.kind == kVariedByReference;
 }
 
-bool reference_fills(const Task& task) {
-  return std::any_of(task.families.begin(), task.families.end(),
-                     [&](const Family& family) { return reference_fills(task, family); });
+std::string reference_form(const Task& task, const Family& family) {
+  for (const Tensor& tensor : task.tensors) {
+    const Generator& generator = generator_for(family, tensor.name);
+    if (tensor.role == Role::kOut || !fills_by_reference(generator)) continue;
+    return generator.kind == kByReference ? "inputs" : "varied";
+  }
+  return "";
+}
+
+std::set<std::string> reference_forms(const Task& task) {
+  std::set<std::string> forms;
+  for (const Family& family : task.families) forms.insert(reference_form(task, family));
+  forms.erase("");
+  return forms;
 }
 
 Result<Task> task_for_backend(const Task& task, std::string_view backend) {

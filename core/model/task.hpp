@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,8 +38,9 @@ struct Scalar {
   double low = 0, high = 0;
 };
 
-/// The kind of generator that is the reference's own `inputs`.
+/// The kinds of generators that are forms of the reference: its `inputs`, and its `varied` ones.
 inline constexpr const char* kByReference = "reference";
+inline constexpr const char* kVariedByReference = "varied";
 
 /// How one tensor is filled. docs/tasks.md has the table of kinds and their parameters.
 struct Generator {
@@ -136,11 +138,13 @@ std::string c_signature(const Task& task, std::string_view language = "c++");
 
 /// How a family fills a tensor.
 const Generator& generator_for(const Family& family, const std::string& tensor);
+bool fills_by_reference(const Generator& generator);
 
-/// Whether the reference fills inputs of a family: it has a third form, `inputs`, with the entry's
-/// parameters, the inputs among them being what it writes.
-bool reference_fills(const Task& task, const Family& family);
-bool reference_fills(const Task& task);
+/// The form of the reference that fills inputs of a family, `inputs` or `varied`; empty where none
+/// does. It has the entry's parameters, the inputs among them being what it writes.
+std::string reference_form(const Task& task, const Family& family);
+/// Those of all families, each once.
+std::set<std::string> reference_forms(const Task& task);
 
 /// The number of elements of a tensor at these dimensions; below 1 or over 2^32 is an error.
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);

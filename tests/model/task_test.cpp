@@ -60,6 +60,34 @@ TEST(Task, KeepsSecretsFromClients) {
   EXPECT_NE(shown.find(R"("languages":["c++"])"), std::string::npos);
 }
 
+Value family(Value fill, Value tensors = Value::map()) {
+  return Value::map({{"name", "one"}, {"fill", std::move(fill)}, {"tensors", std::move(tensors)}});
+}
+
+TEST(Task, HasItsInputsFromOneFormOfTheReference) {
+  const Value own = Value::map({{"kind", "reference"}});
+  const Value varied = Value::map({{"kind", "varied"}});
+  const Value normal = Value::map({{"kind", "normal"}});
+  Value task = valid_task();
+  task.set("families", Value::array({family(varied), family(own), family(normal)}));
+  const auto read = task_from_value(task);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(reference_form(*read, read->families[0]), "varied");
+  EXPECT_EQ(reference_form(*read, read->families[1]), "inputs");
+  EXPECT_EQ(reference_form(*read, read->families[2]), "");
+  EXPECT_EQ(reference_forms(*read), (std::set<std::string>{"inputs", "varied"}));
+  EXPECT_EQ(reference_forms(*task_from_value(valid_task())), std::set<std::string>());
+
+  // `y` is an output: nothing fills it.
+  EXPECT_EQ(refusal("families", Value::array({family(own, Value::map({{"y", varied}}))})),
+            "accepted");
+  task.set("tensors", Value::array({tensor("x", "in", "n"), tensor("y", "inout", "n")}))
+      .set("families", Value::array({family(own, Value::map({{"y", varied}}))}));
+  EXPECT_NE(task_from_value(task).error().message.find(
+                "family one: expected one of reference and varied"),
+            std::string::npos);
+}
+
 /// valid_task() with a second backend, which has shapes, a tolerance and an alignment of its own.
 Value task_of_two_backends() {
   Value task = valid_task();

@@ -59,8 +59,9 @@ inline Result<Task> module_task(const std::string& name) {
   const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
     return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
   };
-  const Value fill =
-      Value::map({{"name", "reference"}, {"fill", Value::map({{"kind", "reference"}})}});
+  const auto family = [](const char* kind) {
+    return Value::map({{"name", kind}, {"fill", Value::map({{"kind", kind}})}});
+  };
   const Value seed = Value::map({{"name", "seed"}, {"range", Value::array({0, 1 << 30})}});
   const Value sources = Value::map(
       {{"languages", Value::array({"python"})},
@@ -77,7 +78,7 @@ inline Result<Task> module_task(const std::string& name) {
                                  tensor("parameters", "in", {name == "linear" ? 288 : 272}),
                                  tensor("out", "out", {8, 16})})},
        {"scalars", Value::array({seed})},
-       {"families", Value::array({fill})},
+       {"families", Value::array({family("varied"), family("reference")})},
        {"shapes", Value::map({{"shown", Value::array({Value::map(), Value::map()})},
                               {"hidden", Value::array()},
                               {"timed", Value::map()}})},

@@ -30,7 +30,7 @@ DTYPES = {
     "u32": torch.uint32,
     "bool": torch.bool,
 }
-INPUTS, EXACT, REFERENCE = "inputs", "exact", "reference"
+INPUTS, VARIED, EXACT, REFERENCE = "inputs", "varied", "exact", "reference"
 LARGE_BYTES = 32 << 20  # of one call: torch may then hold much that others need
 
 
@@ -162,13 +162,17 @@ class Artifact:
         state = dict(model.state_dict(keep_vars=True)) if isinstance(model, torch.nn.Module) else {}
         return model, Binding(state, self.meta["parameters"], words)
 
+    def parameters_made(self):
+        """As the constructor made them: each with what it holds, and how large that is."""
+        return [(p, t.detach().clone(), root_mean_square(t.detach())) for t, p in self.model[1].pairs]
+
     def entry(self, name):
-        if name in (INPUTS, EXACT, REFERENCE):
+        if name in (INPUTS, VARIED, EXACT, REFERENCE):
             factory = getattr(self.module, self.meta["module"])
             self.model = self.model or self.bind_model(factory, self.meta["module"])
-            if name == INPUTS:
-                self.base = [(p, t.detach().clone(), root_mean_square(t.detach())) for t, p in self.model[1].pairs]
-                return self.make_inputs
+            if name in (INPUTS, VARIED):
+                self.base = self.base or self.parameters_made()
+                return lambda values: self.make_inputs(values, varied=name == VARIED)
             if name == REFERENCE:
                 return lambda values: self.run_model(values, *self.model)
             try:
@@ -266,8 +270,9 @@ class Artifact:
         self.trusted_double = True
         return True
 
-    def make_inputs(self, values):
-        """The reference's own inputs, and parameters about as its constructor made them, but others each time."""
+    def make_inputs(self, values, varied):
+        """The reference's own inputs, or varied ones, and parameters about as its constructor made them, but others
+        each time."""
         places, seed = self.at(values)
         PLACE.seed(seed)
 
@@ -284,9 +289,10 @@ class Artifact:
             given = self.module.get_inputs()
         for spec, value in zip(self.meta["inputs"], given, strict=True):
             fill(spec, value)
-        if self.varied is None:
-            self.varied = [is_varied(value) for _, value in made]
-        vary([value for (_, value), is_so in zip(made, self.varied, strict=True) if is_so])
+        if varied:
+            if self.varied is None:
+                self.varied = [is_varied(value) for _, value in made]
+            vary([value for (_, value), is_so in zip(made, self.varied, strict=True) if is_so])
         for place, value in made:
             place.copy_(value)
         made.clear()

@@ -37,13 +37,22 @@ def is_varied(tensor):
 def vary(floats):
     """Makes inputs of one and the same distribution less so: what depends on nothing but that is no constant any more.
 
-    They are scaled down, and those of one shape are mixed, each by a secret amount that is often none: values keep
-    their sign, and stay within the bounds that they had.
+    They are scaled down, and those of one shape are mixed, each by a secret amount that is often none, though never
+    all: values keep their sign, and stay within the bounds that they had.
     """
-    for at, tensor in enumerate(floats):
-        for other in floats[:at]:
-            if other.shape == tensor.shape and torch.rand(()) < 0.75:
+    pairs = [(i, j) for i in range(len(floats)) for j in range(i) if floats[i].shape == floats[j].shape]
+    mixed, scaled = some_of(pairs), some_of(range(len(floats)))
+    for i, tensor in enumerate(floats):
+        for j in range(i):
+            if (i, j) in mixed:
                 share = 0.5 * torch.rand(()).item()
-                tensor.mul_(1 - share).add_(other.to(tensor.dtype), alpha=share)
-        if torch.rand(()) < 0.75:
+                tensor.mul_(1 - share).add_(floats[j].to(tensor.dtype), alpha=share)
+        if i in scaled:
             tensor.mul_(0.25 + 0.75 * torch.rand(()).item())
+
+
+def some_of(things):
+    """Three of four, and one at least."""
+    things = list(things)
+    sure = int(torch.randint(max(len(things), 1), ()))
+    return {thing for at, thing in enumerate(things) if torch.rand(()) < 0.75 or at == sure}
