@@ -14,8 +14,9 @@ find_package(Threads REQUIRED)
 
 find_program(HONE_CCACHE ccache)
 if(HONE_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${HONE_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HONE_CCACHE})
+  # Two checkouts of the same sources share what it has built.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${HONE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 # What is shipped and what it loads lie side by side, so that the build folder is itself relocatable:

@@ -2,9 +2,6 @@
 # shellcheck shell=bash
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Two checkouts of the same sources share what ccache has built.
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
-
 if [[ -t 2 && -z ${NO_COLOR:-} ]]; then
   bold=$'\033[1m' dim=$'\033[2m' red=$'\033[31m' green=$'\033[32m' plain=$'\033[0m'
 else

@@ -84,8 +84,10 @@ Status use_interpreter(const std::string& key, const std::string& path, Evaluato
                                "scripts/setup --python makes one");
   }
   const std::string scripts = (options.libexec.parent_path() / "share/module").string();
-  options.toolchains["python"] = {path, {"-I", "-S", scripts + "/build_module.py"}, "", {}};
-  options.python_readable = interpreter_folders(path);
+  // A jail has the folders that it is in, and none that its path passes through.
+  const std::string program = fs::path(path).lexically_normal().string();
+  options.toolchains["python"] = {program, {"-I", "-S", scripts + "/build_module.py"}, "", {}};
+  options.python_readable = interpreter_folders(program);
   options.readable.insert(options.readable.end(), options.python_readable.begin(),
                           options.python_readable.end());
   options.readable.push_back(scripts);

@@ -90,7 +90,8 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
   const auto told = set.scalars_;
   for (std::size_t call = 0; call < calls; ++call)
     set.scalars_[call] = draw_scalars(task, dims, seed, "inputs/", call);
-  const Round filled = set.run_reference(form == "inputs" ? Form::kInputs : Form::kVaried, kReferenceSeconds);
+  const Round filled =
+      set.run_reference(form == "inputs" ? Form::kInputs : Form::kVaried, kReferenceSeconds);
   if (filled.ending != Ending::kDone)
     return failed_precondition("the reference's inputs: " + filled.message);
   set.scalars_ = told;

@@ -178,7 +178,8 @@ Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
   if (plan == nullptr) return internal_error("request: no plan");
   std::map<Form, Plan> plans;
   HONE_ASSIGN(plans[Form::kEntry], plan_from_value(*plan));
-  for (const auto& [key, form] : {std::pair("exact", Form::kExact), {"inputs", Form::kInputs}, {"varied", Form::kVaried}}) {
+  for (const auto& [key, form] :
+       {std::pair("exact", Form::kExact), {"inputs", Form::kInputs}, {"varied", Form::kVaried}}) {
     const Value* other = request.find(key);
     if (other == nullptr) continue;
     HONE_ASSIGN(plans[form], plan_from_value(*other));

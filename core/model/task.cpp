@@ -84,9 +84,9 @@ Result<Scalar> read_scalar(Fields f) {
 
 Result<Generator> read_generator(Fields f) {
   Generator g;
-  g.kind = f.choice("kind", {"normal", "uniform", "integers", "constant", "cancel", "scaled",
-                             "ties", "sparse", "ramp", "offsets", kByReference,
-                             kVariedByReference});
+  g.kind =
+      f.choice("kind", {"normal", "uniform", "integers", "constant", "cancel", "scaled", "ties",
+                        "sparse", "ramp", "offsets", kByReference, kVariedByReference});
   g.a = f.number_or("a", 0, -kBig, kBig);
   g.b = f.number_or("b", 1, -kBig, kBig);
   HONE_TRY(f.finish());

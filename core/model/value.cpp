@@ -1,4 +1,4 @@
-// Accessors of Value.
+// What Value is made of, and its accessors.
 #include "model/value.hpp"
 
 #include "base/assert.hpp"
@@ -14,6 +14,31 @@ auto& checked(Variant& data) {
 }
 
 }  // namespace
+
+Value::Value() noexcept = default;
+Value::Value(std::nullptr_t) noexcept {}
+Value::Value(bool v) noexcept : data_(v) {}
+Value::Value(int v) noexcept : data_(std::int64_t{v}) {}
+Value::Value(unsigned v) noexcept : data_(std::int64_t{v}) {}
+Value::Value(std::int64_t v) noexcept : data_(v) {}
+Value::Value(std::size_t v) noexcept : data_(static_cast<std::int64_t>(v)) {}
+Value::Value(double v) noexcept : data_(v) {}
+Value::Value(const char* v) : data_(std::string(v)) {}
+Value::Value(std::string_view v) : data_(std::string(v)) {}
+Value::Value(std::string v) noexcept : data_(std::move(v)) {}
+Value::Value(Bytes v) noexcept : data_(std::move(v)) {}
+Value::Value(Array v) noexcept : data_(std::move(v)) {}
+Value::Value(Map v) noexcept : data_(std::move(v)) {}
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+Value::~Value() = default;
+bool Value::operator==(const Value& other) const = default;
+
+Value Value::array(std::initializer_list<Value> items) { return Array(items); }
+Value Value::map(std::initializer_list<Entry> entries) { return Map(entries); }
+Value Value::bytes(std::string_view data) { return Bytes{std::string(data)}; }
 
 bool Value::as_bool() const { return checked<bool>(data_); }
 std::int64_t Value::as_int() const { return checked<std::int64_t>(data_); }

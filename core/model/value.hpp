@@ -29,24 +29,30 @@ class Value {
     bool operator==(const Bytes&) const = default;
   };
 
-  Value() = default;
-  Value(std::nullptr_t) {}                                       // NOLINT: literals convert
-  Value(bool v) : data_(v) {}                                    // NOLINT
-  Value(int v) : data_(std::int64_t{v}) {}                       // NOLINT
-  Value(unsigned v) : data_(std::int64_t{v}) {}                  // NOLINT
-  Value(std::int64_t v) : data_(v) {}                            // NOLINT
-  Value(std::size_t v) : data_(static_cast<std::int64_t>(v)) {}  // NOLINT: sizes are below 2^63
-  Value(double v) : data_(v) {}                                  // NOLINT
-  Value(const char* v) : data_(std::string(v)) {}                // NOLINT
-  Value(std::string_view v) : data_(std::string(v)) {}           // NOLINT
-  Value(std::string v) : data_(std::move(v)) {}                  // NOLINT
-  Value(Bytes v) : data_(std::move(v)) {}                        // NOLINT
-  Value(Array v) : data_(std::move(v)) {}                        // NOLINT
-  Value(Map v) : data_(std::move(v)) {}                          // NOLINT
+  // What every file would else compile for itself stands in value.cpp.
+  Value() noexcept;
+  Value(std::nullptr_t) noexcept;  // NOLINT: literals convert
+  Value(bool v) noexcept;          // NOLINT
+  Value(int v) noexcept;           // NOLINT
+  Value(unsigned v) noexcept;      // NOLINT
+  Value(std::int64_t v) noexcept;  // NOLINT
+  Value(std::size_t v) noexcept;   // NOLINT: sizes are below 2^63
+  Value(double v) noexcept;        // NOLINT
+  Value(const char* v);            // NOLINT
+  Value(std::string_view v);       // NOLINT
+  Value(std::string v) noexcept;   // NOLINT
+  Value(Bytes v) noexcept;         // NOLINT
+  Value(Array v) noexcept;         // NOLINT
+  Value(Map v) noexcept;           // NOLINT
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
 
-  static Value array(std::initializer_list<Value> items = {}) { return Value(Array(items)); }
-  static Value map(std::initializer_list<Entry> entries = {}) { return Value(Map(entries)); }
-  static Value bytes(std::string_view data) { return Value(Bytes{std::string(data)}); }
+  static Value array(std::initializer_list<Value> items = {});
+  static Value map(std::initializer_list<Entry> entries = {});
+  static Value bytes(std::string_view data);
 
   bool is_nil() const { return std::holds_alternative<std::monostate>(data_); }
   bool is_bool() const { return std::holds_alternative<bool>(data_); }
@@ -79,7 +85,7 @@ class Value {
   /// "nil", "bool", "int", "float", "string", "bytes", "array" or "map".
   std::string_view type_name() const;
 
-  bool operator==(const Value&) const = default;
+  bool operator==(const Value& other) const;
 
  private:
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Array, Map> data_;

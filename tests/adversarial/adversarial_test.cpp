@@ -13,6 +13,7 @@
 #include "adversarial/submissions/inside.hpp"
 #include "base/files.hpp"
 #include "channel/control.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
@@ -109,7 +110,7 @@ TEST(AdversarialTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
 }
 
 TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
-  const std::filesystem::path root = HONE_SOURCE_DIR;
+  const std::filesystem::path root = test::source_dir();
   const auto page = read_file(root / "docs/threats.md");
   ASSERT_TRUE(page) << page.error().message;
   std::set<std::string> in_table, in_folder;
@@ -139,7 +140,8 @@ TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
 std::set<std::string> names_of_tests() {
   std::set<std::string> names;
   const std::regex definition(R"(\nTEST(?:_P|_F)?\((\w+),\s*(\w+)\))");
-  for (const auto& file : std::filesystem::recursive_directory_iterator(HONE_SOURCE_DIR "/tests")) {
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(test::source_dir() / "tests")) {
     if (file.path().extension() != ".cpp") continue;
     const auto text = read_file(file.path());
     if (!text) continue;
@@ -180,7 +182,7 @@ void expect_a_true_list(const std::string& page, const std::string& heading, int
 }
 
 TEST(AdversarialTable, EveryKnownClassAndCaseIsCoveredOrDoesNotApply) {
-  const auto page = read_file(HONE_SOURCE_DIR "/docs/threats.md");
+  const auto page = read_file(test::source_dir() / "docs/threats.md");
   ASSERT_TRUE(page) << page.error().message;
   expect_a_true_list(*page, "Classes of reward hacks", 30);
   expect_a_true_list(*page, "Cases for a sandbox and a service", 56);
@@ -188,7 +190,7 @@ TEST(AdversarialTable, EveryKnownClassAndCaseIsCoveredOrDoesNotApply) {
 
 TEST(AdversarialTable, TheTableOfLevelsIsOfAllAttacks) {
   // tests/adversarial/levels prints it; an attack that is added has to be run everywhere, too.
-  const auto page = read_file(HONE_SOURCE_DIR "/docs/threats.md");
+  const auto page = read_file(test::source_dir() / "docs/threats.md");
   ASSERT_TRUE(page) << page.error().message;
   const std::string all = std::to_string(attacks().size());
   const std::regex row(R"(\n\| (root|somebody) \| `\w+` \| \w+ \| (\d+) of (\d+) \| (.*) \|)");

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "model/caught.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
@@ -190,8 +191,7 @@ const std::vector<Attack>& attacks() {
 }
 
 std::string source_of(const std::string& name) {
-  const std::filesystem::path folder =
-      std::filesystem::path(HONE_SOURCE_DIR) / "tests/adversarial/submissions";
+  const std::filesystem::path folder = test::source_dir() / "tests/adversarial/submissions";
   const auto text = read_file(folder / (name + ".cpp"));
   const auto inside = read_file(folder / "inside.hpp");
   if (!text || !inside) return "";
@@ -203,7 +203,7 @@ std::string source_of(const std::string& name) {
   // Not in line 1, where a pragma may not be.
   replace("#include \"inside.hpp\"\n", "\n" + *inside);
   replace("#pragma once\n", "\n");
-  replace("@SOURCE@", HONE_SOURCE_DIR);
+  replace("@SOURCE@", test::source_dir().string());
   return source;
 }
 

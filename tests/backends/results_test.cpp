@@ -9,6 +9,7 @@
 #include "datasets/open_tasks.hpp"
 #include "judge/compare.hpp"
 #include "judge/fill.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
@@ -21,7 +22,7 @@ constexpr double kReferenceShare = 0.6, kExactShare = 0.05;
 /// A task's tensors, each in its own dtype, by position.
 using Tensors = std::map<std::size_t, std::vector<char>>;
 
-const Tested kProcessor{"cpu", "x86-64", HONE_BUILD_DIR "/plugins/backends/cpu.so"};
+const Tested kProcessor{"cpu", "x86-64", test::build_dir() / "plugins/backends/cpu.so"};
 
 std::vector<std::string> shipped() {
   std::vector<std::string> ids;

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "places.hpp"
 #include "plugin/fixtures.hpp"
 
 namespace hone::test {
@@ -67,8 +68,8 @@ bool named_by_environment() { return std::getenv("HONE_TESTED_BACKEND") != nullp
 
 std::vector<Tested> tested() {
   if (!named_by_environment()) {
-    const std::string emulated = HONE_BUILD_DIR "/tests/gpu/";
-    return {{"cpu", "x86-64", HONE_BUILD_DIR "/plugins/backends/cpu.so"},
+    const std::string emulated = test::build_dir() / "tests/gpu/";
+    return {{"cpu", "x86-64", test::build_dir() / "plugins/backends/cpu.so"},
             {"cuda", "sm_90a", emulated + "backend_cuda_emulated.so"},
             {"hip", "gfx900", emulated + "backend_hip_emulated.so"}};
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "episode/scripted_evaluator.hpp"
+#include "places.hpp"
 
 namespace hone {
 namespace {
@@ -15,10 +16,11 @@ Config config_of(const std::vector<std::string>& sets) {
   return loaded ? loaded->config : Config();
 }
 
-RegistryOptions shipped() { return {{HONE_BUILD_DIR}, {}, plugin_services()}; }
+RegistryOptions shipped() { return {{test::build_dir()}, {}, plugin_services()}; }
 
 std::string builtin() {
-  return "{name: tasks, config: {path: " HONE_SOURCE_DIR "/envs/kernel_refine/tasks}}";
+  return "{name: tasks, config: {path: " + test::source_dir().string() +
+         "/envs/kernel_refine/tasks}}";
 }
 
 TEST(HostParts, TasksAreReadThroughThePlugin) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "places.hpp"
 
 namespace hone {
 namespace {
@@ -123,8 +124,8 @@ TEST(TraceFile, TwoVerdictsAgreeOrSayWhyNot) {
 }
 
 TEST(TraceFile, ReadsTheRealOnes) {
-  const std::filesystem::path file = std::filesystem::path(HONE_SOURCE_DIR).parent_path() /
-                                     "shared/data/traces/reasoning_traces_qwen3_multiturn.json";
+  const std::filesystem::path file =
+      test::source_dir().parent_path() / "shared/data/traces/reasoning_traces_qwen3_multiturn.json";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
   const auto traces = read_traces(*read_file(file));
   ASSERT_TRUE(traces.ok()) << traces.error().message;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "places.hpp"
+
 namespace hone {
 namespace {
 
@@ -132,13 +134,13 @@ TEST(Config, DocumentsEveryKey) {
 
 TEST(Config, EveryShippedFileLoads) {
   std::size_t files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/configs")) {
+  for (const auto& file : std::filesystem::directory_iterator(test::source_dir() / "configs")) {
     auto loaded = load_config(file.path());
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
     ++files;
   }
   EXPECT_GE(files, 3u);
-  auto laptop = load_config(HONE_SOURCE_DIR "/configs/laptop.yaml");
+  auto laptop = load_config(test::source_dir() / "configs/laptop.yaml");
   ASSERT_TRUE(laptop);
   EXPECT_EQ(config_to_value(laptop->config), config_to_value(Config()))
       << "laptop.yaml is the defaults";

@@ -7,6 +7,7 @@
 #include "datasets/folder.hpp"
 #include "datasets/open_tasks.hpp"
 #include "datasets/workbench.hpp"
+#include "places.hpp"
 
 namespace hone {
 namespace {
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 /// The text of the fenced block that follows "`name`:" in docs/tasks.md.
 std::string example(const std::string& name) {
-  const std::string page = read_file(HONE_SOURCE_DIR "/docs/tasks.md").value();
+  const std::string page = read_file(test::source_dir() / "docs/tasks.md").value();
   const std::size_t heading = page.find("`" + name + "`:");
   EXPECT_NE(heading, std::string::npos) << name;
   const std::size_t begin = page.find('\n', page.find("```", heading)) + 1;

@@ -2,14 +2,15 @@
 #include "datasets/open_tasks.hpp"
 
 #include "config/yaml.hpp"
+#include "places.hpp"
 
 namespace hone {
 
-std::filesystem::path shipped_tasks() { return HONE_SOURCE_DIR "/envs/kernel_refine/tasks"; }
+std::filesystem::path shipped_tasks() { return test::source_dir() / "envs/kernel_refine/tasks"; }
 
 Result<std::unique_ptr<Dataset>> open_tasks(const std::filesystem::path& folder) {
   HONE_ASSIGN(const PluginLibrary library,
-              PluginLibrary::load(HONE_BUILD_DIR "/plugins/datasets/tasks.so"));
+              PluginLibrary::load(test::build_dir() / "plugins/datasets/tasks.so"));
   HostOptions options;
   options.parse_yaml = [](std::string_view text, std::string_view name) -> Result<Value> {
     HONE_ASSIGN(const YamlDocument document, parse_yaml(text, name));

@@ -15,6 +15,7 @@
 #include "episode/episodes.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
+#include "places.hpp"
 #include "plugin/fixtures.hpp"
 
 namespace hone::test {
@@ -65,7 +66,7 @@ inline TaskSource task_list(const std::string& dataset, std::vector<Task> tasks)
 }
 
 inline std::filesystem::path templates_folder() {
-  return std::filesystem::path(HONE_BUILD_DIR) / "share/templates/kernel_refine";
+  return test::build_dir() / "share/templates/kernel_refine";
 }
 
 inline Result<std::unique_ptr<Reward>> shipped(const std::string& name, const Value& config) {

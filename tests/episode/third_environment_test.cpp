@@ -5,6 +5,7 @@
 #include "base/utf8.hpp"
 #include "common/turns.hpp"
 #include "episode/service_fixture.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
@@ -112,7 +113,7 @@ TEST_F(ThirdEnvironmentTest, PlaysAnEpisode) {
 
 TEST(ThirdEnvironment, IsWhatTheDocumentShows) {
   const auto text_of = [](const std::string& name) {
-    std::ifstream file(HONE_SOURCE_DIR "/" + name);
+    std::ifstream file(test::source_dir() / name);
     std::stringstream text;
     text << file.rdbuf();
     return text.str();

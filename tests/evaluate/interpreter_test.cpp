@@ -30,5 +30,11 @@ TEST(Interpreter, IsRootsOwnWhereNobodyElseMayWrite) {
   EXPECT_EQ(not_roots_own(paths), packages.string()) << "everyone may write";
 }
 
+TEST(Interpreter, IsNamedByThePathThatAJailHas) {
+  EvaluatorOptions options;
+  ASSERT_TRUE(use_interpreter("cpu.python", "/usr/lib/../bin/env", options));
+  EXPECT_EQ(options.toolchains.at("python").compiler, "/usr/bin/env");
+}
+
 }  // namespace
 }  // namespace hone

@@ -12,16 +12,14 @@
 #include "base/files.hpp"
 #include "config/yaml.hpp"
 #include "evaluate/make_evaluator.hpp"
+#include "places.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/dataset.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone::test {
 
-inline std::filesystem::path build_dir() { return HONE_BUILD_DIR; }
-inline std::filesystem::path tasks_dir() {
-  return std::filesystem::path(HONE_SOURCE_DIR) / "envs/kernel_refine/tasks";
-}
+inline std::filesystem::path tasks_dir() { return test::source_dir() / "envs/kernel_refine/tasks"; }
 
 inline EvaluatorOptions evaluator_options() {
   EvaluatorOptions options;

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "gpu/emulated.hpp"
 #include "judge/fill.hpp"
+#include "places.hpp"
 
 namespace hone {
 namespace {
@@ -40,7 +41,8 @@ DeviceMemory memory(std::size_t bytes, const void* content = nullptr) {
 }
 
 TEST(Harness, FillsAsTheProcessorDoes) {
-  const std::string source = read_file(HONE_SOURCE_DIR "/core/judge/harness/harness.cu").value();
+  const std::string source =
+      read_file(test::source_dir() / "core/judge/harness/harness.cu").value();
   Built built;
   const CUmodule module = loaded(source, {"hone_fill"}, built);
   ASSERT_NE(module, nullptr);

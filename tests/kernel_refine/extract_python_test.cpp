@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "kernel_refine/extract.hpp"
 #include "model/value.hpp"
+#include "places.hpp"
 
 namespace hone::kernel_refine {
 namespace {
@@ -120,8 +121,8 @@ std::string stripped(const std::string& text) {
 }
 
 TEST(ExtractPython, EveryTurnOfTheRealTracesGivesWhatItsPipelineFound) {
-  const std::filesystem::path file = std::filesystem::path(HONE_SOURCE_DIR).parent_path() /
-                                     "shared/data/traces/reasoning_traces_qwen3_multiturn.json";
+  const std::filesystem::path file =
+      test::source_dir().parent_path() / "shared/data/traces/reasoning_traces_qwen3_multiturn.json";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
   const auto text = read_file(file.string(), 64u << 20);
   ASSERT_TRUE(text.ok()) << text.error().message;

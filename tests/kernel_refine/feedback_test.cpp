@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "episode/service_fixture.hpp"
 #include "kernel_refine/messages.hpp"
+#include "places.hpp"
 
 namespace hone::kernel_refine {
 namespace {
@@ -21,7 +22,7 @@ const Messages& messages() {
 /// Compares to golden/<name>; with HONE_GOLDEN=write it writes the file instead.
 void expect_golden(const std::string& name, const std::string& text) {
   const std::filesystem::path path =
-      std::filesystem::path(HONE_SOURCE_DIR) / "tests/kernel_refine/golden" / (name + ".md");
+      test::source_dir() / "tests/kernel_refine/golden" / (name + ".md");
   const char* mode = std::getenv("HONE_GOLDEN");
   if (mode != nullptr && std::string(mode) == "write") {
     ASSERT_TRUE(write_file(path, text + "\n").ok());

@@ -11,11 +11,12 @@
 #include "gpu/emulated_gpu.hpp"
 #include "model/caught.hpp"
 #include "modules/module_case.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
 
-const fs::path kDeviceAttacks = fs::path(HONE_SOURCE_DIR) / "tests/adversarial/modules_device";
+const fs::path kDeviceAttacks = test::source_dir() / "tests/adversarial/modules_device";
 constexpr double kFaster = 2.5;  // than a baseline that does the same
 
 Expected timed(Expected expected) {

@@ -15,13 +15,14 @@
 #include "adversarial/expected.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/machine.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 
 namespace fs = std::filesystem;
 using enum Outcome;
 
-inline const fs::path kHere = fs::path(HONE_SOURCE_DIR) / "tests/modules";
+inline const fs::path kHere = test::source_dir() / "tests/modules";
 
 /// One submission, what must come of it, and what comes of it without some defences.
 struct Case {

@@ -8,11 +8,12 @@
 
 #include "model/caught.hpp"
 #include "modules/module_case.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
 
-const fs::path kAttacks = fs::path(HONE_SOURCE_DIR) / "tests/adversarial/modules";
+const fs::path kAttacks = test::source_dir() / "tests/adversarial/modules";
 
 const std::vector<Case> kSubmissions = {
     {"model", is(kCorrect)},

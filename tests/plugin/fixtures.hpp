@@ -7,16 +7,17 @@
 #include <memory>
 #include <string>
 
+#include "places.hpp"
 #include "plugin/host_services.hpp"
 #include "plugin/plugin_library.hpp"
 
 namespace hone::test {
 
 inline std::filesystem::path fixture(const std::string& name) {
-  return std::filesystem::path(HONE_BUILD_DIR) / "tests/plugins" / (name + ".so");
+  return test::build_dir() / "tests/plugins" / (name + ".so");
 }
 inline std::filesystem::path shipped_reward(const std::string& name) {
-  return std::filesystem::path(HONE_BUILD_DIR) / "plugins/rewards" / (name + ".so");
+  return test::build_dir() / "plugins/rewards" / (name + ".so");
 }
 inline std::shared_ptr<HostServices> services(const std::string& name = "test") {
   return std::make_shared<HostServices>(name, HostOptions{});

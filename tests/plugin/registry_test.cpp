@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "places.hpp"
 #include "plugin/fixtures.hpp"
 
 namespace hone {
@@ -20,7 +21,7 @@ const PluginInfo* find(const Registry& registry, std::string_view file) {
 }
 
 TEST(Registry, FindsWhatIsShipped) {
-  const Registry registry({{HONE_BUILD_DIR}, {}, {}});
+  const Registry registry({{test::build_dir()}, {}, {}});
   std::vector<std::string> names;
   for (const PluginInfo& info : registry.plugins()) {
     if (info.kind == PluginKind::kReward && info.error.empty()) names.push_back(info.name);
@@ -32,7 +33,7 @@ TEST(Registry, FindsWhatIsShipped) {
 }
 
 TEST(Registry, OpensByNameOrSaysTheNearest) {
-  const Registry registry({{HONE_BUILD_DIR}, {}, {}});
+  const Registry registry({{test::build_dir()}, {}, {}});
   const auto reward = registry.open_reward("kevin", Value::map({{"gamma", 0.5}}));
   ASSERT_TRUE(reward.ok()) << reward.error().message;
   EXPECT_EQ((*reward)->name(), "kevin");

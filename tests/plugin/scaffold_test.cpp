@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/files.hpp"
+#include "places.hpp"
 #include "plugin/fixtures.hpp"
 #include "plugin/validate.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kBuild = HONE_BUILD_DIR;
+const fs::path kBuild = test::build_dir();
 
 struct Kind {
   const char* kind;
@@ -83,13 +84,11 @@ TEST(PythonTemplates, AreOneFileAndNeverWrittenOver) {
 
 /// The fenced block of docs/plugins.md that starts with the file's first line.
 TEST(PluginDocs, ShowTheTemplateAsItIs) {
-  const std::string page = read_file(fs::path(HONE_SOURCE_DIR) / "docs/plugins.md").value();
-  const std::string source =
-      read_file(fs::path(HONE_SOURCE_DIR) / "plugins/template/reward.cpp").value();
+  const std::string page = read_file(test::source_dir() / "docs/plugins.md").value();
+  const std::string source = read_file(test::source_dir() / "plugins/template/reward.cpp").value();
   EXPECT_NE(page.find("```cpp\n" + source + "```\n"), std::string::npos)
       << "docs/plugins.md shows another reward.cpp than plugins/template";
-  const std::string python =
-      read_file(fs::path(HONE_SOURCE_DIR) / "plugins/template/reward.py").value();
+  const std::string python = read_file(test::source_dir() / "plugins/template/reward.py").value();
   EXPECT_NE(page.find("```python\n" + python + "```\n"), std::string::npos)
       << "docs/plugins.md shows another reward.py than plugins/template";
 }
@@ -97,7 +96,7 @@ TEST(PluginDocs, ShowTheTemplateAsItIs) {
 #ifdef HONE_PROGRAM
 /// The commands of the page, run as they stand.
 TEST(PluginDocs, CommandsLeadToAValidPlugin) {
-  const std::string page = read_file(fs::path(HONE_SOURCE_DIR) / "docs/plugins.md").value();
+  const std::string page = read_file(test::source_dir() / "docs/plugins.md").value();
   const std::string fence = "```sh\n";
   const std::size_t begin = page.find(fence) + fence.size();
   const std::string commands = page.substr(begin, page.find("```", begin) - begin);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "places.hpp"
 #include "plugin/fixtures.hpp"
 
 namespace hone {
@@ -13,8 +14,7 @@ using test::fixture;
 
 ValidationReport validate(const std::filesystem::path& plugin,
                           const CheckProcessOptions& options = {}) {
-  const std::filesystem::path driver =
-      std::filesystem::path(HONE_BUILD_DIR) / "tests/hone_validate_test_driver";
+  const std::filesystem::path driver = test::build_dir() / "tests/hone_validate_test_driver";
   auto report = validate_plugin(plugin, driver, options);
   if (!report) {
     ADD_FAILURE() << report.error().message;
@@ -59,19 +59,18 @@ TEST(Validate, PassesTheGoodFixtures) {
 }
 
 TEST(Validate, PassesTheShippedDatasetAndItsTasks) {
-  const std::filesystem::path plugins = std::filesystem::path(HONE_BUILD_DIR) / "plugins";
+  const std::filesystem::path plugins = test::build_dir() / "plugins";
   CheckProcessOptions options;
   const ValidationReport bare = validate(plugins / "datasets/tasks.so", options);
   EXPECT_TRUE(bare.ok());
   EXPECT_EQ(result(bare, "dataset.get"), "skipped: needs a configuration with: path");
   options.config_json =
-      to_json(Value::map({{"path", std::string(HONE_SOURCE_DIR) + "/envs/kernel_refine/tasks"}}));
+      to_json(Value::map({{"path", (test::source_dir() / "envs/kernel_refine/tasks").string()}}));
   expect_all_passed(validate(plugins / "datasets/tasks.so", options));
 }
 
 TEST(Validate, PassesTheShippedBackend) {
-  const ValidationReport report =
-      validate(std::filesystem::path(HONE_BUILD_DIR) / "plugins/backends/cpu.so");
+  const ValidationReport report = validate(test::build_dir() / "plugins/backends/cpu.so");
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(result(report, "backend.table"), "passed");
   EXPECT_EQ(result(report, "backend.describe"), "passed");

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/mutex.hpp"
+#include "places.hpp"
 #include "plugin/fixtures.hpp"
 #include "plugin_host/hosted_plugin.hpp"
 
@@ -41,8 +42,8 @@ class Lines {
 /// Options of this build. Limits are long: no test waits for one that it does not name.
 inline PluginHostOptions host_options(std::shared_ptr<Lines> lines = {}) {
   PluginHostOptions options;
-  options.program = std::filesystem::path(HONE_BUILD_DIR) / "libexec/hone-plugin-host";
-  options.runner = std::filesystem::path(HONE_BUILD_DIR) / "share/plugin_host/run_plugin.py";
+  options.program = test::build_dir() / "libexec/hone-plugin-host";
+  options.runner = test::build_dir() / "share/plugin_host/run_plugin.py";
   options.call_s = options.start_s = 100;
   options.log = [lines](std::string_view, LogLevel, std::string_view line) {
     if (lines) lines->add(line);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "places.hpp"
 #include "plugin_host/hosts.hpp"
 #include "plugin_host/outside_checks.hpp"
 
@@ -28,7 +29,7 @@ class OutsideRegistry : public testing::Test {
   }
   Registry open(std::vector<std::filesystem::path> extra, bool in_process = false) {
     RegistryOptions options;
-    options.roots = {HONE_BUILD_DIR};
+    options.roots = {test::build_dir()};
     options.extra = std::move(extra);
     options.outside = open_in_plugin_hosts(host_options());
     options.in_process = in_process;
@@ -48,8 +49,9 @@ TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   ASSERT_EQ(registry.plugins().size(), kShipped + 2u) << "named twice is one plugin";
   for (const PluginInfo& info : registry.plugins()) {
     EXPECT_EQ(info.error, "");
-    const bool library = info.path.string().starts_with(HONE_BUILD_DIR "/plugins/") &&
-                         info.path.extension() == ".so";
+    const bool library =
+        info.path.string().starts_with((test::build_dir() / "plugins/").string()) &&
+        info.path.extension() == ".so";
     EXPECT_EQ(info.runs_in == "hone", library) << info.name << " runs in " << info.runs_in;
   }
   for (const char* name : {"good", "seven"}) {
@@ -72,7 +74,7 @@ TEST_F(OutsideRegistry, TrustsLibrariesWhereItIsTold) {
 TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
   int started = 0;
   RegistryOptions options;
-  options.roots = {HONE_BUILD_DIR};
+  options.roots = {test::build_dir()};
   options.outside = [&, open = open_in_plugin_hosts(host_options())](const auto& path) {
     ++started;
     return open(path);
@@ -107,7 +109,7 @@ TEST_F(OutsideRegistry, RefusesWithTheReason) {
   EXPECT_TRUE(last(open({kevin})).error.starts_with("kevin.py: the name 'kevin' is taken by "));
   const test::TemporaryFolder other;
   const auto backend = other.path() / "cpu2.so";
-  std::filesystem::copy(std::filesystem::path(HONE_BUILD_DIR) / "plugins/backends/cpu.so", backend);
+  std::filesystem::copy(test::build_dir() / "plugins/backends/cpu.so", backend);
   EXPECT_EQ(last(open({backend})).error,
             "cpu2.so: a backend runs in hone's own processes only; trust it with "
             "plugins.in_process: true");
@@ -142,8 +144,7 @@ std::vector<std::string> not_passed(const ValidationReport& report) {
 
 TEST_F(OutsideRegistry, ValidatesTheTemplates) {
   for (const char* kind : {"reward", "dataset"}) {
-    const auto path =
-        std::filesystem::path(HONE_SOURCE_DIR) / "plugins/template" / (std::string(kind) + ".py");
+    const auto path = test::source_dir() / "plugins/template" / (std::string(kind) + ".py");
     const auto report = validate_python(path, host_options(), Value::map());
     ASSERT_TRUE(report.ok()) << report.error().message;
     EXPECT_EQ(not_passed(*report), std::vector<std::string>());

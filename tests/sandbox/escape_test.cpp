@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "base/files.hpp"
+#include "places.hpp"
 #include "sandbox_fixture.hpp"
 
 namespace hone {
@@ -86,7 +87,7 @@ TEST_P(Candidate, WithoutLeaveForThreadsGetsNone) {
 }
 
 TEST_P(Candidate, LoadsALibraryFromAMemoryFileAfterTheSeal) {
-  const auto bytes = read_file(HONE_BUILD_DIR "/tests/libsandbox_library.so");
+  const auto bytes = read_file(test::build_dir() / "tests/libsandbox_library.so");
   ASSERT_TRUE(bytes) << bytes.error().message;
   const auto library = memory_file("artifact", *bytes);
   ASSERT_TRUE(library) << library.error().message;

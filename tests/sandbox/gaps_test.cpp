@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "places.hpp"
 
 namespace hone {
 namespace {
@@ -47,7 +48,7 @@ TEST(Gaps, FollowFromTheMachine) {
 }
 
 TEST(Gaps, ThePageOnThreatsHasEachWithItsLevel) {
-  const auto page = read_file(HONE_SOURCE_DIR "/docs/threats.md");
+  const auto page = read_file(test::source_dir() / "docs/threats.md");
   ASSERT_TRUE(page) << page.error().message;
   for (const Gap& gap : all_gaps()) {
     std::string row =

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "counting_acts.hpp"
+#include "places.hpp"
 #include "sandbox/freezer.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -31,7 +32,7 @@ SpawnRequest request(Jail jail, const char* act) {
   SpawnRequest made;
   made.jail = jail;
   made.label = act;
-  made.program = HONE_BUILD_DIR "/tests/jail_probe";
+  made.program = test::build_dir() / "tests/jail_probe";
   made.arguments = {act, "0"};
   made.limits.memory_bytes = 128 << 20;
   return made;

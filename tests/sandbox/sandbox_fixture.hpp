@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "places.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
 
-inline std::string probe_program() { return std::string(HONE_BUILD_DIR) + "/tests/jail_probe"; }
+inline std::string probe_program() { return test::build_dir() / "tests/jail_probe"; }
 
 inline SpawnRequest probe_request(Jail jail, const std::string& act,
                                   const std::string& detail = {}) {
@@ -61,8 +62,8 @@ class EachLevel : public testing::TestWithParam<Setting> {
       options.maximum = GetParam().level;
       options.freezer = GetParam().freezer;
       if (GetParam().image) {
-        options.image = {std::string(HONE_BUILD_DIR) + "/tests/jail_image",
-                         std::string(HONE_BUILD_DIR) + "/libexec/hone-launcher.so"};
+        options.image = {test::build_dir() / "tests/jail_image",
+                         test::build_dir() / "libexec/hone-launcher.so"};
       }
       auto started = Launcher::start(options);
       ASSERT_TRUE(started) << started.error().message;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "episode/scripted_evaluator.hpp"
+#include "places.hpp"
 #include "plugin/registry.hpp"
 #include "server/bench_client.hpp"
 
@@ -14,7 +15,7 @@ TEST(BenchJournal, GivesItsFigures) {
   std::string folder = (std::filesystem::temp_directory_path() / "hone-bench-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   RegistryOptions registry_options;
-  registry_options.roots = {HONE_BUILD_DIR};
+  registry_options.roots = {test::build_dir()};
   const Registry registry(registry_options);
   JournalBenchOptions options;
   options.host.open_reward = [&registry](const std::string& name, const Value& config) {

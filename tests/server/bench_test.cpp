@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "places.hpp"
 #include "plugin/registry.hpp"
 #include "server/bench_fairness.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 TEST(BenchProtocol, GivesItsFigures) {
   RegistryOptions registry_options;
-  registry_options.roots = {HONE_BUILD_DIR};
+  registry_options.roots = {test::build_dir()};
   const Registry registry(registry_options);
   ProtocolBenchOptions options;
   options.open_reward = [&registry](const std::string& name, const Value& config) {
@@ -44,7 +45,7 @@ TEST(BenchProtocol, GivesItsFigures) {
 
 TEST(BenchFairness, GivesItsFigures) {
   RegistryOptions registry_options;
-  registry_options.roots = {HONE_BUILD_DIR};
+  registry_options.roots = {test::build_dir()};
   const Registry registry(registry_options);
   ProtocolBenchOptions options;
   options.open_reward = [&registry](const std::string& name, const Value& config) {

@@ -26,6 +26,7 @@
 #include "episode/recording.hpp"
 #include "hone/client.hpp"
 #include "journal/reader.hpp"
+#include "places.hpp"
 #include "sweep/stop_at.hpp"
 
 namespace hone::test {
@@ -87,7 +88,7 @@ class Restarted {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    std::string program = HONE_BUILD_DIR "/sweep_server", number = std::to_string(k);
+    std::string program = (test::build_dir() / "sweep_server").string(), number = std::to_string(k);
     std::string folder = folder_.string();
     char* arguments[] = {program.data(), folder.data(), endpoint_.data(),
                          number.data(),  mode_.data(),  nullptr};

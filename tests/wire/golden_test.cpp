@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "places.hpp"
 #include "wire/message.hpp"
 
 namespace hone::wire {
@@ -20,7 +21,7 @@ std::string unhex(std::string_view hex) {
 
 /// "```hex name=x" blocks by name: a frame per line, "\" continues one, "#" begins a comment.
 std::map<std::string, Frames> golden_frames() {
-  const auto page = read_file(std::string(HONE_SOURCE_DIR) + "/docs/protocol.md");
+  const auto page = read_file(test::source_dir() / "docs/protocol.md");
   EXPECT_TRUE(page.ok()) << page.error().message;
   std::map<std::string, Frames> blocks;
   std::istringstream lines(*page);

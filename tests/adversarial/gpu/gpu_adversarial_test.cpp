@@ -10,6 +10,7 @@
 #include "adversarial/gpu/gpu_court.hpp"
 #include "base/files.hpp"
 #include "judge/defences.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
@@ -124,7 +125,7 @@ TEST(GpuTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
 }
 
 TEST(GpuTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
-  const auto page = read_file(std::filesystem::path(HONE_SOURCE_DIR) / "docs/threats.md");
+  const auto page = read_file(test::source_dir() / "docs/threats.md");
   if (!page) GTEST_SKIP() << "not beside the tree";
   std::set<std::string> named, in_folder;
   for (const GpuAttack& attack : gpu_attacks()) {

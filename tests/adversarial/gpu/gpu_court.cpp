@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "gpu/small_task.hpp"
+#include "places.hpp"
 
 namespace hone::test {
 namespace {
@@ -91,8 +92,7 @@ bool on_a_device() {
 fs::path gpu_submissions() {
   if (const std::string named = variable("HONE_GPU_ATTACKS"); !named.empty()) return named;
   const fs::path beside = program_folder() / "submissions";
-  return fs::exists(beside) ? beside
-                            : fs::path(HONE_SOURCE_DIR) / "tests/adversarial/gpu/submissions";
+  return fs::exists(beside) ? beside : test::source_dir() / "tests/adversarial/gpu/submissions";
 }
 
 std::pair<std::string, std::string> file_and_delay(const std::string& name) {

@@ -13,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "model/value.hpp"
+#include "places.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/fixtures.hpp"
 
@@ -38,7 +39,7 @@ class Toolchain : public testing::Test {
                       const std::vector<std::string>& entries, const std::string& compiler,
                       const std::string& architecture) {
     HONE_ASSIGN(auto backend,
-                Backend::load(std::string(HONE_BUILD_DIR) + "/plugins/backends/" + vendor + ".so"));
+                Backend::load(test::build_dir() / ("plugins/backends/" + vendor + ".so")));
     Value names = Value::array();
     for (const std::string& entry : entries) names.push(entry);
     Value options = Value::map({{"architecture", architecture}, {"seconds", 60.0}});
@@ -75,8 +76,7 @@ class Toolchain : public testing::Test {
   void expect_tasks_built(const std::string& vendor, const std::string& compiler,
                           const std::string& architecture) {
     int count = 0;
-    const std::filesystem::path tasks =
-        std::filesystem::path(HONE_SOURCE_DIR) / "envs/kernel_refine/tasks";
+    const std::filesystem::path tasks = test::source_dir() / "envs/kernel_refine/tasks";
     for (const auto& entry : std::filesystem::recursive_directory_iterator(tasks)) {
       const std::string file = entry.path().filename().string();
       const bool whole = file == "baseline.cu" || file == "reference.cu";
