@@ -34,7 +34,7 @@ Value::Value(Value&& other) noexcept = default;
 Value& Value::operator=(const Value& other) = default;
 Value& Value::operator=(Value&& other) noexcept = default;
 Value::~Value() = default;
-bool Value::operator==(const Value& other) const = default;
+bool Value::operator==(const Value& other) const { return data_ == other.data_; }
 
 Value Value::array(std::initializer_list<Value> items) { return Array(items); }
 Value Value::map(std::initializer_list<Entry> entries) { return Map(entries); }
