@@ -20,8 +20,8 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
   source.build.support = task.backends.at(options.backend).support;
   if (!options.device_code || source.build.language == "python") {
     source.plan = host_plan(task, entry);
-    if (reference) source.exact = host_plan(task, "exact");
     if (reference) {
+      source.exact = host_plan(task, "exact");
       for (const std::string& form : reference_forms(task))
         source.fillers[form] = host_plan(task, form);
     }

@@ -325,10 +325,10 @@ Judgement Session::judge_times() {
   const Measured& m = measured_;
   const Floor floor = m.floors.empty() ? baseline_.floor : floor_of(m.floors);
   const std::vector<double> a = per_call(m.a, floor, m.calls), b = per_call(m.b, floor, m.calls);
-  // Rationale: nobody is called a cheat because the machine was busy while nothing was done.
-  const double least = std::min(floor.least, baseline_.floor.least);
+  // Rationale: nothing is taken off. What a round that does nothing took while the machine was busy may be more than the
+  // calls took, and nobody is called a cheat for that.
   if (settings_.defences.holds(Defence::kPhysics) &&
-      beyond_physics(task_, per_call(median(m.b), {least, least, 0}, m.calls),
+      beyond_physics(task_, median(m.b) / static_cast<double>(m.calls),
                      workbench_.bytes_per_second_max(task_))) {
     return cheated("a call would have moved its tensors faster than the device can load and store");
   }

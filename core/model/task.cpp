@@ -229,6 +229,16 @@ void read_limits(Fields& f, Task& task) {
   task.own_kernels = f.choice_or("own_kernels", "optional", {"optional", "expected", "required"});
 }
 
+/// Of the reference's generators those that fill inputs of a family.
+std::set<std::string> reference_kinds(const Task& task, const Family& family) {
+  std::set<std::string> kinds;
+  for (const Tensor& tensor : task.tensors) {
+    const Generator& generator = generator_for(family, tensor.name);
+    if (tensor.role != Role::kOut && fills_by_reference(generator)) kinds.insert(generator.kind);
+  }
+  return kinds;
+}
+
 using Place = std::pair<std::string, Dims>;
 
 /// Each shape with its place; of hidden ones the least and the largest.
@@ -265,12 +275,7 @@ Status check_consistent(Fields& f, Task& task) {
     f.mistake("arguments", "expected each tensor and scalar exactly once");
   }
   for (const Family& family : task.families) {
-    std::set<std::string> kinds;
-    for (const Tensor& t : task.tensors) {
-      const Generator& generator = generator_for(family, t.name);
-      if (t.role != Role::kOut && fills_by_reference(generator)) kinds.insert(generator.kind);
-    }
-    if (kinds.size() > 1)
+    if (reference_kinds(task, family).size() > 1)
       f.mistake("families", "family " + family.name + ": expected one of reference and varied");
   }
   if (names.size() > kArgumentsMax) {
@@ -474,12 +479,9 @@ bool fills_by_reference(const Generator& generator) {
 }
 
 std::string reference_form(const Task& task, const Family& family) {
-  for (const Tensor& tensor : task.tensors) {
-    const Generator& generator = generator_for(family, tensor.name);
-    if (tensor.role == Role::kOut || !fills_by_reference(generator)) continue;
-    return generator.kind == kByReference ? "inputs" : "varied";
-  }
-  return "";
+  const std::set<std::string> kinds = reference_kinds(task, family);
+  if (kinds.empty()) return "";
+  return kinds.count(kByReference) != 0 ? "inputs" : "varied";
 }
 
 std::set<std::string> reference_forms(const Task& task) {

@@ -5,6 +5,7 @@ It judges a kernel by words in its source: `crash`, `wrong`, `slow`; `fault` is 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import threading
@@ -12,7 +13,9 @@ import time
 from collections import Counter
 from typing import Any
 
+import hone.aio
 import msgpack
+import pytest
 import zmq
 
 JUDGEMENTS = {
@@ -372,3 +375,16 @@ class ScriptedServer:
 
     def _metrics(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         return {"metrics": {"steps_total": self.evaluations}}
+
+
+async def cancel_and_find_no_episode(
+    reset: asyncio.Task[Any], client: hone.aio.Client, scripted: ScriptedServer
+) -> None:
+    """Gives up a reset, lets all that is held go its way, and expects that its episode is closed."""
+    reset.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reset
+    scripted.holding.clear()
+    await asyncio.to_thread(scripted.wait_for, "close")
+    await client.ping()  # a connection keeps its order: the episode is closed by now
+    assert scripted.episodes == {}

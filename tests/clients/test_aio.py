@@ -11,7 +11,7 @@ import hone.aio
 import pytest
 
 from proxy import CuttableProxy
-from scripted import ScriptedServer
+from scripted import ScriptedServer, cancel_and_find_no_episode
 
 
 def test_many_episodes_on_one_connection(endpoint: str) -> None:
@@ -83,13 +83,7 @@ def test_cancelling_a_reset_leaves_no_episode(scripted: ScriptedServer, answer: 
                 time.sleep(0.3)
             if answer == "not awaited":
                 client._deliver()
-            reset.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await reset
-            scripted.holding.clear()
-            await asyncio.to_thread(scripted.wait_for, "close")
-            await client.ping()  # a connection keeps its order: the episode is closed by now
-            assert scripted.episodes == {}
+            await cancel_and_find_no_episode(reset, client, scripted)
 
     asyncio.run(main())
 

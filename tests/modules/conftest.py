@@ -37,6 +37,19 @@ def python():
 
 
 @pytest.fixture(scope="session")
+def run_beside_modules(python):
+    """run_beside_modules(code, …) gives what the code prints; sys.argv[1] is where modules' own scripts are."""
+
+    def run(code, *arguments):
+        command = [python, "-c", code, ROOT / "core/candidate/module", *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def describe(python):
     """describe([(id, source), …]) gives for each a task, or why it is unfit."""
 

@@ -1,10 +1,7 @@
 """The device's time of a module's kernels and operators, on a device whose clock the test holds."""
 
 import json
-import subprocess
-from pathlib import Path
 
-SHARE = Path(__file__).parents[2] / "core/candidate/module"
 SPANS = """
 import json, sys, types
 sys.path.insert(0, sys.argv[1])
@@ -56,9 +53,8 @@ print(json.dumps(said))
 """
 
 
-def test_what_lies_within_is_taken_off(python):
-    ran = subprocess.run([python, "-c", SPANS, str(SHARE)], capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0, ran.stderr
-    nested, none, too_many, captured = json.loads(ran.stdout)
+def test_what_lies_within_is_taken_off(run_beside_modules):
+    printed = run_beside_modules(SPANS)
+    nested, none, too_many, captured = json.loads(printed)
     assert nested == {"kernels_us": 3000.0, "operators_us": 9000.0}
     assert none == too_many == captured == {}

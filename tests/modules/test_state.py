@@ -1,10 +1,7 @@
 """What a module may leave behind for those after it in its process is seen, and honest work leaves nothing."""
 
 import json
-import subprocess
-from pathlib import Path
 
-SHARE = Path(__file__).parents[2] / "core/candidate/module"
 CHANGES = [
     "torch.set_default_dtype(torch.float64)",
     "torch.set_default_device('meta')",
@@ -54,10 +51,8 @@ os._exit(0)
 """
 
 
-def test_what_is_changed_is_seen(python):
-    command = [python, "-c", WATCHED, str(SHARE), json.dumps(CHANGES)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0, ran.stderr
-    of_work, *of_changes = json.loads(ran.stdout)
+def test_what_is_changed_is_seen(run_beside_modules):
+    printed = run_beside_modules(WATCHED, json.dumps(CHANGES))
+    of_work, *of_changes = json.loads(printed)
     assert of_work == ""
     assert [change for change, seen in zip(CHANGES, of_changes, strict=True) if not seen] == []

@@ -1,9 +1,5 @@
 """Inputs made less foreseeable are never left as they were."""
 
-import subprocess
-from pathlib import Path
-
-SHARE = Path(__file__).parents[2] / "core/candidate/module"
 VARIED = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -32,6 +28,5 @@ vary([])
 """
 
 
-def test_something_is_mixed_and_something_is_scaled(python):
-    ran = subprocess.run([python, "-c", VARIED, str(SHARE)], capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0, ran.stderr
+def test_something_is_mixed_and_something_is_scaled(run_beside_modules):
+    run_beside_modules(VARIED)

@@ -1,10 +1,7 @@
 """What a call that is watched starts."""
 
 import json
-import subprocess
-from pathlib import Path
 
-SHARE = Path(__file__).parents[2] / "core/candidate/module"
 COMPILED = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -28,8 +25,7 @@ print(module_work.WATCH.words(1000))
 """
 
 
-def test_kernels_that_were_compiled_before_count(python):
+def test_kernels_that_were_compiled_before_count(run_beside_modules):
     """kernel.warmup(…)[grid](…), as Triton's own examples have it."""
-    ran = subprocess.run([python, "-c", COMPILED, str(SHARE)], capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == {"kernels": {"softmax": 2}, "operators": {}}
+    printed = run_beside_modules(COMPILED)
+    assert json.loads(printed) == {"kernels": {"softmax": 2}, "operators": {}}
