@@ -5,6 +5,7 @@
 
 #include "base/crypto.hpp"
 #include "base/files.hpp"
+#include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
 
@@ -137,10 +138,13 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   const bool fresh = job.swapped || !keeps(*job.task) || uses_heap(job);
   Result<DeviceResult> result = run_once(job, fresh, &used);
   const bool bad = !result || result->judgement.ending != Ending::kDone;
-  if (used && bad && (!result || result->judgement.culprit == "submission")) {
-    return run_once(job, true, &used);
-  }
-  return result;
+  if (!used || !bad) return result;
+  const std::string culprit = result ? result->judgement.culprit : "";
+  if (culprit == kKeptProcess)
+    log_info("evaluate",
+             "a kept process was given up at the known answer: " + result->judgement.message);
+  const bool again = !result || culprit == "submission" || culprit == kKeptProcess;
+  return again ? run_once(job, true, &used) : result;
 }
 
 /// Rationale: where device code reaches all memory of its process, it reaches our own code there, and
@@ -213,7 +217,9 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   auto judgement = judgement_of(*answer);
   if (!judgement) return give_up(judgement.error());
   DeviceResult result{std::move(*judgement), std::nullopt};
-  if (result.judgement.ending != Ending::kDone && result.judgement.culprit != "submission") {
+  const std::string& culprit = result.judgement.culprit;
+  if (result.judgement.ending != Ending::kDone && culprit != "submission" &&
+      culprit != kKeptProcess) {
     drop(*key);
     // What these hold may be what was missing.
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));

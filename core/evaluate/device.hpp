@@ -94,6 +94,8 @@ class Device {
     std::size_t uses = 0;
   };
   Status equip();
+  Result<UniqueFd> built_of_ours(const char* name, std::string_view source,
+                                 std::vector<std::string> kernels);
   Result<Value> ask_facts(const std::vector<int>& fds);
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);

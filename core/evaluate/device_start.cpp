@@ -8,6 +8,7 @@
 #include "channel/stream.hpp"
 #include "evaluate/device.hpp"
 #include "evaluate/interpreter.hpp"
+#include "judge/known_answer.hpp"
 #include "judge/workbench.hpp"
 
 namespace hone {
@@ -68,17 +69,27 @@ Status Device::equip() {
   HONE_ASSIGN(facts_, ask_facts({}));
   if (options_.device_code) {
     HONE_TRY(builds_.use_device(facts_));
-    BuildRequest build;
-    build.language = options_.backend;
-    build.name = "harness.cu";
-    build.text = std::string(harness_source());
-    build.entries = harness_kernels();
-    HONE_ASSIGN(const auto built, builds_.build(build));
-    if (!built->ok) return internal_error("the harness does not build: " + built->diagnostics);
-    HONE_ASSIGN(const UniqueFd harness, memory_file("hone-harness", built->artifact));
-    HONE_TRY(ask_facts({harness.get()}));
+    HONE_ASSIGN(const UniqueFd harness,
+                built_of_ours("harness.cu", harness_source(), harness_kernels()));
+    HONE_ASSIGN(const UniqueFd known,
+                built_of_ours("known_answer.cu", known_answer_source(), known_answer_kernels()));
+    HONE_TRY(ask_facts({harness.get(), known.get()}));
   }
   return {};
+}
+
+/// A memory file of the judge's own device code.
+Result<UniqueFd> Device::built_of_ours(const char* name, std::string_view source,
+                                       std::vector<std::string> kernels) {
+  BuildRequest build;
+  build.language = options_.backend;
+  build.name = name;
+  build.text = std::string(source);
+  build.entries = std::move(kernels);
+  HONE_ASSIGN(const auto built, builds_.build(build));
+  if (!built->ok)
+    return internal_error(std::string(name) + " does not build: " + built->diagnostics);
+  return memory_file(name, built->artifact);
 }
 
 Result<Value> Device::ask_facts(const std::vector<int>& fds) {

@@ -14,7 +14,8 @@ constexpr std::string_view kNames[] = {
     "timed_answers", "single_rounds",  "canaries",     "guards",    "inputs_unchanged",
     "hidden_shapes", "families",       "seccomp",      "landlock",  "memory_limit",
     "physics",       "second_look",    "witness",      "own_round", "own_heap",
-    "stream_wait",   "scrub",          "withhold",     "alone",     "second_witness"};
+    "stream_wait",   "scrub",          "known_answer", "withhold",  "alone",
+    "second_witness"};
 
 }  // namespace
 

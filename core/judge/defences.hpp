@@ -30,11 +30,12 @@ enum class Defence : unsigned {
   kPhysics,          ///< a figure that no core could reach is refused
   kSecondLook,       ///< what looks too good is judged again, with other secrets
   // Of devices with memory of their own:
-  kWitness,     ///< the clock stops at outputs that stay as they were seen
-  kOwnRound,    ///< of checks that lie in memory together, outputs change in their own round alone
-  kOwnHeap,     ///< what uses a context's heap runs in a process of its own
-  kStreamWait,  ///< a submission's round is done when the device says so
-  kScrub,       ///< the memory of a process that is kept is overwritten between two submissions
+  kWitness,      ///< the clock stops at outputs that stay as they were seen
+  kOwnRound,     ///< of checks that lie in memory together, outputs change in their own round alone
+  kOwnHeap,      ///< what uses a context's heap runs in a process of its own
+  kStreamWait,   ///< a submission's round is done when the device says so
+  kScrub,        ///< the memory of a process that is kept is overwritten between two submissions
+  kKnownAnswer,  ///< such a process must know an answer of ours between two submissions
   // Of modules there, whose own host code runs beside the device:
   kWithhold,       ///< their inputs are put in place under the clock
   kAlone,          ///< the baseline is timed while the submission is not there

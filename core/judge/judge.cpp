@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "judge/admit.hpp"
 #include "judge/blame.hpp"
+#include "judge/fill.hpp"
 #include "judge/messages.hpp"
 #include "model/fields.hpp"
 
@@ -167,7 +168,9 @@ Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
   HONE_ASSIGN(Value facts, backend_.facts(device_));
   limits_ = limits_of(facts);
   if (fds.empty()) return facts;
+  if (fds.size() != 2) return internal_error("request: expected a harness and a known answer");
   device_code_ = true;
+  HONE_ASSIGN(known_answer_, KnownAnswer::make(std::move(fds[1]), limits_));
   HONE_ASSIGN(witness_area_, WitnessArea::create(backend_, device_));
   HONE_ASSIGN(workbench_, make_device_workbench(backend_, device_, fds[0].get(), facts));
   return facts;
@@ -269,8 +272,9 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
   auto plans = plans_of(request, *task);
   if (!plans) return fault(plans.error());
-  const auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds, *plans);
+  auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds, *plans);
   if (!bytes) return fault(bytes.error());
+  if (known_answer_) *bytes = std::max(*bytes, known_answer_->arena_bytes());
   if (flag_of(request, "kept") && fds.size() == 1)
     return judge_kept(request, std::move(fds[0]), *task, *settings, std::move(*plans), *bytes);
   auto arena = take_arena(*bytes);
@@ -326,6 +330,12 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
   if (found == kept_.end()) return fault(internal_error("no runner of that id is kept"));
   std::unique_ptr<ProcessRunner> runner = std::move(found->second);
   kept_.erase(found);
+  const RunnerOptions options = options_for(request, task, settings, true);
+  if (settings.defences.holds(Defence::kKnownAnswer)) {
+    const std::uint64_t secret = derive_seed(seed_of(request), "known answer");
+    if (Status known = known_answer_->ask(*runner, *workbench_, options, secret); !known)
+      return {Ending::kRefused, kKeptProcess, "a known answer", known.error().message, {}};
+  }
   std::unique_ptr<Arena> larger;
   if (runner->arena().bytes() < bytes) {
     auto arena = Arena::create(backend_, device_, bytes, false);
@@ -336,8 +346,8 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
       return fault(scrubbed.error());
   }
   const auto reload = [&] {
-    return runner->reload(task, std::move(plans), std::move(artifact), std::move(larger),
-                          options_for(request, task, settings, true), task.run_seconds);
+    return runner->reload(task, std::move(plans), std::move(artifact), std::move(larger), options,
+                          task.run_seconds);
   };
   Judgement judged = judge_with(*runner, reload, request, task, settings);
   if (judged.ending == Ending::kDone)

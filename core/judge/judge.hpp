@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "channel/stream.hpp"
+#include "judge/known_answer.hpp"
 #include "judge/process_runner.hpp"
 #include "judge/session.hpp"
 #include "model/value.hpp"
@@ -17,7 +18,7 @@
 namespace hone {
 
 /// Requests (maps) and what travels with them:
-///   equip    {} + harness, where the device's memory is its own → {kind: "equipped", facts}
+///   equip    {} + harness and known answer, where the device's memory is its own → {kind: "equipped", facts}
 ///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
 ///            exact: plan} + process → {kind: "installed"}. With `from`: key, the process of what is installed
 ///            there serves instead, in its place, and what travels is the artifact alone
@@ -75,6 +76,7 @@ class Judge {
   std::vector<int> cores_;
   bool device_code_ = false;  ///< artifacts are: the device's memory is not this process'
   PlanLimits limits_;
+  std::optional<KnownAnswer> known_answer_;  ///< device code: there once equipped
   std::optional<WitnessArea> witness_area_;  ///< device code: there once equipped
   std::unique_ptr<Workbench> workbench_ = make_host_workbench();
   std::map<std::string, Installed> installed_;

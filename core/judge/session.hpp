@@ -18,11 +18,15 @@
 
 namespace hone {
 
+/// The culprit where a process that is kept did not know the known answer: nothing of the submission was run.
+inline constexpr char kKeptProcess[] = "kept process";
+
 /// What became of it, in the judge's words. The host adds signals, the compiler's words and times.
 struct Judgement {
   Ending ending = Ending::kDone;
-  std::string culprit;  ///< "submission", "baseline", "reference", or "" for the judge itself
-  std::string where;    ///< "a check of shape n=1000"
+  std::string
+      culprit;  ///< "submission", "baseline", "reference", kKeptProcess, or "" for the judge itself
+  std::string where;  ///< "a check of shape n=1000"
   std::string message;
   Verdict verdict;  ///< of a submission that ended every round
 };

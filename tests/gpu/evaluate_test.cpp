@@ -187,7 +187,7 @@ TEST_P(DeviceCode, NoProcessIsKeptWhereDeviceCodeReachesTheHostsMemory) {
     const TemporaryFolder folder;
     copy_backends(folder.path());
     if (reaches) std::ofstream(folder.path() / "emulated_pageable") << "yes";
-    EmulatedGpu gpu(GetParam(), {"own_heap"}, "client", folder.path());
+    EmulatedGpu gpu(GetParam(), {"own_heap", "known_answer"}, "client", folder.path());
     const auto filled = gpu.judge(fill), found = gpu.judge(need);
     ASSERT_TRUE(filled) << filled.error().message;
     ASSERT_TRUE(found) << found.error().message;

@@ -19,8 +19,9 @@ namespace {
 constexpr int kTries = 4;
 
 const std::set<std::string> kDefences = {
-    "fresh_inputs",  "poison",   "timed_answers", "single_rounds", "canaries",  "inputs_unchanged",
-    "hidden_shapes", "families", "witness",       "own_heap",      "own_round", "scrub"};
+    "fresh_inputs",     "poison",        "timed_answers", "single_rounds", "canaries",
+    "inputs_unchanged", "hidden_shapes", "families",      "witness",       "own_heap",
+    "own_round",        "scrub",         "known_answer"};
 
 using List = std::vector<std::string>;
 

@@ -125,8 +125,13 @@ std::vector<GpuAttack> against_memory() {
              {"find_a_note", is(kCorrect), {"scrub"}, is(kWrong, "output out is wrong")}),
       behind("leave_a_global", {"find_a_global", is(kCorrect)}),
       behind("fill_the_heap", {"use_the_heap", is(kCorrect)}),
-      behind("fill_the_heap",
-             {"trust_the_heap", is(kCorrect), {"own_heap"}, is(kWrong, "output out is wrong")}),
+      behind("fill_the_heap", {"trust_the_heap",
+                               is(kCorrect),
+                               {"own_heap", "known_answer"},
+                               is(kWrong, "output out is wrong"),
+                               "",
+                               {"own_heap"},
+                               is(kCorrect)}),
   };
   return list;
 }

@@ -93,6 +93,21 @@ class Toolchain : public testing::Test {
     }
     EXPECT_GT(count, 60);
   }
+  /// The judge's own device code.
+  void expect_ours_built(const std::string& vendor, const std::string& compiler,
+                         const std::string& architecture) {
+    const std::pair<const char*, std::vector<std::string>> ours[] = {
+        {"harness.cu", {"hone_fill", "hone_load", "hone_inspect", "hone_rms", "hone_compare"}},
+        {"known_answer.cu", {"hone_known_answer"}}};
+    for (const auto& [file, kernels] : ours) {
+      const auto text = read_file(test::source_dir() / "core/judge/harness" / file);
+      ASSERT_TRUE(text) << text.error().message;
+      auto built = build(vendor, *text, kernels, compiler, architecture);
+      ASSERT_TRUE(built) << file << ": " << built.error().message;
+      EXPECT_EQ(*built->find("ok"), Value(true))
+          << file << ": " << built->find("diagnostics")->as_string();
+    }
+  }
   static std::vector<std::string> planned_kernels(const std::string& text) {
     static const std::regex kLaunch(
         "// hone: launch (.*?) (?:grid|block|args|cluster|shared|coop)");
@@ -116,6 +131,7 @@ TEST_F(Toolchain, NvrtcBuilds) {
     GTEST_SKIP() << "no NVRTC; HONE_TEST_NVRTC names one";
   }
   expect_built("cuda", compiler, "sm_90a");
+  expect_ours_built("cuda", compiler, "sm_90a");
   expect_refused("cuda", compiler, "sm_90a");
 }
 
@@ -172,6 +188,7 @@ TEST_F(Toolchain, HiprtcBuilds) {
     GTEST_SKIP() << "no hiprtc: scripts/setup --hip";
   }
   expect_built("hip", "", "gfx90a");
+  expect_ours_built("hip", "", "gfx90a");
   expect_refused("hip", "", "gfx90a");
   expect_tasks_built("hip", "", "gfx90a");
 }
@@ -183,6 +200,7 @@ TEST_F(Toolchain, ClangBuildsForMi300x) {
     GTEST_SKIP() << "no clang++-19, HIP or device libraries: scripts/setup --hip";
   }
   expect_built("hip", clang, "gfx942");
+  expect_ours_built("hip", clang, "gfx942");
   expect_refused("hip", clang, "gfx942");
   expect_tasks_built("hip", clang, "gfx942");
 }
