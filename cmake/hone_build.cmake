@@ -51,6 +51,12 @@ if(HONE_TEST_BUILD)
   add_compile_definitions(HONE_TEST_BUILD=1)
 endif()
 
+# hone_alone(FILE …): sources that are compiled by themselves where others are compiled several as one (CMAKE_UNITY_BUILD
+# of the presets that nobody edits in), for they have names in common with others, or macros that those must not see.
+function(hone_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # hone_library(NAME SOURCES a.cpp … DEPENDS hone_base … LINK third_party …)
 # A third-party library goes under LINK (private): the headers of core/ never show one.
 function(hone_library name)
