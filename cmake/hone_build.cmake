@@ -12,10 +12,12 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 find_package(Threads REQUIRED)
 
+# Where the sources are, also of a client that is built by itself.
+get_filename_component(HONE_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 find_program(HONE_CCACHE ccache)
 if(HONE_CCACHE)
   # Two checkouts of the same sources share what it has built.
-  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${HONE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${HONE_ROOT} CCACHE_NOHASHDIR=1 ${HONE_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
@@ -35,7 +37,7 @@ target_compile_options(hone_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:Clang>,$<COMPILE_LANGUAGE:CXX>>:-Wthread-safety>)
 target_compile_definitions(hone_flags INTERFACE _GNU_SOURCE)
 # What is shipped names no folder of the machine that built it.
-target_compile_options(hone_flags INTERFACE $<$<CONFIG:Release>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>)
+target_compile_options(hone_flags INTERFACE $<$<CONFIG:Release>:-fmacro-prefix-map=${HONE_ROOT}/=>)
 target_link_options(hone_flags INTERFACE -Wl,-z,relro,-z,now)
 # Libraries are looked for in lib/ beside hone first, where scripts/bundle puts them; a build folder has none there.
 # Rationale: old dtags, because the libraries in lib/ need each other, and a RUNPATH is not asked for those.
