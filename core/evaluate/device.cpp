@@ -3,6 +3,8 @@
 
 #include <poll.h>
 
+#include <algorithm>
+
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
+constexpr const char* kHeapWords[] = {"malloc", "hidden_heap", "hidden_hostcall"};
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
 
 /// The task without its sources, which judges have no use for.
@@ -130,20 +133,24 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
                      {"seed", static_cast<std::int64_t>(seed)}});
 }
 
-/// Rationale: what a process that others' code has used before says against a submission counts once
-/// a fresh one says it too; and so do we not trust its praise: a new best is looked at again, in a
-/// fresh one (second_look.hpp).
+/// Rationale: what a process that others' code has used before says of a submission's end, and that it cheated, counts
+/// once a fresh one says it too. A wrong answer counts: it has just given a right one to the judge (known_answer.hpp), and
+/// many are wrong. Nor do we trust its praise: a new best is looked at again, in a fresh one (second_look.hpp).
 Result<DeviceResult> Device::run(const DeviceJob& job) {
+  cancelled_ = false;
   bool used = false;
-  const bool fresh = job.swapped || !keeps(*job.task) || uses_heap(job);
+  const bool fresh = job.swapped || !keeps(*job.task) || leaves_state(job);
   Result<DeviceResult> result = run_once(job, fresh, &used);
-  const bool bad = !result || result->judgement.ending != Ending::kDone;
-  if (!used || !bad) return result;
+  const bool bad = !result || result->judgement.ending != Ending::kDone ||
+                   result->judgement.verdict.outcome == Outcome::kCheated ||
+                   !result->judgement.verdict.caught.empty();
+  if (!used || !bad || cancelled_) return result;
   const std::string culprit = result ? result->judgement.culprit : "";
   if (culprit == kKeptProcess)
     log_info("evaluate",
              "a kept process was given up at the known answer: " + result->judgement.message);
-  const bool again = !result || culprit == "submission" || culprit == kKeptProcess;
+  const bool again = !result || result->judgement.ending == Ending::kDone ||
+                     culprit == "submission" || culprit == kKeptProcess;
   return again ? run_once(job, true, &used) : result;
 }
 
@@ -155,11 +162,18 @@ bool Device::keeps(const Task& task) const {
          (reachable == nullptr || *reachable != Value(true));
 }
 
-/// Rationale: a context's heap outlives an artifact, and nobody can scrub it. The next submission of
-/// the client, another sample of the same model, must not find it full.
-bool Device::uses_heap(const DeviceJob& job) const {
-  return options_.device_code && options_.measure.defences.holds(Defence::kOwnHeap) &&
-         job.built->artifact.find("malloc") != std::string::npos;
+/// Rationale: a context's heap outlives an artifact, as does the word at which the blocks of a cooperative launch wait for
+/// each other, and nobody can scrub them. The next submission of the client, another sample of the same model, must not
+/// find the heap full. Code for AMD's devices calls no malloc by that name: it says that it wants a heap, or, before ROCm
+/// 5.3, a way to call the host, which its malloc went.
+bool Device::leaves_state(const DeviceJob& job) const {
+  if (!options_.device_code || !options_.measure.defences.holds(Defence::kOwnHeap)) return false;
+  const std::string& artifact = job.built->artifact;
+  const auto& launches = job.plan.launches;
+  return std::any_of(std::begin(kHeapWords), std::end(kHeapWords),
+                     [&](const char* word) { return artifact.find(word) != std::string::npos; }) ||
+         std::any_of(launches.begin(), launches.end(),
+                     [](const PlanLaunch& launch) { return launch.cooperative; });
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
@@ -263,6 +277,7 @@ void Device::keep(const std::string& client, Kept kept) {
 }
 
 void Device::cancel() {
+  cancelled_ = true;
   MutexLock lock(mutex_);
   if (running_ != nullptr) running_->kill();
 }

@@ -101,7 +101,7 @@ class Device {
                     const std::function<void(const char*)>& progress);
   bool keeps(const Task& task) const;
   Status end_running();
-  bool uses_heap(const DeviceJob& job) const;
+  bool leaves_state(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   void forget(const std::string& client);
   void send_forget(std::int64_t id);
@@ -162,6 +162,7 @@ class Device {
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
+  std::atomic<bool> cancelled_{false};  ///< what run() runs
 };
 
 }  // namespace hone

@@ -32,6 +32,7 @@ constexpr int kDroppedMax = 3;
 constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 constexpr int kExactRounds = 2;
+constexpr double kCallLeast = 1e-9;  // seconds
 constexpr double kExactShare = 4;  // rounds' worth of time that the answers of one may take
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
@@ -39,23 +40,20 @@ Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   return one.total;
 }
 
-/// Seconds per call, of a round that took `seconds`. Rationale: a round is never shorter than rounds
-/// can be told apart, and a call not than a nanosecond: where the floor is all that was measured,
-/// what noise leaves of it is no time to win with.
-double per_call(double seconds, const Floor& floor, std::size_t calls) {
-  const auto count = static_cast<double>(calls);
-  return std::max({seconds - floor.seconds, floor.spread, 1e-9 * count}) / count;
-}
-
 std::vector<double> per_call(const std::vector<double>& rounds, const Floor& floor,
-                             std::size_t calls) {
+                             std::size_t calls, double least = kCallLeast) {
   std::vector<double> each;
   each.reserve(rounds.size());
-  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls));
+  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls, least));
   return each;
 }
 
 }  // namespace
+
+double per_call(double seconds, const Floor& floor, std::size_t calls, double least) {
+  const auto count = static_cast<double>(calls);
+  return std::max({seconds - floor.seconds, floor.spread, least * count}) / count;
+}
 
 Floor floor_of(const std::vector<double>& rounds) {
   std::vector<double> sorted = rounds;
@@ -113,13 +111,17 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
   return bytes;
 }
 
-bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {
+double least_seconds(const Task& task, double bytes_per_second_max) {
   double bytes = 0;
   for (const Tensor& tensor : task.tensors) {
     const auto count = element_count(tensor, task.timed);
     if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
   }
-  return bytes / call_seconds > bytes_per_second_max;
+  return bytes / bytes_per_second_max;
+}
+
+bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {
+  return call_seconds < least_seconds(task, bytes_per_second_max);
 }
 
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
@@ -324,14 +326,18 @@ Judgement Session::run_pairs() {
 Judgement Session::judge_times() {
   const Measured& m = measured_;
   const Floor floor = m.floors.empty() ? baseline_.floor : floor_of(m.floors);
-  const std::vector<double> a = per_call(m.a, floor, m.calls), b = per_call(m.b, floor, m.calls);
-  // Rationale: nothing is taken off. What a round that does nothing took while the machine was busy may be more than the
-  // calls took, and nobody is called a cheat for that.
-  if (settings_.defences.holds(Defence::kPhysics) &&
-      beyond_physics(task_, median(m.b) / static_cast<double>(m.calls),
-                     workbench_.bytes_per_second_max(task_))) {
-    return cheated("a call would have moved its tensors faster than the device can load and store");
+  double least = kCallLeast;
+  if (settings_.defences.holds(Defence::kPhysics)) {
+    const double most = workbench_.bytes_per_second_max(task_);
+    least = std::max(least, least_seconds(task_, most));
+    // Rationale: nothing is taken off. What a round that does nothing took while the machine was busy may be more than the
+    // calls took, and nobody is called a cheat for that; but nobody is paid for it either: a call counts for no less than
+    // the device takes to load and store its tensors.
+    if (beyond_physics(task_, median(m.b) / static_cast<double>(m.calls), most))
+      return cheated("a call would have moved its tensors faster than the device can load and store");
   }
+  const std::vector<double> a = per_call(m.a, floor, m.calls, least),
+                            b = per_call(m.b, floor, m.calls, least);
   const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));
   Speedup speedup;
   speedup.value = interval.value;
@@ -346,8 +352,8 @@ Judgement Session::judge_times() {
   bool single_disagrees = false;
   if (!m.singles_b.empty()) {
     const Singles singles = alone() ? compare_singles(m.singles_a, m.singles_b, m.single_floors)
-                                    : Singles{median(per_call(m.singles_a, floor, 1)) /
-                                                  median(per_call(m.singles_b, floor, 1)),
+                                    : Singles{median(per_call(m.singles_a, floor, 1, least)) /
+                                                  median(per_call(m.singles_b, floor, 1, least)),
                                               true};
     const double single = singles.ratio;
     if (single < kSinglesDisagree * interval.low) {
@@ -360,7 +366,8 @@ Judgement Session::judge_times() {
     }
   }
   if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
-  if (std::min(median(m.a), median(m.b)) - floor.seconds <= floor.spread &&
+  const double resolved = std::max(floor.spread, least * static_cast<double>(m.calls));
+  if (std::min(median(m.a), median(m.b)) - floor.seconds <= resolved &&
       (speedup.flags.empty() || speedup.flags.front() != "below_resolution"))
     speedup.flags.push_back("below_resolution");
   if (m.throttled) speedup.flags.push_back("throttled");

@@ -84,6 +84,11 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
                                   double call_seconds, const Plans& plans);
 /// Calls of a round, from what one call takes.
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds);
+/// What a call takes at the least, in seconds, where its tensors' bytes go no faster than so.
+double least_seconds(const Task& task, double bytes_per_second_max);
+/// Seconds per call, of a round that took `seconds`. Rationale: a round is never shorter than rounds can be told apart,
+/// and a call not than `least`: where the floor is all that was measured, what noise leaves of it is no time to win with.
+double per_call(double seconds, const Floor& floor, std::size_t calls, double least);
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
 /// Fills in what a new baseline needs besides its runner.

@@ -139,5 +139,15 @@ TEST(Physics, NoCoreMovesATerabyteInASecond) {
   EXPECT_TRUE(beyond_physics(task, 1e-9, 128 * 6e9));
 }
 
+/// Where a round that does nothing took longer than the calls, nobody is a cheat and nobody gains.
+TEST(Physics, ACallCountsForNoLessThanItsBytesTake) {
+  const Task task = sample();
+  const double least = least_seconds(task, 8e9);
+  EXPECT_DOUBLE_EQ(least, 1e-6);
+  const Floor busy{50e-6, 40e-6, 0};
+  EXPECT_DOUBLE_EQ(per_call(45e-6, busy, 10, least), least);
+  EXPECT_DOUBLE_EQ(per_call(150e-6, busy, 10, least), 10e-6);
+}
+
 }  // namespace
 }  // namespace hone

@@ -111,6 +111,19 @@ class Toolchain : public testing::Test {
           << file << ": " << built->find("diagnostics")->as_string();
     }
   }
+  /// Device code that can fill its context's heap is told by words in it (Device::leaves_state).
+  void expect_heap_told(const std::string& vendor, const std::string& compiler,
+                        const std::string& architecture, const char* word) {
+    for (const bool uses : {false, true}) {
+      const std::string body = uses ? "void* p = malloc(64); x[0] = p != 0; free(p);" : "x[0] = 1;";
+      auto built = build(vendor, "extern \"C\" __global__ void go(float* x) { " + body + " }\n",
+                         {"go"}, compiler, architecture);
+      ASSERT_TRUE(built) << built.error().message;
+      ASSERT_EQ(*built->find("ok"), Value(true)) << built->find("diagnostics")->as_string();
+      const std::string_view artifact = built->find("artifact")->as_bytes();
+      EXPECT_EQ(artifact.find(word) != std::string_view::npos, uses) << word;
+    }
+  }
   static std::vector<std::string> planned_kernels(const std::string& text) {
     static const std::regex kLaunch(
         "// hone: launch (.*?) (?:grid|block|args|cluster|shared|coop)");
@@ -193,6 +206,7 @@ TEST_F(Toolchain, HiprtcBuilds) {
   expect_built("hip", "", "gfx90a");
   expect_ours_built("hip", "", "gfx90a");
   expect_refused("hip", "", "gfx90a");
+  expect_heap_told("hip", "", "gfx90a", "hidden_hostcall");
   expect_tasks_built("hip", "", "gfx90a", 1);
 }
 
@@ -205,6 +219,7 @@ TEST_F(Toolchain, ClangBuildsForMi300x) {
   expect_built("hip", clang, "gfx942");
   expect_ours_built("hip", clang, "gfx942");
   expect_refused("hip", clang, "gfx942");
+  expect_heap_told("hip", clang, "gfx942", "hidden_heap");
   // A second for each, which are the same sources and headers.
   expect_tasks_built("hip", clang, "gfx942", 4);
 }
