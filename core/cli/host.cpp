@@ -63,6 +63,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
 Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
   options.device_code = true;
   options.isolation = config.isolation;
+  options.module_isolation = config.module_isolation;
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;
   Toolchain toolchain;

@@ -99,8 +99,10 @@ Status fit_slots(LoadedConfig& loaded) {
   const std::size_t devices = chosen == 0 ? default_devices(cpu_count()).size() : chosen;
   // Each builder has another one ready; a device has its judge, a candidate and the next one, an
   // interpreter that waits, and the reference and the baseline of each task that it keeps. Beside a device with memory
-  // of its own several wait, and one is ending.
-  const std::int64_t interpreters = gpu != nullptr ? kModulesAhead + kTrustedModulesAhead + 1 : 1;
+  // of its own several wait, one is ending, and some are kept.
+  const std::int64_t interpreters = gpu != nullptr ? kModulesAhead + kTrustedModulesAhead + 1 +
+                                                         static_cast<std::int64_t>(kRunnersMax)
+                                                   : 1;
   const std::int64_t of_device = 3 + interpreters + 2 * c.evaluate.installed_max;
   const std::int64_t needed =
       2 * c.evaluate.builders + static_cast<std::int64_t>(devices) * of_device;

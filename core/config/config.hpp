@@ -105,9 +105,10 @@ struct GpuConfig {
   std::vector<std::string> include;  ///< folders of headers; empty: the toolkit's
   std::vector<std::int64_t> devices{0};
   std::string isolation = "client";  ///< whose submissions share a process: a client's, or nobody's
-  std::int64_t uses = 200;           ///< submissions before such a process is replaced
-  std::string library;               ///< another build of the backend; empty: what hone ships
-  std::string python;                ///< the interpreter of modules; empty: none are taken
+  std::string module_isolation = "fresh";  ///< whose modules do: an episode's, a client's, nobody's
+  std::int64_t uses = 200;                 ///< submissions before such a process is replaced
+  std::string library;                     ///< another build of the backend; empty: what hone ships
+  std::string python;                      ///< the interpreter of modules; empty: none are taken
 };
 
 struct MeasureConfig {

@@ -83,6 +83,10 @@ void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
   v.integers("devices", c.devices, {0, 1023}, "which devices evaluate");
   v.choice("isolation", c.isolation, {"client", "fresh"},
            "client: the submissions of one client share a process; fresh: each has its own");
+  v.choice(
+      "module_isolation", c.module_isolation, {"fresh", "episode", "client"},
+      "of PyTorch and Triton modules: fresh: each has a process of its own; episode, client: those "
+      "of one share it");
   v.integer("uses", c.uses, {1, 1'000'000}, "submissions before a shared process is replaced");
   v.text("python", c.python,
          "the interpreter for PyTorch and Triton modules; empty: none are taken");

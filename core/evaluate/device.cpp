@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
+#include "evaluate/rehearsal.hpp"
 
 namespace hone {
 namespace {
@@ -134,38 +135,53 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 }
 
 /// Rationale: what a process that others' code has used before says of a submission's end, and that it cheated, counts
-/// once a fresh one says it too. A wrong answer counts: it has just given a right one to the judge (known_answer.hpp), and
-/// many are wrong. Nor do we trust its praise: a new best is looked at again, in a fresh one (second_look.hpp).
+/// once a fresh one says it too. A wrong answer of device code counts: its process has just given a right one to the judge
+/// (known_answer.hpp), and many are wrong; of a module, whose host code may have left anything there, none does. Nor do we
+/// trust its praise: a new best is looked at again, in a fresh one (second_look.hpp).
 Result<DeviceResult> Device::run(const DeviceJob& job) {
   cancelled_ = false;
   bool used = false;
-  const bool fresh = job.swapped || !keeps(*job.task) || leaves_state(job);
-  Result<DeviceResult> result = run_once(job, fresh, &used);
-  const bool bad = !result || result->judgement.ending != Ending::kDone ||
-                   result->judgement.verdict.outcome == Outcome::kCheated ||
-                   !result->judgement.verdict.caught.empty();
-  if (!used || !bad || cancelled_) return result;
-  const std::string culprit = result ? result->judgement.culprit : "";
-  if (culprit == kKeptProcess)
-    log_info("evaluate",
-             "a kept process was given up at the known answer: " + result->judgement.message);
-  const bool again = !result || result->judgement.ending == Ending::kDone ||
-                     culprit == "submission" || culprit == kKeptProcess;
-  return again ? run_once(job, true, &used) : result;
+  Result<DeviceResult> result = run_once(job, job.swapped, &used);
+  if (!used || cancelled_) return result;
+  if (!result) return run_once(job, true, &used);
+  const Judgement& judged = result->judgement;
+  const bool doubtful = is_module(*job.task, options_)
+                            ? !judged.verdict.correct()
+                            : judged.verdict.outcome == Outcome::kCheated;
+  if (judged.ending == Ending::kDone && !doubtful) return result;
+  if (judged.ending != Ending::kDone && judged.culprit != "submission" &&
+      judged.culprit != kKeptProcess)
+    return result;
+  log_info(
+      "evaluate",
+      "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
+          (judged.ending == Ending::kDone
+               ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
+               : std::string(ending_name(judged.ending)) + " in " + judged.where + ", " +
+                     judged.message));
+  return run_once(job, true, &used);
 }
 
-/// Rationale: where device code reaches all memory of its process, it reaches our own code there, and
-/// the next submission's process must not be its work. A module's host code always does.
-bool Device::keeps(const Task& task) const {
+/// Whose submissions may share a process with this one; empty: nobody's. Rationale: where device code reaches all memory
+/// of its process, it reaches our own code there, and the next submission's process must not be its work. A module's host
+/// code always does, so that its process is shared only where the configuration takes that risk; and a library of its own
+/// stays in its process for good.
+std::string Device::owner_of(const DeviceJob& job) const {
+  if (!options_.device_code) return "";
+  if (is_module(*job.task, options_)) {
+    if (options_.module_isolation == "fresh" || builds_extensions(job.built->artifact)) return "";
+    const bool episode = options_.module_isolation == "episode";
+    return "modules of " + job.client + (episode ? "\n" + job.episode : "");
+  }
   const Value* reachable = facts_.find("host_memory_reachable");
-  return options_.device_code && options_.isolation != "fresh" && !is_module(task, options_) &&
-         (reachable == nullptr || *reachable != Value(true));
+  if (options_.isolation == "fresh" || leaves_state(job)) return "";
+  return reachable == nullptr || *reachable != Value(true) ? "plans of " + job.client : "";
 }
 
 /// Rationale: a context's heap outlives an artifact, as does the word at which the blocks of a cooperative launch wait for
 /// each other, and nobody can scrub them. The next submission of the client, another sample of the same model, must not
-/// find the heap full. Code for AMD's devices calls no malloc by that name: it says that it wants a heap, or, before ROCm
-/// 5.3, a way to call the host, which its malloc went.
+/// find the heap full. Not all device code calls a malloc by that name: some says that it wants a heap, or a way to call
+/// the host, which its malloc goes.
 bool Device::leaves_state(const DeviceJob& job) const {
   if (!options_.device_code || !options_.measure.defences.holds(Defence::kOwnHeap)) return false;
   const std::string& artifact = job.built->artifact;
@@ -189,19 +205,20 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   Runner made;
   *used = false;
   const bool module = is_module(*job.task, options_);
-  if (const auto found = kept_.find(job.client);
-      options_.device_code && !module && found != kept_.end()) {
+  const std::string owner = owner_of(job);
+  if (const auto found = kept_.find(owner); found != kept_.end()) {
     if (fresh || found->second.uses >= options_.runner_uses) {
-      forget(job.client);
+      forget(owner);
     } else {
       runner = std::move(found->second);
-      kept_ages_.remove(job.client);
+      kept_ages_.remove(owner);
       kept_.erase(found);
       *used = true;
     }
   }
   if (!*used) {
     HONE_ASSIGN(made, take(module ? Kind::kModule : Kind::kCandidate));
+    if (module) ++module_processes_;
     runner.id = ++last_runner_;
   }
   Process& process = *used ? *runner.process : *made.process;
@@ -212,7 +229,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   ask.set("reference", *key + "/reference");
   ask.set("baseline", *key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
   ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
-  ask.set("runner", runner.id).set("kept", *used);
+  ask.set("runner", runner.id).set("kept", *used).set("keeps", !fresh && !owner.empty());
   {
     MutexLock lock(mutex_);
     running_ = &process;
@@ -230,7 +247,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   }
   auto judgement = judgement_of(*answer);
   if (!judgement) return give_up(judgement.error());
-  DeviceResult result{std::move(*judgement), std::nullopt};
+  DeviceResult result{std::move(*judgement), std::nullopt, *used};
   const std::string& culprit = result.judgement.culprit;
   if (result.judgement.ending != Ending::kDone && culprit != "submission" &&
       culprit != kKeptProcess) {
@@ -238,16 +255,22 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     // What these hold may be what was missing.
     while (!kept_.empty()) forget(std::string(kept_ages_.back()));
   }
-  put_away(job.client, std::move(runner), fresh, result);
+  const Value* kept = answer->find("kept");
+  if (kept != nullptr && *kept == Value(true)) {
+    ++runner.uses;
+    if (!fresh && !owner.empty()) {
+      keep(owner, std::move(runner));
+      return result;
+    }
+    send_forget(runner.id);
+  }
+  put_away(std::move(runner), result);
   return result;
 }
 
-/// Keeps the process for the client's next submission, or ends it.
-void Device::put_away(const std::string& client, Kept runner, bool fresh, DeviceResult& result) {
+/// Ends the process.
+void Device::put_away(Kept runner, DeviceResult& result) {
   const bool done = result.judgement.ending == Ending::kDone;
-  ++runner.uses;
-  if (options_.device_code && done && !fresh) return keep(client, std::move(runner));
-  if (options_.device_code && done) send_forget(runner.id);  // of a module it keeps none
   // Rationale: the signal that ends it now is ours, and says nothing of how it ended.
   const bool ended =
       has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);
@@ -262,18 +285,21 @@ void Device::send_forget(std::int64_t id) {
   static_cast<void>(send(Value::map({{"verb", "forget"}, {"runner", id}}), nullptr, nullptr));
 }
 
-void Device::forget(const std::string& client) {
-  const auto found = kept_.find(client);
+/// Returns once what it held of the device is others': nothing is measured meanwhile.
+void Device::forget(const std::string& owner) {
+  const auto found = kept_.find(owner);
   if (found == kept_.end()) return;
   send_forget(found->second.id);
-  kept_ages_.remove(client);
+  found->second.process->kill();
+  static_cast<void>(found->second.process->wait(kGoneSeconds));
+  kept_ages_.remove(owner);
   kept_.erase(found);
 }
 
-void Device::keep(const std::string& client, Kept kept) {
+void Device::keep(const std::string& owner, Kept kept) {
   while (kept_.size() >= options_.runners_max) forget(std::string(kept_ages_.back()));
-  kept_.insert_or_assign(client, std::move(kept));
-  kept_ages_.push_front(client);
+  kept_.insert_or_assign(owner, std::move(kept));
+  kept_ages_.push_front(owner);
 }
 
 void Device::cancel() {

@@ -31,7 +31,7 @@ struct DeviceJob {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Built> built;
   Plan plan;
-  std::string client;  ///< whose it is
+  std::string client, episode;  ///< whose it is
   std::uint64_t seed = 0;
   bool measure = true;
   bool swapped = false;  ///< the measurement in the other order
@@ -43,6 +43,7 @@ struct DeviceJob {
 struct DeviceResult {
   Judgement judgement;
   std::optional<ProcessExit> exit;
+  bool used = false;  ///< by a process that has run others' code
 };
 
 /// One thread calls run() and admit(); cancel() may come from any.
@@ -59,6 +60,8 @@ class Device {
   /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
   /// task's own code failed.
   Result<DeviceResult> run(const DeviceJob& job);
+  /// How many processes modules that were submitted have taken. [any thread]
+  std::size_t module_processes() const { return module_processes_; }
   /// What the device says of itself, once started.
   const Value& facts() const { return facts_; }
   /// Its name and its driver's version.
@@ -87,7 +90,7 @@ class Device {
   struct Ahead {
     std::size_t least, made;
   };
-  /// A process that runs device code, for one client after the other's artifact.
+  /// A process that runs submissions of one owner, one after the other.
   struct Kept {
     std::unique_ptr<Process> process;
     std::int64_t id = 0;
@@ -99,14 +102,14 @@ class Device {
   Result<Value> ask_facts(const std::vector<int>& fds);
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
-  bool keeps(const Task& task) const;
+  std::string owner_of(const DeviceJob& job) const;
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
-  void forget(const std::string& client);
+  void forget(const std::string& owner);
   void send_forget(std::int64_t id);
-  void put_away(const std::string& client, Kept runner, bool fresh, DeviceResult& result);
-  void keep(const std::string& client, Kept kept);
+  void put_away(Kept runner, DeviceResult& result);
+  void keep(const std::string& owner, Kept kept);
   struct Installed {
     std::unique_ptr<Process> reference, baseline;
     bool module = false;
@@ -153,7 +156,7 @@ class Device {
   std::unique_ptr<Process> judge_;
   UniqueFd judge_socket_;
   Value facts_;                       ///< the opened device's
-  std::map<std::string, Kept> kept_;  ///< by client
+  std::map<std::string, Kept> kept_;  ///< by owner
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
   std::map<Kind, std::list<Runner>> standby_;  ///< that wait for work
@@ -163,6 +166,7 @@ class Device {
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
   std::atomic<bool> cancelled_{false};  ///< what run() runs
+  std::atomic<std::size_t> module_processes_{0};
 };
 
 }  // namespace hone

@@ -43,6 +43,7 @@ struct Job {
   StageTimes times;
   std::shared_ptr<const Built> built;
   Plan plan;
+  bool used = false;  ///< its first look's process, by others
   std::atomic<bool> over{false};
 };
 using JobPtr = std::shared_ptr<Job>;
@@ -151,6 +152,9 @@ class LocalEvaluator : public Evaluator {
 
   Value stats() const override {
     Value stats = counters_.value();
+    std::size_t module_processes = 0;
+    for (const auto& device : devices_) module_processes += device->module_processes();
+    stats.set("module_processes", module_processes);
     MutexLock lock(mutex_);
     stats.set("queue", waiting_.size())
         .set("pending", jobs_.size())
@@ -279,7 +283,7 @@ class LocalEvaluator : public Evaluator {
     Result<Verdict> first = look(device, job, false);
     if (!first || !options_.measure.defences.holds(Defence::kSecondLook)) return first;
     if (const std::string doubt =
-            looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task));
+            looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task), job.used);
         !doubt.empty()) {
       job.times.second_look_s = monotonic_s();
       Result<Verdict> second = look(device, job, true);
@@ -312,11 +316,13 @@ class LocalEvaluator : public Evaluator {
       look.built = job.built;
       look.plan = job.plan;
       look.client = job.submission.client;
+      look.episode = job.submission.episode;
       look.seed = seed;
       look.swapped = second;
       look.progress = hear;
       auto result = device.run(look);
       if (job.over) return unavailable("ended early");
+      if (!second) job.used = result && result->used;
       verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
       if (verdict) {
         if (const std::string kind = hindered_extension(*verdict);

@@ -29,6 +29,8 @@ struct DeviceSpec {
 /// Beside a device with memory of its own: interpreters that wait with the device open, for submissions, and for the
 /// reference and the baseline of a task.
 inline constexpr int kModulesAhead = 4, kTrustedModulesAhead = 2;
+/// There, too: processes that are kept for their owners' next submissions.
+inline constexpr std::size_t kRunnersMax = 16;
 
 struct EvaluatorOptions {
   std::string backend = "cpu";
@@ -36,8 +38,10 @@ struct EvaluatorOptions {
   /// processes that run it are ours.
   bool device_code = false;
   std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
-  std::size_t runner_uses = 200;     ///< device code: submissions before a process is replaced
-  std::size_t runners_max = 16;      ///< device code: processes kept, of as many clients
+  std::string module_isolation =
+      "fresh";  ///< device code: whose modules share a process: an "episode"'s, a "client"'s, nobody's
+  std::size_t runner_uses = 200;          ///< device code: submissions before a process is replaced
+  std::size_t runners_max = kRunnersMax;  ///< device code: processes kept, of as many owners
   std::string module_place =
       "device";  ///< device code: "emulated" in tests, where memory is the host's
   std::filesystem::path backend_library;  ///< absolute

@@ -33,8 +33,8 @@ bool agree(const Speedup& x, const Speedup& y) {
 
 }  // namespace
 
-std::string SecondLook::doubt(const Task& task, const Verdict& verdict,
-                              double bytes_per_second_max) const {
+std::string SecondLook::doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max,
+                              bool used) const {
   if (!verdict.correct() || !verdict.speedup || verdict.speedup->value <= 1) return "";
   const double speedup = verdict.speedup->value;
   if (speedup_ > 0 && speedup >= speedup_) {
@@ -49,6 +49,8 @@ std::string SecondLook::doubt(const Task& task, const Verdict& verdict,
   MutexLock lock(mutex_);
   const auto found = best_.find(key_of(task));
   const double best = found == best_.end() ? 1 : found->second;  // the baseline itself was seen
+  if (used && verdict.speedup->low > best)
+    return "a new best, of " + number(speedup) + ", in a process that others have used";
   if (speedup < factor_ * best) return "";
   return "a speedup of " + number(speedup) + ", where the best so far was " + number(best);
 }

@@ -11,9 +11,10 @@
 namespace hone {
 
 /// Doubts a correct verdict whose speedup is above a configured one, or above the best that was
-/// seen of its task by a factor, or close to what physics allows. [any thread]
+/// seen of its task by a factor, or close to what physics allows; or a new best of a process that has run others' code.
+/// [any thread]
 ///
-///   if (std::string doubt = looks.doubt(task, first); !doubt.empty())
+///   if (std::string doubt = looks.doubt(task, first, bytes, used); !doubt.empty())
 ///     verdict = settle(first, judge_again());
 class SecondLook {
  public:
@@ -22,8 +23,9 @@ class SecondLook {
       : speedup_(suspect_speedup), factor_(suspect_factor) {}
 
   /// Why, for the log; empty for what is believed.
-  /// `bytes_per_second_max`: of what the device grants the task, caches included.
-  std::string doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max) const;
+  /// `bytes_per_second_max`: of what the device grants the task, caches included. `used`: the process had run others' code.
+  std::string doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max,
+                    bool used = false) const;
   /// What was believed in the end may be the best of its task. Forgotten with the process.
   void remember(const Task& task, const Verdict& verdict);
 

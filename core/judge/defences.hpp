@@ -39,6 +39,7 @@ enum class Defence : unsigned {
   // Of modules there, whose own host code runs beside the device:
   kWithhold,       ///< their inputs are put in place under the clock
   kAlone,          ///< the baseline is timed while the submission is not there
+  kStandStill,     ///< or, where its process is kept, while that and the device stand still
   kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
 };
 

@@ -91,8 +91,9 @@ void Judge::say(const Value& value) const {
   static_cast<void>(send_message(socket_, to_msgpack(value), {}, 10));
 }
 
-void Judge::say_judged(const Judgement& judgement) const {
-  say(Value::map({{"kind", "judged"}, {"judgement", judgement_to_value(judgement)}}));
+void Judge::say_judged(const Judgement& judgement, bool kept) const {
+  say(Value::map(
+      {{"kind", "judged"}, {"judgement", judgement_to_value(judgement)}, {"kept", kept}}));
 }
 
 void Judge::answer(StreamMessage message) {
@@ -112,7 +113,8 @@ void Judge::answer(StreamMessage message) {
     if (!passed(done)) return say_judged(done);
     say(Value::map({{"kind", "installed"}, {"note", done.message}}));
   } else if (verb == "judge") {
-    say_judged(judge(*request, std::move(message.fds)));
+    const Judgement judged = judge(*request, std::move(message.fds));
+    say_judged(judged, kept_.count(integer_of(*request, "runner")) != 0);
     if (spare_bytes_ == 0 || device_code_) return;
     if (auto spare = Arena::create(backend_, device_, spare_bytes_, true)) {
       spare_ = std::move(spare).value();
@@ -152,6 +154,7 @@ RunnerOptions Judge::options_for(const Value& request, const Task& task,
   RunnerOptions options;
   options.observes = flag_of(request, "module");
   options.module = device_code_ && options.observes;
+  options.keeps = options.module && flag_of(request, "keeps");
   options.device_code = device_code_;
   const auto granted_end =
       cores_.begin() +
@@ -286,9 +289,15 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
     return (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
   };
   Judgement judged = judge_with(**runner, set_up, request, *task, *settings);
-  if (device_code_ && !(*runner)->withholds() && judged.ending == Ending::kDone)
-    kept_.insert_or_assign(integer_of(request, "runner"), std::move(*runner));
+  if (device_code_ && judged.ending == Ending::kDone) keep(request, *settings, std::move(*runner));
   return judged;
+}
+
+/// A module's process stands still from now on.
+void Judge::keep(const Value& request, const MeasureSettings& settings,
+                 std::unique_ptr<ProcessRunner> runner) {
+  if (runner->withholds() && !stands_still(*runner, *workbench_, settings.defences)) return;
+  kept_.insert_or_assign(integer_of(request, "runner"), std::move(runner));
 }
 
 Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
@@ -331,7 +340,7 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
   std::unique_ptr<ProcessRunner> runner = std::move(found->second);
   kept_.erase(found);
   const RunnerOptions options = options_for(request, task, settings, true);
-  if (settings.defences.holds(Defence::kKnownAnswer)) {
+  if (!runner->withholds() && settings.defences.holds(Defence::kKnownAnswer)) {
     const std::uint64_t secret = derive_seed(seed_of(request), "known answer");
     if (Status known = known_answer_->ask(*runner, *workbench_, options, secret); !known)
       return {Ending::kRefused, kKeptProcess, "a known answer", known.error().message, {}};
@@ -350,8 +359,7 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
                           task.run_seconds);
   };
   Judgement judged = judge_with(*runner, reload, request, task, settings);
-  if (judged.ending == Ending::kDone)
-    kept_.insert_or_assign(integer_of(request, "runner"), std::move(runner));
+  if (judged.ending == Ending::kDone) keep(request, settings, std::move(runner));
   return judged;
 }
 

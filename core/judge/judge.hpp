@@ -23,9 +23,9 @@ namespace hone {
 ///            exact: plan} + process → {kind: "installed"}. With `from`: key, the process of what is installed
 ///            there serves instead, in its place, and what travels is the artifact alone
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
-///            bool} + process → {kind: "stage", stage}… {kind: "judged"}. With `kept`, the runner of
-///            that id is used again, and what travels is the artifact alone. {kind: "end"} asks for
-///            the submission's end, and waits for
+///            bool} + process → {kind: "stage", stage}… {kind: "judged", kept: bool}. With `kept`, the runner of
+///            that id is used again, and what travels is the artifact alone; the answer's says whether it can be once
+///            more, a module's only with `keeps`. {kind: "end"} asks for the submission's end, and waits for
 ///   ended    {}
 ///   forget   {runner: id} → nothing
 ///   admit    {task, seed, reference: key} → {kind: "admitted", report}
@@ -52,7 +52,7 @@ class Judge {
                             bool limited) const;
   void answer(StreamMessage message);
   void say(const Value& value) const;
-  void say_judged(const Judgement& judgement) const;
+  void say_judged(const Judgement& judgement, bool kept = false) const;
   Result<std::unique_ptr<ProcessRunner>> make_runner(const Value& request,
                                                      std::vector<UniqueFd> fds, const Task& task,
                                                      const MeasureSettings& settings,
@@ -61,6 +61,8 @@ class Judge {
   Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
                        const Value& request, const Task& task, const MeasureSettings& settings);
   Status hear_host(std::string_view expected) const;
+  void keep(const Value& request, const MeasureSettings& settings,
+            std::unique_ptr<ProcessRunner> runner);
   Judgement judge_kept(const Value& request, UniqueFd artifact, const Task& task,
                        const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);

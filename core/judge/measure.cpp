@@ -33,7 +33,7 @@ constexpr int kFloorRounds = 21;
 constexpr int kCalibrationCalls = 5;
 constexpr int kExactRounds = 2;
 constexpr double kCallLeast = 1e-9;  // seconds
-constexpr double kExactShare = 4;  // rounds' worth of time that the answers of one may take
+constexpr double kExactShare = 4;    // rounds' worth of time that the answers of one may take
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, exact));
@@ -334,7 +334,8 @@ Judgement Session::judge_times() {
     // calls took, and nobody is called a cheat for that; but nobody is paid for it either: a call counts for no less than
     // the device takes to load and store its tensors.
     if (beyond_physics(task_, median(m.b) / static_cast<double>(m.calls), most))
-      return cheated("a call would have moved its tensors faster than the device can load and store");
+      return cheated(
+          "a call would have moved its tensors faster than the device can load and store");
   }
   const std::vector<double> a = per_call(m.a, floor, m.calls, least),
                             b = per_call(m.b, floor, m.calls, least);

@@ -2,7 +2,8 @@
 //
 // Theory of operation. A module's own host code runs beside the device. What it has started there goes
 // on while the baseline is timed, whatever its process is told, and would make the baseline slow. So
-// the baseline is timed before the submission is loaded and when nothing of it is left, and where the
+// the baseline is timed before the submission is loaded and when nothing of it is left (or, of a process
+// that is kept, while it stands still, and the device does), and where the
 // two do not agree, the faster one counts. What comes after one submission comes before the next of its
 // task, where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
 // takes a while, too. A copy of them is kept, and their inputs in the reference's arena, while there is room.
@@ -62,8 +63,27 @@ Judgement Session::begin() {
   if (!settings_.measure || !alone()) return correct_so_far();
   if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   choose_calls();
-  if (take_last_block()) return correct_so_far();
-  return block(true, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2, measured_.a);
+  return take_last_block() ? correct_so_far() : baseline_before();
+}
+
+/// It is the next submission's, too, if this one is not right.
+Judgement Session::baseline_before() {
+  Measured& m = measured_;
+  if (Judgement judged =
+          block(true, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2, m.a);
+      !passed(judged))
+    return judged;
+  if (baseline_.last != nullptr && !m.throttled)
+    *baseline_.last = {monotonic_s(), m.calls, m.a, m.floors};
+  return correct_so_far();
+}
+
+bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences) {
+  const auto stopped = runner.stand_still();
+  if (!stopped || !*stopped) return false;
+  if (!defences.holds(Defence::kStandStill)) return true;
+  const auto still = workbench.is_still();
+  return still && *still;
 }
 
 /// Whether the baseline was timed a moment ago, after another submission.
@@ -260,9 +280,15 @@ Judgement Session::run_alone() {
       !passed(judged))
     return judged;
   if (Judgement judged = single_rounds(false, m.singles_b); !passed(judged)) return judged;
-  host_.end();
+  const bool stands = stands_still(submission_, workbench_, settings_.defences);
+  if (!stands) {
+    if (Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
+    host_.end();
+  }
   Judgement answers = check_later();
-  if (Status ended = host_.ended(); !ended) return fault(ended.error());
+  if (!stands) {
+    if (Status ended = host_.ended(); !ended) return fault(ended.error());
+  }
   if (!passed(answers)) return answers;
   if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   std::vector<double> after;

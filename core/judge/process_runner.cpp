@@ -2,37 +2,21 @@
 #include "judge/process_runner.hpp"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
-#include "base/priority.hpp"
-#include "judge/send_setup.hpp"
 
 namespace hone {
 namespace {
 
 constexpr double kFreezeTimeout = 2.0;
-constexpr double kSetupTimeout = 10.0;
-constexpr double kHangUpSeconds = 1.0;
-constexpr double kOpenTimeout = 60.0;  // an interpreter that imports its libraries beside compilers
-
-/// What a submission says goes on to its author, through text formats: nothing but printable ASCII
-/// does.
-std::string printable(const char* text) {
-  std::string words(text);
-  for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
-  return words;
-}
 
 void sleep_us(long us) {
   const timespec pause{0, us * 1000};
@@ -64,137 +48,6 @@ ProcessRunner::~ProcessRunner() {
   freezer_.reset();
   if (orders_ != nullptr) munmap(orders_, kOrdersBytes);
   if (answers_ != nullptr) munmap(const_cast<Answers*>(answers_), kAnswersBytes);
-}
-
-/// Rationale: a process that ends hangs up first. One that hangs up and goes on has not ended, and is
-/// not to be taken for one that somebody else ended.
-Round ProcessRunner::hung_up(Ending blame) {
-  const double deadline_s = monotonic_s() + kHangUpSeconds;
-  while (!ended() && monotonic_s() < deadline_s) {
-    pollfd polled{handles_.pidfd.get(), POLLIN, 0};
-    static_cast<void>(poll(&polled, 1, 1));
-    if (freezer_) freezer_->service();
-  }
-  if (ended()) return {blame, 0, "the process ended before it had loaded"};
-  return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
-}
-
-Round ProcessRunner::receive_report(Report expected, double timeout_s) {
-  const Ending blame = expected == Report::kLoaded ? Ending::kDied : Ending::kFault;
-  const double deadline_s = monotonic_s() + timeout_s;
-  Loaded loaded{};
-  for (;;) {
-    pollfd polled[2] = {{handles_.socket.get(), POLLIN, 0}, {handles_.pidfd.get(), POLLIN, 0}};
-    const double left = deadline_s - monotonic_s();
-    if (left <= 0) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kTimedOut, 0,
-              "loading took too long"};
-    }
-    const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
-    if (freezer_) freezer_->service();
-    if (n < 0 && errno != EINTR) return {Ending::kFault, 0, "poll failed"};
-    if (freezer_ && over_memory())
-      return {Ending::kOutOfMemory, 0, "more memory than the task grants"};
-    if (n <= 0) continue;
-    if (polled[0].revents == 0) return {blame, 0, "the process ended before it had loaded"};
-    const ssize_t size = recv(handles_.socket.get(), &loaded, sizeof loaded, MSG_DONTWAIT);
-    if (size <= 0) return hung_up(blame);
-    loaded.message[sizeof loaded.message - 1] = '\0';
-    if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
-        loaded.report != expected) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
-    }
-    if (loaded.code == HONE_OK) return {Ending::kDone, 0, printable(loaded.message)};
-    return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
-            printable(loaded.message)};
-  }
-}
-
-Status ProcessRunner::send(const Task& task, int artifact) {
-  Setup setup = make_setup(task, plans_);
-  setup.arena_bytes = arena_->bytes();
-  setup.populate = arena_->populated() ? 1 : 0;
-  setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
-                 (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
-  // What is trusted has no limit of time, and is waited for.
-  if (options_.seconds_max > 0 && !options_.defences.holds(Defence::kStreamWait))
-    setup.weaken |= 4u;
-  return send_setup(handles_.socket.get(), setup,
-                    {orders_fd_.get(), answers_fd_.get(), arena_->fd(), artifact});
-}
-
-/// Rationale: a process that runs device code alone seals itself once, before its first artifact.
-Round ProcessRunner::send_and_load(const Task& task, int artifact, double timeout_s) {
-  if (Status sent = send(task, artifact); !sent) return {Ending::kFault, 0, sent.error().message};
-  if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
-    return sealed;
-  return receive_report(Report::kLoaded, left_of(timeout_s));
-}
-
-Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
-                            std::unique_ptr<Arena> arena, RunnerOptions options, double timeout_s) {
-  HONE_ASSERT(options_.device_code);
-  if (Round ready = plain_round(Order::kReload, 0, kSetupTimeout); ready.ending != Ending::kDone)
-    return {Ending::kFault, 0, "the process did not answer: " + ready.message};
-  options_ = options;
-  spent_s_ = 0;
-  put_inputs_ = nullptr;  // of a task that may be gone
-  plans_ = std::move(plans);
-  if (arena != nullptr) {
-    if (witness_ != nullptr) witness_->forget();
-    arena_ = std::move(arena);
-  }
-  return send_and_load(task, artifact.get(), timeout_s);
-}
-
-/// Rationale: the process waits for the setup before it opens the device, for contexts are made when
-/// nothing is measured. It has sealed itself before that, so until it has loaded nothing foreign runs.
-Round ProcessRunner::set_up_module(const Task& task, double timeout_s) {
-  if (Status sent = send(task, handles_.artifact.get()); !sent)
-    return {Ending::kFault, 0, sent.error().message};
-  for (const Report expected : {Report::kOpened, Report::kSealed}) {
-    if (Round said = receive_report(expected, kOpenTimeout); said.ending != Ending::kDone)
-      return said;
-  }
-  const double start = monotonic_s();
-  Round loaded = receive_report(Report::kLoaded, left_of(timeout_s));
-  spent_s_ += monotonic_s() - start;
-  return loaded;
-}
-
-Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int>& cores,
-                            double timeout_s) {
-  plans_ = std::move(plans);
-  if (options_.module) return set_up_module(task, timeout_s);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const std::size_t granted = std::min(cores.size(), static_cast<std::size_t>(task.threads));
-  for (std::size_t i = 0; i < granted; ++i) CPU_SET(static_cast<std::size_t>(cores[i]), &set);
-  if (sched_setaffinity(handles_.pid, sizeof set, &set) != 0)
-    return {Ending::kFault, 0, "sched_setaffinity failed"};
-  // Where we may: what is measured goes before all else on its cores. Baseline and submission get
-  // the same.
-  set_priority(handles_.pid, kMeasurePriority);
-  if (Round opened = receive_report(Report::kOpened, kOpenTimeout); opened.ending != Ending::kDone)
-    return opened;
-  if (options_.device_code) return send_and_load(task, handles_.artifact.get(), timeout_s);
-  if (Status sent = send(task, handles_.artifact.get()); !sent)
-    return {Ending::kFault, 0, sent.error().message};
-  if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
-    return sealed;
-  auto freezer = handles_.freeze
-                     ? Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get())
-                     : Freezer::with_ptrace(handles_.pid);
-  if (!freezer) {
-    // A submission may have died in its initialisers between the two reports.
-    if (ended()) return {Ending::kDied, 0, "the process ended while it was loading"};
-    return {Ending::kFault, 0, freezer.error().message};
-  }
-  freezer_ = std::move(freezer).value();
-  const double start = monotonic_s();
-  Round loaded = receive_report(Report::kLoaded, left_of(timeout_s));
-  spent_s_ += monotonic_s() - start;
-  return loaded;
 }
 
 /// Rationale: a submission that is slow in every round, each time within the limit, must run out of
@@ -344,6 +197,19 @@ Status ProcessRunner::give_inputs(std::function<Status()> put) {
 /// Not where the judge needs the same core.
 void ProcessRunner::stay_awake(bool awake) {
   orders_->awake.store(awake && options_.spin ? 1 : 0, std::memory_order_relaxed);
+}
+
+/// Rationale: only a cgroup holds what a module has started, too, and nobody but us lifts it.
+Result<bool> ProcessRunner::stand_still() {
+  if (!options_.keeps || !handles_.freeze || ended()) return false;
+  if (frozen_ || !options_.defences.holds(Defence::kStandStill)) return true;
+  if (freezer_ == nullptr) {
+    HONE_ASSIGN(freezer_,
+                Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get()));
+  }
+  HONE_TRY(freezer_->freeze(kFreezeTimeout));
+  frozen_ = true;
+  return true;
 }
 
 Result<bool> ProcessRunner::settled_in(const Arena& arena) {

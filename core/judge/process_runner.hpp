@@ -29,12 +29,16 @@ struct RunnerHandles {
 struct RunnerOptions {
   bool device_code = false;  ///< work is done on a device: rounds end by a look
   bool module = false;       ///< device_code: by a module's own host code; else the process is ours
+  bool keeps = false;        ///< module: the process may serve another submission of the same owner
   bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   bool observes = false;              ///< a module's interpreter can say what does its work
   double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
+
+/// What a submission says goes on to its author, through text formats: nothing but printable ASCII does.
+std::string printable(const char* text);
 
 /// One thread. The process itself is the host's to kill; a runner that goes only closes its side.
 class ProcessRunner : public Runner {
@@ -66,6 +70,7 @@ class ProcessRunner : public Runner {
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
   void stay_awake(bool awake) override;
+  Result<bool> stand_still() override;
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

@@ -105,6 +105,9 @@ struct SessionHost {
   std::function<Status()> ended = nullptr;
 };
 
+/// Whether a process that withholds, and the device, do nothing at all until it is told to go on.
+bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences);
+
 /// One thread, one submission.
 class Session {
  public:
@@ -156,6 +159,7 @@ class Session {
   bool take_last_block();
   Judgement baseline_after(std::vector<double>& after);
   Judgement run_alone();
+  Judgement baseline_before();
   Result<bool> held_back();
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);

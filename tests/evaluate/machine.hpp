@@ -58,7 +58,7 @@ class Machine {
     return machine;
   }
 
-  Evaluator& evaluator() { return *evaluator_; }
+  Evaluator& evaluator() const { return *evaluator_; }
   Launcher& launcher() { return *launcher_; }
 
   std::shared_ptr<const Task> task(const std::string& id) {

@@ -1,5 +1,4 @@
-// Python modules beside a device: HONE_MODULES_DEVICE=emulated has them compute on the processor, over the
-// emulated driver's memory; =cuda on the first device of this machine.
+// Python modules beside a device (device_case.hpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,29 +7,17 @@
 #include <set>
 
 #include "base/log.hpp"
-#include "gpu/emulated_gpu.hpp"
 #include "model/caught.hpp"
-#include "modules/module_case.hpp"
+#include "modules/device_case.hpp"
 #include "places.hpp"
 
 namespace hone::test {
 namespace {
 
 const fs::path kDeviceAttacks = test::source_dir() / "tests/adversarial/modules_device";
-constexpr double kFaster = 2.5;  // than a baseline that does the same
-
-Expected timed(Expected expected) {
-  expected.timed = true;
-  return expected;
-}
-Expected slower_than(double speedup) {
-  Expected expected{{kCorrect}};
-  expected.speedup_max = speedup;
-  return expected;
-}
-
 const std::vector<Case> kSubmissions = {
     {"model", timed(is(kCorrect))},
+    {"library_linear", timed(is(kCorrect))},
     {"other_names", timed(is(kCorrect))},
     {"wrapper", timed(is(kCorrect))},
     {"triton_model", timed(is(kCorrect))},
@@ -80,37 +67,12 @@ const std::vector<Case> kCheats = {
      "required"},
 };
 
-bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }
-
-EvaluatorOptions device_options() {
-  EvaluatorOptions options = emulated_options("cuda");
-  if (on_cuda())
-    options.backend_library = build_dir() / "plugins/backends/cuda.so";
-  else
-    options.module_place = "emulated";
-  return options;
-}
-
-Machine* device_machine(const std::vector<std::string>& off) {
-  return machine_without(off, "cuda.python", device_options);
-}
-
 std::string judged(const fs::path& folder, const Case& one, const std::vector<std::string>& off,
                    const Expected& expected) {
   return judged(device_machine(off), "cuda", folder, one, expected);
 }
 
-class DeviceModules : public testing::TestWithParam<Case> {
- protected:
-  void SetUp() override {
-    if (std::getenv("HONE_MODULES_PYTHON") == nullptr ||
-        std::getenv("HONE_MODULES_DEVICE") == nullptr)
-      GTEST_SKIP() << "HONE_MODULES_PYTHON or HONE_MODULES_DEVICE is not set";
-    Machine* machine = device_machine({});
-    if (machine != nullptr && machine->launcher().level() < IsolationLevel::kPrivate)
-      GTEST_SKIP() << "modules beside a device need isolation 'private'";
-  }
-};
+class DeviceModules : public BesideADevice, public testing::WithParamInterface<Case> {};
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
 class DeviceModuleSubmissions : public DeviceModules {};

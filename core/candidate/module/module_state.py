@@ -1,8 +1,9 @@
 """What a module can change for all that come after it in its process: torch's settings, its functions, the
 interpreter's.
 
-A process of the dataset's own modules serves another task only where nothing of this has changed: to put things back
-takes knowing all of them, and what is missed makes a baseline slow or an answer wrong.
+A process of the dataset's own modules serves another task, and one that is kept another submission, only where nothing
+of this has changed: to put things back takes knowing all of them, and what is missed makes a baseline slow or an answer
+wrong. Of submissions it is asked in a process of theirs, and catches what is careless, not what lies.
 """
 
 import contextlib

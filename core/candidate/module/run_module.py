@@ -127,6 +127,7 @@ def open_device(index):
         HERE.use_device(index)
         with torch.no_grad():
             HERE.warm()
+    LOADED["state"] = module_state.State()
 
 
 def pin(core, judge):
@@ -167,8 +168,6 @@ def load(address, size):
     if compiled and ON_DEVICE:  # by the rehearsal
         module_ahead.keep(module_ahead.unpacked(json.loads(compiled)))
     content = json.loads(artifact)
-    if ON_DEVICE and LOADED["state"] is None and content["name"] != "submission.py":
-        LOADED["state"] = module_state.State()
     if module_extension.is_used(content["source"]):
         module_extension.install(wrap=note_extension) if ON_DEVICE else module_extension.refuse()
     LOADED["artifact"] = Artifact(content)

@@ -1,0 +1,56 @@
+// A machine that judges Python modules beside a device: HONE_MODULES_DEVICE=emulated has them compute on the processor,
+// over the emulated driver's memory; =cuda on the first device of this machine.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "gpu/emulated_gpu.hpp"
+#include "modules/module_case.hpp"
+#include "places.hpp"
+
+namespace hone::test {
+
+inline constexpr double kFaster = 2.5;  // than a baseline that does the same
+
+inline Expected timed(Expected expected) {
+  expected.timed = true;
+  return expected;
+}
+inline Expected slower_than(double speedup) {
+  Expected expected{{kCorrect}};
+  expected.speedup_max = speedup;
+  return expected;
+}
+
+inline bool on_cuda() { return std::string_view(std::getenv("HONE_MODULES_DEVICE")) == "cuda"; }
+
+inline EvaluatorOptions device_options() {
+  EvaluatorOptions options = emulated_options("cuda");
+  if (on_cuda())
+    options.backend_library = build_dir() / "plugins/backends/cuda.so";
+  else
+    options.module_place = "emulated";
+  return options;
+}
+
+inline Machine* device_machine(const std::vector<std::string>& off) {
+  return machine_without(off, "cuda.python", device_options);
+}
+
+class BesideADevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::getenv("HONE_MODULES_PYTHON") == nullptr ||
+        std::getenv("HONE_MODULES_DEVICE") == nullptr)
+      GTEST_SKIP() << "HONE_MODULES_PYTHON or HONE_MODULES_DEVICE is not set";
+    Machine* machine = find_machine();
+    if (machine != nullptr && machine->launcher().level() < IsolationLevel::kPrivate)
+      GTEST_SKIP() << "modules beside a device need isolation 'private'";
+  }
+  virtual Machine* find_machine() { return device_machine({}); }
+};
+
+}  // namespace hone::test
