@@ -3,6 +3,7 @@
     python -I plain_modules.py processor|device REFERENCE SUBMISSION     each a file that defines ModelNew
 
 Five trials against the reference with inputs of its own making, and on a device a hundred calls of each between events.
+The submission may define a function triton_kernel_wrapper instead.
 """
 
 import contextlib
@@ -22,6 +23,10 @@ import torch  # noqa: E402
 with contextlib.suppress(ImportError):
     import triton  # noqa: F401
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
+from module_values import arguments_of, flat  # noqa: E402
+from module_wrapper import bind_wrapper, constructor_settings  # noqa: E402
+
 TRIALS, CALLS, TOLERANCE = 5, 100, 1e-2
 
 
@@ -31,6 +36,38 @@ def module_of(path):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def constructed(factory, args, kwargs, device):
+    torch.manual_seed(0)
+    return factory(*args, **kwargs).to(device)
+
+
+def submitted(module, reference, model, device):
+    """What to call: its ModelNew with the parameters of the reference's model, or its wrapper with them."""
+    args, kwargs = given = arguments_of(getattr(reference, "get_init_inputs", list)())
+    if hasattr(module, "ModelNew"):
+        made = constructed(module.ModelNew, args, kwargs, device)
+        made.load_state_dict(model.state_dict(), strict=False)
+        return made
+    weights = {name: {"shape": list(t.shape), "tensor": t} for name, t in model.state_dict().items()}
+    settings = constructor_settings(reference.ModelNew, *given)
+    bound = bind_wrapper(module.triton_kernel_wrapper, len(reference.get_inputs()), weights, settings)
+    beyond = {n: v["tensor"] if isinstance(v, dict) and "tensor" in v else v for n, v in bound.items()}
+    return lambda *inputs: module.triton_kernel_wrapper(*inputs, **beyond)
+
+
+def moved(value, device):
+    if isinstance(value, (list, tuple)):
+        return [moved(one, device) for one in value]
+    return value.to(device) if isinstance(value, torch.Tensor) else value
+
+
+def same(expected, found):
+    return len(expected) == len(found) and all(
+        e.shape == f.shape and torch.allclose(f, e, atol=TOLERANCE, rtol=TOLERANCE)
+        for e, f in zip(expected, found, strict=True)
+    )
 
 
 def microseconds(model, inputs):
@@ -47,21 +84,20 @@ def main():
     device = "cpu" if PLACE == "processor" else "cuda"
     torch.set_num_threads(1)
     reference, submission = (module_of(path) for path in sys.argv[2:4])
-    given = reference.get_init_inputs() if hasattr(reference, "get_init_inputs") else []
-    models = []
-    for module in (reference, submission):
-        torch.manual_seed(0)
-        models.append(module.ModelNew(*given).to(device))
-    models[1].load_state_dict(models[0].state_dict(), strict=False)
+    model = constructed(reference.ModelNew, *arguments_of(getattr(reference, "get_init_inputs", list)()), device)
+    models = [model, submitted(submission, reference, model, device)]
     with torch.no_grad():
         for trial in range(TRIALS):
             torch.manual_seed(trial)
-            inputs = [x.to(device) if isinstance(x, torch.Tensor) else x for x in reference.get_inputs()]
-            expected, found = (model(*inputs) for model in models)
-            if not torch.allclose(found, expected, atol=TOLERANCE, rtol=TOLERANCE):
+            inputs = moved(reference.get_inputs(), device)
+            answers = []
+            for one in models:
+                torch.manual_seed(trial)  # what is dropped is the same
+                answers.append(flat(one(*inputs)))
+            if not same(*answers):
                 return 1
         if device == "cuda":
-            print([microseconds(model, inputs) for model in models])
+            print([microseconds(one, inputs) for one in models])
     return 0
 
 

@@ -5,7 +5,6 @@ bytes in the arena, and holds the clock. An artifact is the JSON of build_module
 module's values lie in a task's tensors (docs/modules.md).
 """
 
-import inspect
 import json
 import linecache
 import sys
@@ -17,6 +16,7 @@ from module_fastest import make_fastest
 from module_place import ARENA, PLACE
 from module_values import arguments_of, count, flat, is_varied, vary
 from module_work import WATCH
+from module_wrapper import Refused, bind_wrapper, constructor_settings
 
 DTYPES = {
     "f64": torch.float64,
@@ -32,10 +32,6 @@ DTYPES = {
 }
 INPUTS, VARIED, EXACT, REFERENCE = "inputs", "varied", "exact", "reference"
 LARGE_BYTES = 32 << 20  # of one call: torch may then hold much that others need
-
-
-class Refused(Exception):
-    """What the module is asked for and is not."""
 
 
 class Mismatch(Exception):
@@ -107,7 +103,7 @@ class Artifact:
         else:
             trusted = run_source("reference.py", support["reference.py"], "reference")
             self.given = arguments_of(trusted.get_init_inputs())
-            self.settings = self.constructor_settings(getattr(trusted, self.meta["module"]))
+            self.settings = constructor_settings(getattr(trusted, self.meta["module"]), *self.given)
             del sys.modules["reference"], trusted  # a submission's work is its own
             self.module = run_source(self.name, self.source, self.name.removesuffix(".py"))
 
@@ -189,7 +185,8 @@ class Artifact:
         self.wrapper = getattr(self.module, "triton_kernel_wrapper", None)
         if self.wrapper is None:
             raise Refused(f"found neither a class {name} nor a function triton_kernel_wrapper")
-        self.bind_wrapper()
+        parameters = {p["name"]: p for p in self.meta["parameters"]}
+        self.by_name = bind_wrapper(self.wrapper, len(self.meta["inputs"]), parameters, self.settings)
         return self.run_wrapper
 
     # What a round does. `values`: the offset of each of the task's tensors, then the seed.
@@ -307,52 +304,6 @@ class Artifact:
             if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
                 given += 0.1 * (size or 0.5) * torch.randn(base.shape, device=PLACE.device)
             to.copy_(given)
-
-    def bind_wrapper(self):
-        """The wrapper's parameters beyond the inputs: weights by name, then by order; the constructor's by name."""
-        kinds = inspect.Parameter
-        names = inspect.signature(self.wrapper).parameters
-        placed = [n for n, p in names.items() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
-        variable = any(p.kind is kinds.VAR_POSITIONAL for p in names.values())
-        given = len(self.meta["inputs"])
-        rest = placed[given:] + [n for n, p in names.items() if p.kind is kinds.KEYWORD_ONLY]
-        optional = {n for n, p in names.items() if p.default is not kinds.empty}
-        self.by_name = {}
-        left = {p["name"]: p for p in self.meta["parameters"]}
-        settings = self.settings
-        unbound = []
-        for name in rest:
-            full = next((n for n in left if name in (n, n.replace(".", "_"))), None)
-            short = [n for n in left if n.rsplit(".", 1)[-1] == name]
-            found = full or (short[0] if short else None)
-            if found is not None:
-                self.by_name[name] = left.pop(found)
-            elif name in settings:
-                self.by_name[name] = settings[name]
-            elif name not in optional:
-                unbound.append(name)
-        for name, parameter in zip(list(unbound), list(left), strict=False):
-            self.by_name[name] = left[parameter]
-            unbound.remove(name)
-        if unbound or (len(placed) < given and not variable):
-            have = [f"{p['name']} {p['shape']}" for p in self.meta["parameters"]] + sorted(settings)
-            raise Refused(
-                f"triton_kernel_wrapper({', '.join(names)}) is given {given} inputs, and "
-                f"nothing fits {', '.join(unbound) or 'the rest'}; there are {', '.join(have) or 'no parameters'}"
-            )
-
-    def constructor_settings(self, factory):
-        """What the reference was constructed with, by name."""
-        code = factory.__init__.__code__ if hasattr(factory.__init__, "__code__") else None
-        if code is None:
-            return {}
-        names = list(code.co_varnames[1 : code.co_argcount])
-        defaults = factory.__init__.__defaults__ or ()
-        settings = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        args, kwargs = self.given
-        settings.update(zip(names, args, strict=False))
-        settings.update(kwargs)
-        return settings
 
     def run_wrapper(self, values):
         places, seed = self.at(values)
