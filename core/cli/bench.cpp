@@ -11,6 +11,8 @@
 #include "base/scratch_folder.hpp"
 #include "cli/command.hpp"
 #include "cli/host.hpp"
+#include "cli/module_mix.hpp"
+#include "cli/parts.hpp"
 #include "episode/idle.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "evaluate/bench_device.hpp"
@@ -34,13 +36,19 @@ struct Evaluation {
   EvaluateBenchOptions bench;
 };
 
-Result<Evaluation> prepare_evaluation(const Config& config, const std::string& task,
-                                      std::int64_t count, const Say& say) {
+Result<Evaluation> start_evaluation(const Config& config) {
   Evaluation made;
   HONE_ASSIGN(made.launcher, Launcher::start(launcher_options(config)));
   made.registry = open_registry(config);
-  HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
   HONE_ASSIGN(made.options, evaluator_options(config, *made.registry));
+  return made;
+}
+
+/// And a task.
+Result<Evaluation> prepare_evaluation(const Config& config, const std::string& task,
+                                      std::int64_t count, const Say& say) {
+  HONE_ASSIGN(Evaluation made, start_evaluation(config));
+  HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
   HONE_ASSIGN(made.bench.task, catalog->find_for(config.backend, task));
   made.bench.source = made.bench.task->backends.at(config.backend).baseline.text;
   if (count > 0) made.bench.steps = made.bench.runs = static_cast<int>(count);
@@ -138,6 +146,8 @@ class BenchCommand : public Command {
         "two)",
         "hone bench gpu --config FILE  # rate, clock, noise and faults on a device (two minutes)",
         "hone bench modules --config FILE --task kernelbench/level1/19",
+        "hone bench modules --config FILE --run runs/first --level 1 --traces traces.json   # a "
+        "mix",
         "hone bench journal            # what it costs to lose nothing, and a restart (minutes)",
         "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
         "hone bench idle               # memory with up to 100,000 open episodes",
@@ -157,8 +167,8 @@ class BenchCommand : public Command {
                  task_);
     options.integer(
         {.name = "--count",
-         .doc = "step, modules: submissions of each kind (20); gpu: submissions (64); noise: "
-                "repetitions (500); journal: "
+         .doc = "step, modules: submissions of each kind (20; of a mix once each); gpu: "
+                "submissions (64); noise: repetitions (500); journal: "
                 "rounds of 64 steps that build (2)",
          .value = "N"},
         count_, 2, 1'000'000);
@@ -166,6 +176,23 @@ class BenchCommand : public Command {
                   .doc = "modules: a correct submission (the module itself)",
                   .value = "FILE"},
                  source_);
+    options.texts({.name = "--run",
+                   .doc = "modules: a folder with level_1_problem_P_sample_S_kernel.py, as hone "
+                          "eval reads it (repeatable)",
+                   .value = "DIR"},
+                  mix_.runs);
+    options.integer({.name = "--level",
+                     .doc = "modules: of KernelBench's, that each --run is of",
+                     .value = "N"},
+                    mix_.level, 1, 1'000'000);
+    options.text({.name = "--traces",
+                  .doc = "modules: multi-turn traces, as hone traces reads them",
+                  .value = "FILE"},
+                 mix_.traces);
+    options.texts({.name = "--trace",
+                   .doc = "modules: of --traces only this one (repeatable)",
+                   .value = "KEY"},
+                  mix_.keys);
     options.integer({.name = "--episodes",
                      .doc = "journal: episodes that a server starts again with (100000)",
                      .value = "N"},
@@ -184,16 +211,32 @@ class BenchCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
-    const auto loaded = load_config(config_.file, config_.sets);
+    auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
+    if (const Status fit = fit_options(*loaded); !fit) return terminal.fail(fit.error());
     const auto figures = measure(
         loaded->config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     terminal.clear_status();
-    if (!figures) return terminal.fail(figures.error(), "what this machine allows: hone doctor");
+    if (!figures) {
+      const bool fault = exit_code_for(figures.error().code) == kExitFault;
+      return terminal.fail(figures.error(), fault ? "what this machine allows: hone doctor" : "");
+    }
     return print(terminal, *figures);
   }
 
  private:
+  /// Options that go together; a mix brings a dataset, and has many processes.
+  Status fit_options(LoadedConfig& loaded) const {
+    HONE_TRY(mix_.check());
+    if (mix_.empty()) return {};
+    if (what_ != "modules")
+      return invalid_argument("--run, --traces: found beside " + what_ + ", expected modules");
+    if (!source_.empty())
+      return invalid_argument("--source: found beside a mix, expected one of --task");
+    add_datasets(mix_, loaded.config);
+    return fit_slots(loaded);
+  }
+
   Result<Value> measure(const Config& config, const Say& say) const {
     if (what_ == "idle") return bench_idle(config, say);
     if (what_ == "plugin") return measure_plugins(config, say);
@@ -203,6 +246,7 @@ class BenchCommand : public Command {
                              : bench_noise(*made.launcher, made.options, made.bench);
     }
     if (what_ == "gpu") return measure_device(config, say);
+    if (what_ == "modules" && !mix_.empty()) return measure_mix(config, say);
     if (what_ == "modules") return measure_modules(config, say);
     if (what_ == "journal") return measure_journal(config, say);
     say(what_);
@@ -241,6 +285,19 @@ class BenchCommand : public Command {
     bench.at_once = cpu_count();
     bench.say = say;
     return bench_modules(*made.launcher, made.options, bench);
+  }
+
+  Result<Value> measure_mix(const Config& config, const Say& say) const {
+    HONE_ASSIGN(const Evaluation made, start_evaluation(config));
+    HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
+    HONE_ASSIGN(const auto environment, open_kernel_refine(config));
+    say("reading the mix");
+    MixBenchOptions bench;
+    HONE_ASSIGN(bench.mix, read_mix(mix_, config, *catalog, *environment));
+    bench.count = static_cast<int>(count_);
+    bench.at_once = cpu_count();
+    bench.say = say;
+    return bench_mix(*made.launcher, made.options, bench);
   }
 
   Result<Value> measure_journal(const Config& config, const Say& say) const {
@@ -324,6 +381,7 @@ class BenchCommand : public Command {
   ConfigOptions config_;
   std::string what_, task_ = "add_relu";
   std::string folder_ = ".", source_;
+  MixRequest mix_;
   std::int64_t count_ = 0, episodes_ = 100'000, steps_ = 1'000'000;
   bool json_ = false;
 };

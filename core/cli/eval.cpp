@@ -11,6 +11,7 @@
 #include "cli/golden.hpp"
 #include "cli/host.hpp"
 #include "cli/judge_run.hpp"
+#include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
 #include "cli/run_words.hpp"
 #include "kernel_refine/compiler_words.hpp"
@@ -159,13 +160,6 @@ class EvalCommand : public Command {
     std::shared_ptr<const Settings> settings = one_turn(environment, task, backend);
 
     EpisodeView view() const { return {task, backend, *settings, {}, 0}; }
-
-    static std::shared_ptr<const Settings> one_turn(const Environment& environment,
-                                                    const Task& task, const std::string& backend) {
-      const Value options = Value::map({{"max_turns", 1}});
-      Fields fields(options, "options");
-      return environment.read_options(fields, task, backend);
-    }
   };
 
   int judge_level(Terminal& terminal, LoadedConfig loaded, const std::string& dataset,
@@ -199,21 +193,17 @@ class EvalCommand : public Command {
     std::vector<Entry*> waiting;
     const std::uint64_t seed = random_u64();  // one for all, so that all are asked the same
     for (Entry& entry : entries_) {
-      auto prepared = judge.environment.prepare(judge.view(), action_of(entry));
+      auto prepared = prepare_turn(judge.environment, task, judge.backend, action_of(entry));
       if (!prepared) {
         entry.result = prepared.error();
       } else if (Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
         entry.result = std::move(*verdict);
       } else {
-        Candidate& candidate = std::get<Candidate>(*prepared);
-        submissions.push_back({.task = task,
-                               .backend = judge.backend,
-                               .language = std::move(candidate.language),
-                               .source = std::move(candidate.source),
-                               .client = "eval",
-                               .episode = entry.file,
-                               .group = "eval",
-                               .seed = seed});
+        Submission& submission =
+            submissions.emplace_back(std::get<Submission>(std::move(*prepared)));
+        submission.client = submission.group = "eval";
+        submission.episode = entry.file;
+        submission.seed = seed;
         waiting.push_back(&entry);
       }
     }

@@ -9,6 +9,7 @@
 #include "base/utf8.hpp"
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
+#include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
 #include "cli/run_lock.hpp"
 
@@ -17,6 +18,13 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 64u << 20;
 constexpr std::size_t kReasonMax = 100;  // of a table's cell; the results have all of it
+
+/// nullptr: the level has no such problem.
+const Problem* find_problem(const std::vector<Problem>& problems, std::int64_t number) {
+  const auto found = std::find_if(problems.begin(), problems.end(),
+                                  [number](const Problem& one) { return one.number == number; });
+  return found == problems.end() ? nullptr : &*found;
+}
 
 /// Of one generation: what is waited for.
 struct Waiting {
@@ -102,12 +110,8 @@ class RunJudge {
                               generation.file.filename().string() + " and " +
                               other->file.filename().string() + "; expected one");
     }
-    const Problem* problem = problem_of(generation.problem);
-    if (problem == nullptr) {
-      return invalid_argument(generation.file.filename().string() + ": level " +
-                              std::to_string(request_.analysis.level) + " has no problem " +
-                              std::to_string(generation.problem));
-    }
+    HONE_ASSIGN(const Problem* const problem,
+                hone::problem_of(problems_, request_.analysis.level, generation));
     HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
     const std::string hash = sha256_hex(source);
     if (!request_.again && results_->has(generation, hash)) {
@@ -116,25 +120,19 @@ class RunJudge {
     }
     terminal_.status("reading " + problem->task_id + "…");
     HONE_ASSIGN(const auto task, catalog.find_for(backend, problem->task_id));
-    const Value options = Value::map({{"max_turns", 1}});
-    Fields fields(options, "options");
-    const auto settings = environment.read_options(fields, *task, backend);
-    HONE_ASSIGN(auto prepared, environment.prepare({*task, backend, *settings, {}, 0},
-                                                   Value::map({{"code", source}})));
+    HONE_ASSIGN(auto prepared,
+                prepare_turn(environment, task, backend, Value::map({{"code", source}})));
     if (const Verdict* verdict = std::get_if<Verdict>(&prepared)) {
       take(generation, hash, *verdict);
       return std::optional<Submission>();
     }
-    Candidate& candidate = std::get<Candidate>(prepared);
     waiting_.push_back({&generation, hash});
-    return std::optional<Submission>({.task = task,
-                                      .backend = backend,
-                                      .language = std::move(candidate.language),
-                                      .source = std::move(candidate.source),
-                                      .client = "eval",
-                                      .episode = generation.file.string(),
-                                      .group = problem->task_id,
-                                      .seed = seed_});
+    Submission& submission = std::get<Submission>(prepared);
+    submission.client = "eval";
+    submission.episode = generation.file.string();
+    submission.group = problem->task_id;
+    submission.seed = seed_;
+    return std::optional(std::move(submission));
   }
 
   Result<std::vector<Submission>> prepare(const Catalog& catalog, const std::string& backend,
@@ -163,12 +161,7 @@ class RunJudge {
     return nullptr;
   }
 
-  /// nullptr: the level has no such problem.
-  const Problem* problem_of(std::int64_t number) const {
-    const auto found = std::find_if(problems_.begin(), problems_.end(),
-                                    [number](const Problem& one) { return one.number == number; });
-    return found == problems_.end() ? nullptr : &*found;
-  }
+  const Problem* problem_of(std::int64_t number) const { return find_problem(problems_, number); }
 
   /// A refused entry whose sample was not judged since is one that was not judged.
   void take_refused() {
@@ -394,6 +387,13 @@ Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::stri
   std::sort(problems.begin(), problems.end(),
             [](const Problem& a, const Problem& b) { return a.number < b.number; });
   return problems;
+}
+
+Result<const Problem*> problem_of(const std::vector<Problem>& problems, std::int64_t level,
+                                  const Generation& generation) {
+  if (const Problem* found = find_problem(problems, generation.problem)) return found;
+  return invalid_argument(generation.file.filename().string() + ": level " + std::to_string(level) +
+                          " has no problem " + std::to_string(generation.problem));
 }
 
 }  // namespace hone

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/fast_p.hpp"
+#include "cli/run_folder.hpp"
 #include "cli/terminal.hpp"
 #include "config/config.hpp"
 #include "episode/catalog.hpp"
@@ -37,5 +38,8 @@ Result<std::string> kernelbench_dataset(const Config& config, const std::string&
 /// Its problems of a level, by number.
 Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::string& dataset,
                                          std::int64_t level);
+/// The one that a generation is of.
+Result<const Problem*> problem_of(const std::vector<Problem>& problems, std::int64_t level,
+                                  const Generation& generation);
 
 }  // namespace hone

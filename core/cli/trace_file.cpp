@@ -1,8 +1,12 @@
 // Reading traces strictly where a verdict depends on it, and putting two verdicts side by side.
 #include "cli/trace_file.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
+#include "base/files.hpp"
+#include "base/nearest.hpp"
 #include "kernel_refine/words.hpp"
 #include "model/fields.hpp"
 
@@ -11,6 +15,7 @@ namespace {
 
 constexpr std::size_t kLineMax = 200;
 constexpr std::size_t kTurnsMax = 64;
+constexpr std::size_t kFileBytesMax = 256u << 20;
 
 std::string_view first_line(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
@@ -122,6 +127,29 @@ Result<std::vector<RecordedTrace>> read_traces(std::string_view text) {
   }
   if (traces.empty()) return invalid_argument("no traces: the list is empty");
   return traces;
+}
+
+Result<std::vector<RecordedTrace>> read_trace_file(const std::string& file,
+                                                   const std::vector<std::string>& keys) {
+  HONE_ASSIGN(const std::string text, read_file(file, kFileBytesMax));
+  auto traces = read_traces(text);
+  if (!traces) return traces.error().in(file);
+  std::vector<std::string> names;
+  for (const RecordedTrace& trace : *traces) names.push_back(trace.key);
+  for (const std::string& key : keys) {
+    if (std::find(names.begin(), names.end(), key) == names.end()) {
+      return not_found(file + ": " + unknown_name("trace", key, names));
+    }
+  }
+  std::erase_if(*traces, [&keys](const RecordedTrace& trace) {
+    return !keys.empty() && std::find(keys.begin(), keys.end(), trace.key) == keys.end();
+  });
+  return traces;
+}
+
+DatasetConfig traces_dataset(const std::string& file) {
+  const std::string path = std::filesystem::absolute(file).string();
+  return {"traces", "kernelbook", Value::map({{"path", path}})};
 }
 
 std::string TraceComparison::why() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "config/config.hpp"
 #include "model/value.hpp"
 #include "model/verdict.hpp"
 
@@ -32,10 +33,20 @@ struct RecordedTrace {
   std::string key;    ///< "kernelbook_632"; the id of its task in the dataset kernelbook
   std::string title;  ///< "80_Gemm_Max_Subtract_GELU", or the key
   std::vector<RecordedTurn> turns;
+
+  /// Of traces_dataset().
+  std::string task_id() const { return "traces/" + key; }
 };
 
 /// Reads a file's text: a JSON list of traces. A mistake names the trace and the turn.
 Result<std::vector<RecordedTrace>> read_traces(std::string_view text);
+
+/// Those of a file with these keys; without any all of them. A key that the file lacks is not_found.
+Result<std::vector<RecordedTrace>> read_trace_file(const std::string& file,
+                                                   const std::vector<std::string>& keys);
+
+/// Traces hold their tasks: the dataset that reads the same file.
+DatasetConfig traces_dataset(const std::string& file);
 
 /// One turn, judged again.
 struct TraceComparison {

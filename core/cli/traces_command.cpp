@@ -1,14 +1,12 @@
 // `hone traces`: judges the turns of multi-turn traces again, beside what their own harness said.
 #include <algorithm>
-#include <filesystem>
 
 #include "base/crypto.hpp"
-#include "base/files.hpp"
-#include "base/nearest.hpp"
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
+#include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
 #include "cli/trace_file.hpp"
 #include "kernel_refine/words.hpp"
@@ -16,7 +14,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kFileBytesMax = 256u << 20;
 constexpr std::size_t kWhyMax = 160;  // of a table's cell; --json has all of it
 
 std::string times(const std::optional<double>& speedup) {
@@ -55,9 +52,7 @@ class TracesCommand : public Command {
     if (const Status done = read(); !done) return terminal.fail(done.error());
     Config& config = loaded->config;
     config.journal.path.clear();  // a server's, for episodes
-    // The traces hold their tasks: the dataset reads the same file.
-    const std::string path = std::filesystem::absolute(file_).string();
-    config.datasets = {{"traces", "kernelbook", Value::map({{"path", path}})}};
+    config.datasets = {traces_dataset(file_)};
     const auto environment = open_kernel_refine(config);
     if (!environment) return terminal.fail(environment.error());
     if (read_only_) {
@@ -80,20 +75,8 @@ class TracesCommand : public Command {
 
  private:
   Status read() {
-    HONE_ASSIGN(const std::string text, read_file(file_, kFileBytesMax));
-    auto traces = read_traces(text);
-    if (!traces) return traces.error().in(file_);
-    traces_ = std::move(*traces);
-    std::vector<std::string> names;
-    for (const RecordedTrace& trace : traces_) names.push_back(trace.key);
-    for (const std::string& key : keys_) {
-      if (std::find(names.begin(), names.end(), key) == names.end()) {
-        return not_found(file_ + ": " + unknown_name("trace", key, names));
-      }
-    }
+    HONE_ASSIGN(traces_, read_trace_file(file_, keys_));
     for (const RecordedTrace& trace : traces_) {
-      if (!keys_.empty() && std::find(keys_.begin(), keys_.end(), trace.key) == keys_.end())
-        continue;
       for (const RecordedTurn& turn : trace.turns) turns_.push_back({&trace, &turn, {}});
     }
     return {};
@@ -108,31 +91,23 @@ class TracesCommand : public Command {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       TraceComparison& turn = turns_[i];
       terminal.status("reading " + turn.trace->key + "…");
-      const auto task = catalog.find_for(backend, "traces/" + turn.trace->key);
+      const auto task = catalog.find_for(backend, turn.trace->task_id());
       if (!task) {
         turn.now = task.error();
         continue;
       }
-      const Value options = Value::map({{"max_turns", 1}});
-      Fields fields(options, "options");
-      const auto settings = environment.read_options(fields, **task, backend);
-      auto prepared =
-          environment.prepare({**task, backend, *settings, {}, 0}, turn.recorded->action());
+      auto prepared = prepare_turn(environment, *task, backend, turn.recorded->action());
       if (!prepared) {
         turn.now = prepared.error();
       } else if (Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
         turn.now = std::move(*verdict);
       } else {
-        Candidate& candidate = std::get<Candidate>(*prepared);
-        sources_[i] = candidate.source;
-        submissions.push_back({.task = *task,
-                               .backend = backend,
-                               .language = std::move(candidate.language),
-                               .source = std::move(candidate.source),
-                               .client = "traces",
-                               .episode = turn.trace->key,
-                               .group = turn.trace->key,
-                               .seed = seed});
+        Submission& submission =
+            submissions.emplace_back(std::get<Submission>(std::move(*prepared)));
+        sources_[i] = submission.source;
+        submission.client = "traces";
+        submission.episode = submission.group = turn.trace->key;
+        submission.seed = seed;
         waiting_.push_back(i);
       }
     }

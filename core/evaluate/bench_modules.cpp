@@ -2,22 +2,18 @@
 #include "evaluate/bench_modules.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/files.hpp"
 #include "base/memory.hpp"
-#include "base/scratch_folder.hpp"
-#include "evaluate/sources.hpp"
+#include "evaluate/bench_load.hpp"
+#include "evaluate/plain_harness.hpp"
 #include "judge/statistics.hpp"
 #include "model/figure.hpp"
 
 namespace hone {
 namespace {
 
-constexpr int kAtOnce = 16;        // that hone is handed
 constexpr int kAloneMost = 32;     // evaluations alone, and of the plain harness
 constexpr double kPatience = 600;  // seconds, for one of the plain harness
 constexpr double kRateGoal = 1;    // times the plain harness
@@ -38,30 +34,12 @@ class ModelNew(torch.nn.Module):
         os._exit(3)
 )";
 
-/// Does `count` things, so many of them at once; the first error.
-Status in_parallel(int count, int at_once, const std::function<Status(int)>& thing) {
-  std::atomic<int> next{0};
-  std::vector<Status> ends(static_cast<std::size_t>(at_once));
-  std::vector<std::thread> threads;
-  for (Status& end : ends) {
-    threads.emplace_back([&] {
-      for (int i = next++; i < count && end; i = next++) end = thing(i);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const Status& end : ends) HONE_TRY(end);
-  return {};
-}
-
 class ModuleBench {
  public:
   ModuleBench(Launcher& launcher, const EvaluatorOptions& options, const ModuleBenchOptions& bench)
       : launcher_(launcher), options_(options), bench_(bench) {}
 
   Result<Value> run() {
-    HONE_ASSIGN(folder_, ScratchFolder::make());
-    const std::string reference = bench_.task->backends.at(options_.backend).baseline.text;
-    HONE_TRY(write_file(folder_.path() / "reference.py", reference));
     few_ = std::min(bench_.count, kAloneMost);
     HONE_TRY(plain());
     HONE_TRY(hone());
@@ -69,28 +47,9 @@ class ModuleBench {
   }
 
  private:
-  /// Another source each time: the cache must not answer.
-  static std::string numbered(const std::string& source, int number) {
-    return source + "\n# " + std::to_string(number) + " of " + std::to_string(monotonic_ns()) +
-           "\n";
-  }
-
-  Status plain_one(int number) {
-    const auto file = folder_.path() / ("submission_" + std::to_string(number) + ".py");
-    HONE_TRY(write_file(file, numbered(bench_.source, number)));
-    const auto script = options_.libexec.parent_path() / "share/module/plain_modules.py";
-    SpawnRequest spawn;
-    spawn.jail = Jail::kJudge;  // none
-    spawn.label = "plain harness";
-    spawn.program = options_.toolchains.at("python").compiler;
-    spawn.arguments = {"-I",
-                       "-B",
-                       script.string(),
-                       module_place_of(options_),
-                       (folder_.path() / "reference.py").string(),
-                       file.string()};
-    HONE_ASSIGN(const auto process, launcher_.spawn(spawn));
-    HONE_ASSIGN(const ProcessExit exit, process->wait(kPatience));
+  Status plain_one(const PlainHarness& harness, int number) const {
+    HONE_ASSIGN(const ProcessExit exit,
+                harness.run(*bench_.task, bench_.source, number, kPatience));
     if (exit.exit_code == 0) return {};
     return failed_precondition("the plain harness does not find the submission correct" +
                                (exit.output.empty() ? std::string() : ": " + exit.output));
@@ -98,11 +57,12 @@ class ModuleBench {
 
   Status plain() {
     bench_.say("plain harness");
+    HONE_ASSIGN(const PlainHarness harness, PlainHarness::make(launcher_, options_));
     const double start = monotonic_s();
-    HONE_TRY(plain_one(0));
+    HONE_TRY(plain_one(harness, 0));
     plain_alone_s_ = monotonic_s() - start;
     const double begun = monotonic_s();
-    HONE_TRY(in_parallel(few_, bench_.at_once, [this](int i) { return plain_one(i); }));
+    HONE_TRY(in_parallel(few_, bench_.at_once, [&](int i) { return plain_one(harness, i); }));
     plain_rate_ = few_ / (monotonic_s() - begun);
     return {};
   }
@@ -128,7 +88,7 @@ class ModuleBench {
   /// Seconds that so many take, numbered from there, at once.
   Result<double> all_at_once(Evaluator& evaluator, int count, int from, int fault_every) const {
     const double begun = monotonic_s();
-    HONE_TRY(in_parallel(count, kAtOnce, [&](int i) -> Status {
+    HONE_TRY(in_parallel(count, kBenchAtOnce, [&](int i) -> Status {
       const bool faults = fault_every > 0 && i % fault_every == fault_every - 1;
       const auto verdict = judged(evaluator, from + i, faults);
       return verdict ? Status() : Status(verdict.error());
@@ -176,7 +136,6 @@ class ModuleBench {
   Launcher& launcher_;
   const EvaluatorOptions& options_;
   const ModuleBenchOptions& bench_;
-  ScratchFolder folder_;
   int few_ = 0;
   double plain_alone_s_ = 0, plain_rate_ = 0;
   Value figures_ = Value::array();
@@ -186,10 +145,7 @@ class ModuleBench {
 
 Result<Value> bench_modules(Launcher& launcher, const EvaluatorOptions& options,
                             const ModuleBenchOptions& bench) {
-  if (!is_module(*bench.task, options)) {
-    return failed_precondition("task " + bench.task->id +
-                               " is none of modules: --task kernelbench/level1/19, for example");
-  }
+  HONE_TRY(check_module(*bench.task, options));
   return ModuleBench(launcher, options, bench).run();
 }
 

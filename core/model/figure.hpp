@@ -1,7 +1,8 @@
-// One line of what `hone bench` prints.
+// One line of what `hone bench` prints, and what it is made of.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/value.hpp"
 
@@ -14,5 +15,8 @@ Value figure(const std::string& name, double value, const char* unit, double bas
 /// Held against a goal, in words or as a number.
 Value figure(const std::string& name, double value, const char* unit, double baseline, Value goal,
              bool holds);
+
+/// The value at `q` of 0 to 1 of them in order; 0 where there are none.
+double quantile(std::vector<double> values, double q);
 
 }  // namespace hone

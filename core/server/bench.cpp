@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/scratch_folder.hpp"
+#include "model/figure.hpp"
 #include "server/bench_client.hpp"
 #include "server/bench_host.hpp"
 #include "server/keys.hpp"

@@ -1,7 +1,6 @@
 // Sends, waits, counts.
 #include "server/bench_client.hpp"
 
-#include <algorithm>
 #include <deque>
 
 #include "base/clock.hpp"
@@ -49,13 +48,6 @@ wire::Frames bench_step(const Value& episode, std::size_t turn, std::string code
                        Value::map({{"episode", episode},
                                    {"turn", turn},
                                    {"action", Value::map({{"code", std::move(code)}})}}));
-}
-
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const auto last = static_cast<double>(values.size() - 1);
-  return values[static_cast<std::size_t>(q * last + 0.5)];
 }
 
 Value bench_figure(const std::string& name, double value, const char* unit, double baseline,

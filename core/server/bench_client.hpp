@@ -22,9 +22,6 @@ wire::Frames bench_request(std::string verb, std::int64_t id, Value body);
 /// A turn with this source.
 wire::Frames bench_step(const Value& episode, std::size_t turn, std::string code);
 
-/// The value at `q` of 0 to 1 of them in order; 0 where there are none.
-double quantile(std::vector<double> values, double q);
-
 /// {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}
 Value bench_figure(const std::string& name, double value, const char* unit, double baseline,
                    double ratio, double goal);

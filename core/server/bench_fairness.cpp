@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "model/figure.hpp"
 #include "server/bench_client.hpp"
 #include "server/bench_host.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/unique_fd.hpp"
+#include "model/figure.hpp"
 #include "server/bench_client.hpp"
 #include "server/bench_host.hpp"
 #include "server/bench_restart.hpp"

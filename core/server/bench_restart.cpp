@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "episode/episode.hpp"
+#include "model/figure.hpp"
 #include "server/bench_client.hpp"
 #include "server/bench_history.hpp"
 #include "server/bench_host.hpp"

@@ -1,0 +1,99 @@
+// Every part is taken apart as a step would take it.
+#include "cli/module_mix.hpp"
+
+#include "base/files.hpp"
+#include "cli/judge_run.hpp"
+#include "cli/one_turn.hpp"
+#include "cli/parts.hpp"
+#include "cli/trace_file.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 64u << 20;
+
+class MixReader {
+ public:
+  MixReader(const MixRequest& request, const Config& config, const Catalog& catalog,
+            const Environment& environment)
+      : request_(request), config_(config), catalog_(catalog), environment_(environment) {}
+
+  Result<ModuleMix> read() {
+    for (const std::string& run : request_.runs) HONE_TRY(add_run(run));
+    if (!request_.traces.empty()) HONE_TRY(add_traces());
+    return std::move(mix_);
+  }
+
+ private:
+  Status add_run(const std::string& folder) {
+    HONE_ASSIGN(const std::string dataset, kernelbench_dataset(config_, ""));
+    HONE_ASSIGN(const auto problems, problems_of(catalog_, dataset, request_.level));
+    HONE_ASSIGN(const auto generations, list_generations(folder, request_.level));
+    for (const Generation& generation : generations) {
+      const auto problem = problem_of(problems, request_.level, generation);
+      if (!problem) return problem.error().in(folder);
+      HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
+      HONE_TRY(add((*problem)->task_id, (*problem)->task_id, Value::map({{"code", source}})));
+    }
+    return {};
+  }
+
+  Status add_traces() {
+    HONE_ASSIGN(const auto traces, read_trace_file(request_.traces, request_.keys));
+    for (const RecordedTrace& trace : traces) {
+      for (const RecordedTurn& turn : trace.turns)
+        HONE_TRY(add(trace.task_id(), trace.key, turn.action()));
+    }
+    return {};
+  }
+
+  Status add(const std::string& task_id, const std::string& episode, const Value& action) {
+    const auto task = catalog_.find_for(config_.backend, task_id);
+    if (!task) return without_verbs(task.error());
+    auto prepared = prepare_turn(environment_, *task, config_.backend, action);
+    if (!prepared) return prepared.error().in(task_id);
+    if (auto* submission = std::get_if<Submission>(&*prepared)) {
+      submission->client = "bench";
+      submission->episode = submission->group = episode;
+      mix_.submissions.push_back(std::move(*submission));
+    } else {
+      ++mix_.without_code;
+    }
+    return {};
+  }
+
+  const MixRequest& request_;
+  const Config& config_;
+  const Catalog& catalog_;
+  const Environment& environment_;
+  ModuleMix mix_;
+};
+
+}  // namespace
+
+Status MixRequest::check() const {
+  if (!runs.empty() && level == 0) {
+    return invalid_argument(
+        "--run: found no --level beside it, expected the one that its problems are of: --level 1");
+  }
+  if (runs.empty() && level != 0)
+    return invalid_argument("--level: found no --run beside it, expected a run's folder");
+  if (traces.empty() && !keys.empty())
+    return invalid_argument("--trace: found no --traces beside it, expected the traces' file");
+  return {};
+}
+
+void add_datasets(const MixRequest& request, Config& config) {
+  if (request.traces.empty()) return;
+  DatasetConfig traces = traces_dataset(request.traces);
+  std::erase_if(config.datasets,
+                [&traces](const DatasetConfig& one) { return one.name == traces.name; });
+  config.datasets.push_back(std::move(traces));
+}
+
+Result<ModuleMix> read_mix(const MixRequest& request, const Config& config, const Catalog& catalog,
+                           const Environment& environment) {
+  return MixReader(request, config, catalog, environment).read();
+}
+
+}  // namespace hone

@@ -1,0 +1,35 @@
+// A mix of submissions for `hone bench modules`: runs of KernelBench's and traces, as the commands that judge them
+// read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "episode/catalog.hpp"
+#include "episode/environment.hpp"
+#include "evaluate/bench_mix.hpp"
+
+namespace hone {
+
+struct MixRequest {
+  std::vector<std::string> runs;  ///< folders of generations, as `hone eval` reads them
+  std::int64_t level = 0;         ///< that they are of
+  std::string traces;             ///< a file, as `hone traces` reads it
+  std::vector<std::string> keys;  ///< of the traces these alone; empty: all
+
+  bool empty() const { return runs.empty() && traces.empty(); }
+  /// Whether its parts go together; a mistake names the options.
+  Status check() const;
+};
+
+/// Adds the dataset that the traces bring, in place of one of that name.
+void add_datasets(const MixRequest& request, Config& config);
+
+/// All of the runs and then all of the traces, each with its task; what has no code is left out and counted. A problem
+/// that the level lacks, an unknown trace and a task that cannot be described are errors.
+Result<ModuleMix> read_mix(const MixRequest& request, const Config& config, const Catalog& catalog,
+                           const Environment& environment);
+
+}  // namespace hone

@@ -1,0 +1,28 @@
+// What a step would judge of an action, for commands that judge files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/result.hpp"
+#include "episode/environment.hpp"
+#include "evaluate/evaluator.hpp"
+#include "model/task.hpp"
+
+namespace hone {
+
+/// An environment's settings for an episode of one turn.
+std::shared_ptr<const Settings> one_turn(const Environment& environment, const Task& task,
+                                         const std::string& backend);
+
+/// What an action came to: a submission of the task, whose client and episode the caller says, or a
+/// verdict that needs no evaluation.
+using PreparedTurn = std::variant<Submission, Verdict>;
+
+/// Takes an action apart as the first step of an episode of one turn does.
+Result<PreparedTurn> prepare_turn(const Environment& environment,
+                                  const std::shared_ptr<const Task>& task,
+                                  const std::string& backend, const Value& action);
+
+}  // namespace hone

@@ -1,0 +1,38 @@
+// The yardstick of `hone bench modules`: an interpreter for each submission, with no jail and no secrets
+// (plain_modules.py).
+#pragma once
+
+#include <string>
+
+#include "base/scratch_folder.hpp"
+#include "evaluate/options.hpp"
+#include "model/task.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// failed_precondition: the task is none of modules.
+Status check_module(const Task& task, const EvaluatorOptions& options);
+
+/// [any thread] run(). Launcher and options outlive it.
+///
+///   HONE_ASSIGN(const auto plain, PlainHarness::make(launcher, options));
+///   HONE_ASSIGN(const ProcessExit exit, plain.run(task, source, 0, 600));   // 0: it found it correct
+class PlainHarness {
+ public:
+  static Result<PlainHarness> make(Launcher& launcher, const EvaluatorOptions& options);
+
+  /// Judges one, and times it where there is a device. deadline_exceeded after so many seconds; what ran is ended then.
+  Result<ProcessExit> run(const Task& task, const std::string& source, int number,
+                          double seconds) const;
+
+ private:
+  PlainHarness(Launcher& launcher, const EvaluatorOptions& options, ScratchFolder folder)
+      : launcher_(&launcher), options_(&options), folder_(std::move(folder)) {}
+
+  Launcher* launcher_;
+  const EvaluatorOptions* options_;
+  ScratchFolder folder_;
+};
+
+}  // namespace hone
