@@ -28,6 +28,8 @@ namespace {
 
 using Say = std::function<void(std::string_view what)>;
 
+constexpr const char* kTask = "add_relu";  // where none is named
+
 /// What both benchmarks of evaluation need: made here, run there.
 struct Evaluation {
   std::unique_ptr<Launcher> launcher;
@@ -231,8 +233,10 @@ class BenchCommand : public Command {
     if (mix_.empty()) return {};
     if (what_ != "modules")
       return invalid_argument("--run, --traces: found beside " + what_ + ", expected modules");
-    if (!source_.empty())
-      return invalid_argument("--source: found beside a mix, expected one of --task");
+    if (!source_.empty() || task_ != kTask) {
+      return invalid_argument(std::string(source_.empty() ? "--task" : "--source") +
+                              ": found beside --run or --traces, expected one or the other");
+    }
     add_datasets(mix_, loaded.config);
     return fit_slots(loaded);
   }
@@ -379,7 +383,7 @@ class BenchCommand : public Command {
   }
 
   ConfigOptions config_;
-  std::string what_, task_ = "add_relu";
+  std::string what_, task_ = kTask;
   std::string folder_ = ".", source_;
   MixRequest mix_;
   std::int64_t count_ = 0, episodes_ = 100'000, steps_ = 1'000'000;

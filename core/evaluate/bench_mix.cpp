@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/memory.hpp"
 #include "base/mutex.hpp"
+#include "base/utf8.hpp"
 #include "evaluate/bench_load.hpp"
 #include "evaluate/plain_harness.hpp"
 #include "evaluate/sources.hpp"
@@ -24,6 +25,7 @@ constexpr int kPlainMost = 32;                    // submissions that the plain 
 constexpr std::uint64_t kOrder = 31;              // seed of it
 constexpr double kMixGoal = 5, kCorrectGoal = 3;  // evaluations per second on a device
 constexpr double kRateGoal = 1;                   // times the plain harness, elsewhere
+constexpr std::size_t kFaultMax = 160;            // of a message in a figure's name
 
 /// Submissions by their places in the mix, as they are handed over.
 using Order = std::vector<std::size_t>;
@@ -98,13 +100,13 @@ class MixBench {
     Order all(mix_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     first_ = judge(*evaluator, shuffled(all, all.size()), "first pass");
-    if (first_.latencies_ms.empty())
-      return failed_precondition("nothing of the mix was judged: " + first_.first_fault);
+    HONE_TRY(check_judged(first_));
     std::sort(first_.correct.begin(), first_.correct.end());
     memory_before_ = static_cast<double>(resident_bytes());
     order_ = shuffled(all, count_);
     const auto processes = processes_of(*evaluator);
     timed_ = judge(*evaluator, order_, "the mix");
+    HONE_TRY(check_judged(timed_));
     if (processes) processes_ = *processes_of(*evaluator) - *processes;
     const double share =
         static_cast<double>(first_.correct.size()) / static_cast<double>(mix_.size());
@@ -113,6 +115,11 @@ class MixBench {
     right_ = judge(*evaluator, right_order_, "correct ones alone");
     memory_after_ = static_cast<double>(resident_bytes());
     return {};
+  }
+
+  static Status check_judged(const Pass& pass) {
+    if (!pass.latencies_ms.empty()) return {};
+    return failed_precondition("nothing of the mix was judged: " + pass.first_fault);
   }
 
   /// Interpreters that submissions took on devices until now, where that is counted.
@@ -233,7 +240,7 @@ class MixBench {
     tell("of another outcome",
          static_cast<double>(timed_.latencies_ms.size()) - correct - wrong - crashed, timed_.count);
     tell("correct by the plain harness", plain_.correct, static_cast<std::size_t>(plain_.count));
-    if (const std::size_t other = right_.count - right_.correct.size(); other > 0)
+    if (const std::size_t other = right_.latencies_ms.size() - right_.correct.size(); other > 0)
       tell("of the correct ones alone, not correct again", static_cast<double>(other),
            right_.count);
     if (bench_.mix.without_code > 0) {
@@ -242,7 +249,7 @@ class MixBench {
     }
     for (const Pass* pass : {&first_, &timed_, &right_}) {
       if (pass->faults == 0) continue;
-      figures_.push(figure("mix: not judged, first " + pass->first_fault,
+      figures_.push(figure("mix: not judged, first " + cut_end(pass->first_fault, kFaultMax),
                            static_cast<double>(pass->faults), "submissions",
                            static_cast<double>(pass->count), "none", false));
     }

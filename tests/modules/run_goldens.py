@@ -58,8 +58,12 @@ TWINS = {
 }
 
 
+def generation(folder: Path, problem: int, sample: int) -> Path:
+    return folder / f"level_{LEVEL}_problem_{problem}_sample_{sample}_kernel.py"
+
+
 def golden_file(problem: int) -> Path:
-    return GOLDENS / f"level_{LEVEL}_problem_{problem}_sample_0_kernel.py"
+    return generation(GOLDENS, problem, 0)
 
 
 def twin_of(problem: int) -> str:
@@ -74,9 +78,8 @@ def twin_of(problem: int) -> str:
 def write_run(folder: Path, problems: list[int]) -> None:
     """A run of two samples each."""
     for problem in problems:
-        file = golden_file(problem)
-        shutil.copy(file, folder / file.name)
-        (folder / file.name.replace("_sample_0_", "_sample_1_")).write_text(twin_of(problem))
+        shutil.copy(golden_file(problem), generation(folder, problem, 0))
+        generation(folder, problem, 1).write_text(twin_of(problem))
 
 
 def judge(hone: list[str], folder: Path, options: list[str], seconds: float) -> dict[tuple[int, int], dict]:

@@ -1,9 +1,13 @@
-"""hone bench modules, on a problem that the processor does in milliseconds."""
+"""hone bench modules, on problems that the processor does in milliseconds."""
 
 import json
 from pathlib import Path
 
+import pytest
+import run_goldens
+
 HERE = Path(__file__).parent
+TRACE, TURN = "kernelbook_242", 2  # a wrapper that is right
 
 
 def test_figures_stand_beside_a_plain_harness(hone, python, tmp_path):
@@ -41,3 +45,68 @@ def test_figures_stand_beside_a_plain_harness(hone, python, tmp_path):
     ran = hone("bench", "modules", "--task", "kernelbench/level1/1", "--source", wrong, *options)
     assert (ran.returncode, ran.stdout) == (3, ""), ran
     assert "the plain harness does not find the submission correct" in ran.stderr
+
+
+@pytest.fixture
+def mix(kernelbench_data, python, tmp_path, traces):
+    """Two goldens, a twin and a turn of a trace, as options of hone's."""
+    run, file = tmp_path / "run", tmp_path / "traces.json"
+    run.mkdir()
+    run_goldens.write_run(run, [19, 96])
+    run_goldens.generation(run, 96, 1).unlink()
+    turns = [turn for turn in traces[TRACE]["turns"] if turn["turn"] == TURN]
+    file.write_text(json.dumps([{**traces[TRACE], "turns": turns}]))
+    return ["--run", run, "--level", 1, "--traces", file, *run_goldens.dataset_options(kernelbench_data, python)]
+
+
+def test_a_mix_is_judged_and_counted(hone, mix):
+    ran = hone("bench", "modules", "--count", 6, "--json", *mix)
+    assert ran.returncode in (0, 1), ran.stderr  # 1: a goal that a busy machine missed
+    figures = {figure["name"].removeprefix("mix: "): figure for figure in json.loads(ran.stdout)}
+    assert list(figures) == [
+        "evaluations per second",
+        "evaluations per second, correct ones alone",
+        "evaluations per second, first pass",
+        "latency, p50",
+        "latency, p99",
+        "build, mean",
+        "prepare, mean",
+        "load, mean",
+        "check, mean",
+        "measure, mean",
+        "memory of this process after the timed passes, over before",
+        "correct",
+        "wrong",
+        "crashed",
+        "of another outcome",
+        "correct by the plain harness",
+    ]
+    value = {name: figure["value"] for name, figure in figures.items()}
+    for name in list(figures)[:5]:
+        assert min(value[name], figures[name]["baseline"]) > 0, figures[name]
+    assert {figure["goal"] for figure in figures.values()} == {"ratio >= 1", None}
+    assert 0 < value["latency, p50"] <= value["latency, p99"]
+    assert min(value["build, mean"], value["check, mean"]) > 0
+    assert value["measure, mean"] == 0  # nothing is timed there
+    # Six of four in turns: each once, and two of them twice.
+    counts = [value[name] for name in ("correct", "wrong", "crashed", "of another outcome")]
+    assert sum(counts) == 6
+    assert (value["wrong"] in (1, 2), counts[2:]) == (True, [0, 0]), counts
+    plain = figures["correct by the plain harness"]
+    assert (plain["value"], plain["baseline"]) == (value["correct"], 6)  # it runs wrappers, too
+
+
+def test_what_a_mix_has_not_is_named(hone, mix, tmp_path):
+    def refused(*given):
+        ran = hone("bench", "modules", *given)
+        assert (ran.returncode, ran.stdout) == (2, ""), ran
+        return ran.stderr
+
+    said = refused(*mix, "--trace", "kernelbook_243")
+    assert "unknown trace 'kernelbook_243'; did you mean 'kernelbook_242'?" in said
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "level_1_problem_119_sample_0_kernel.py").touch()
+    assert "level 1 has no problem 119" in refused(*mix, "--run", other)
+    assert "found no generation of level 1" in refused(*mix, "--run", tmp_path)
+    assert "--task: found beside --run or --traces" in refused(*mix, "--task", "kernelbench/level1/19")
