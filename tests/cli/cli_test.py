@@ -31,6 +31,19 @@ def hone(
 
 
 class Plain(unittest.TestCase):
+    def test_options_of_a_mix_that_do_not_go_together_are_named(self) -> None:
+        for given, said in (
+            (["modules", "--run", "runs/first"], "--run: found no --level beside it"),
+            (["modules", "--level", 1], "--level: found no --run beside it"),
+            (["modules", "--trace", "kernelbook_632"], "--trace: found no --traces beside it"),
+            (["step", "--traces", "traces.json"], "--run, --traces: found beside step, expected modules"),
+            (["modules", "--traces", "traces.json", "--source", "x.py"], "--source: found beside --run or --traces"),
+        ):
+            with self.subTest(given=given):
+                ran = hone("bench", *given)
+                self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+                self.assertIn(said, ran.stderr)
+
     def test_every_command_has_help_with_examples(self) -> None:
         listed = re.findall(r"^  ([a-z]+)  ", hone("--help").stdout, re.MULTILINE)
         self.assertEqual(

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/scratch_folder.hpp"
 #include "places.hpp"
 
 namespace hone {
@@ -121,6 +122,24 @@ TEST(TraceFile, TwoVerdictsAgreeOrSayWhyNot) {
   EXPECT_TRUE(fault.to_value().find("agrees")->is_nil());
   EXPECT_EQ(compare(good, late).to_value().find("verdict")->find("outcome")->as_string(),
             "timed_out");
+}
+
+TEST(TraceFile, TakesThoseOfAFileThatAreNamed) {
+  const auto scratch = ScratchFolder::make();
+  ASSERT_TRUE(scratch.ok());
+  const std::string file = (scratch->path() / "traces.json").string();
+  const auto trace = [](const char* key) {
+    return Value::map({{"sample_key", key}, {"turns", Value::array({turn(correct(true))})}});
+  };
+  ASSERT_TRUE(write_file(file, to_json(Value::array({trace("one"), trace("two")}))));
+  EXPECT_EQ(read_trace_file(file, {})->size(), 2u);
+  const auto second = read_trace_file(file, {"two"});
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  ASSERT_EQ(second->size(), 1u);
+  EXPECT_EQ(second->at(0).task_id(), "traces/two");
+  EXPECT_EQ(traces_dataset(file).config.find("path")->as_string(), file);
+  EXPECT_EQ(read_trace_file(file, {"twp"}).error().message,
+            file + ": unknown trace 'twp'; did you mean 'two'?");
 }
 
 TEST(TraceFile, ReadsTheRealOnes) {
