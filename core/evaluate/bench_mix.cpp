@@ -123,7 +123,8 @@ class MixBench {
   }
 
   /// Interpreters that submissions took on devices until now, where that is counted.
-  static std::optional<double> processes_of(const Evaluator& evaluator) {
+  std::optional<double> processes_of(const Evaluator& evaluator) const {
+    if (!options_.device_code) return {};
     const Value stats = evaluator.stats();
     const Value* found = stats.find("module_processes");
     if (found == nullptr || !found->is_number()) return {};
