@@ -16,7 +16,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kFileBytesMax = 64u << 20;
 constexpr std::size_t kReasonMax = 100;  // of a table's cell; the results have all of it
 
 /// nullptr: the level has no such problem.
@@ -112,7 +111,7 @@ class RunJudge {
     }
     HONE_ASSIGN(const Problem* const problem,
                 hone::problem_of(problems_, request_.analysis.level, generation));
-    HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
+    HONE_ASSIGN(const std::string source, read_generation(generation));
     const std::string hash = sha256_hex(source);
     if (!request_.again && results_->has(generation, hash)) {
       ++kept_;

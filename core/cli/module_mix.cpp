@@ -1,7 +1,6 @@
 // Every part is taken apart as a step would take it.
 #include "cli/module_mix.hpp"
 
-#include "base/files.hpp"
 #include "cli/judge_run.hpp"
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
@@ -9,8 +8,6 @@
 
 namespace hone {
 namespace {
-
-constexpr std::size_t kFileBytesMax = 64u << 20;
 
 class MixReader {
  public:
@@ -32,7 +29,7 @@ class MixReader {
     for (const Generation& generation : generations) {
       const auto problem = problem_of(problems, request_.level, generation);
       if (!problem) return problem.error().in(folder);
-      HONE_ASSIGN(const std::string source, read_file(generation.file, kFileBytesMax));
+      HONE_ASSIGN(const std::string source, read_generation(generation));
       HONE_TRY(add((*problem)->task_id, (*problem)->task_id, Value::map({{"code", source}})));
     }
     return {};

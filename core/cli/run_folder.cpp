@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kResultsBytesMax = 256u << 20;
+constexpr std::size_t kSourceBytesMax = 64u << 20;
 constexpr std::size_t kDiagnosticsMax = 2000;
 constexpr std::int64_t kIdMax = 1'000'000'000;
 
@@ -185,6 +186,10 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
     return std::pair(a.problem, a.sample) < std::pair(b.problem, b.sample);
   });
   return found;
+}
+
+Result<std::string> read_generation(const Generation& generation) {
+  return read_file(generation.file, kSourceBytesMax);
 }
 
 Result<EvalResults> EvalResults::read(const fs::path& file) {

@@ -27,6 +27,9 @@ std::string generation_name(std::int64_t level, std::int64_t problem, std::int64
 Result<std::vector<Generation>> list_generations(const std::filesystem::path& folder,
                                                  std::int64_t level);
 
+/// Its source.
+Result<std::string> read_generation(const Generation& generation);
+
 /// What the results say of one sample.
 struct SampleResult {
   std::int64_t problem = 0, sample = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLineMax = 200;
 constexpr std::size_t kTurnsMax = 64;
-constexpr std::size_t kFileBytesMax = 256u << 20;
+constexpr std::size_t kTracesBytesMax = 256u << 20;
 
 std::string_view first_line(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
@@ -131,7 +131,7 @@ Result<std::vector<RecordedTrace>> read_traces(std::string_view text) {
 
 Result<std::vector<RecordedTrace>> read_trace_file(const std::string& file,
                                                    const std::vector<std::string>& keys) {
-  HONE_ASSIGN(const std::string text, read_file(file, kFileBytesMax));
+  HONE_ASSIGN(const std::string text, read_file(file, kTracesBytesMax));
   auto traces = read_traces(text);
   if (!traces) return traces.error().in(file);
   std::vector<std::string> names;

@@ -22,9 +22,9 @@ namespace hone {
 namespace {
 
 constexpr int kPlainMost = 32;                    // submissions that the plain harness gets
-constexpr std::uint64_t kOrder = 31;              // seed of it
+constexpr std::uint64_t kOrderSeed = 31;          // seed of it
 constexpr double kMixGoal = 5, kCorrectGoal = 3;  // evaluations per second on a device
-constexpr double kRateGoal = 1;                   // times the plain harness, elsewhere
+constexpr double kTimesGoal = 1;                  // times the plain harness, elsewhere
 constexpr std::size_t kFaultMax = 160;            // of a message in a figure's name
 
 /// Submissions by their places in the mix, as they are handed over.
@@ -198,7 +198,7 @@ class MixBench {
     figures_.push(
         figure("mix: evaluations per second" + name, rate, "1/s", beside,
                device ? "value >= " + std::to_string(static_cast<int>(goal)) : "ratio >= 1",
-               device ? rate >= goal : rate / beside >= kRateGoal));
+               device ? rate >= goal : rate / beside >= kTimesGoal));
   }
 
   void tell_rates() {
@@ -261,7 +261,7 @@ class MixBench {
   const MixBenchOptions& bench_;
   const std::vector<Submission>& mix_;
   const std::size_t count_;
-  std::mt19937_64 random_{kOrder};
+  std::mt19937_64 random_{kOrderSeed};
   std::atomic<int> numbers_{0};  // of submissions, each with a source of its own
   Order order_, right_order_;    // of the timed passes
   Pass first_, timed_, right_;
