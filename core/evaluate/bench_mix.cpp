@@ -27,8 +27,8 @@ constexpr double kMixGoal = 5, kCorrectGoal = 3;  // evaluations per second on a
 constexpr double kTimesGoal = 1;                  // times the plain harness, elsewhere
 constexpr std::size_t kFaultMax = 160;            // of a message in a figure's name
 
-/// Submissions by their places in the mix, as they are handed over.
-using Order = std::vector<std::size_t>;
+/// Of submissions in the mix, in the order in which they are handed over.
+using Places = std::vector<std::size_t>;
 
 /// What became of them.
 struct Pass {
@@ -37,7 +37,7 @@ struct Pass {
   std::vector<double> latencies_ms;        // of those that were judged
   std::map<std::string, double> stage_ms;  // sums
   std::map<Outcome, int> outcomes;
-  Order correct;
+  Places correct;
   std::size_t faults = 0;
   std::string first_fault;
 
@@ -80,10 +80,10 @@ class MixBench {
 
  private:
   /// So many of them, each about as often as any other.
-  Order shuffled(const Order& which, std::size_t count) {
-    Order order;
+  Places shuffled(const Places& which, std::size_t count) {
+    Places order;
     while (order.size() < count && !which.empty()) {
-      Order once = which;
+      Places once = which;
       std::shuffle(once.begin(), once.end(), random_);
       once.resize(std::min(once.size(), count - order.size()));
       order.insert(order.end(), once.begin(), once.end());
@@ -97,7 +97,7 @@ class MixBench {
 
   Status hone() {
     HONE_ASSIGN(const auto evaluator, make_evaluator(launcher_, options_, "bench"));
-    Order all(mix_.size());
+    Places all(mix_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     first_ = judge(*evaluator, shuffled(all, all.size()), "first pass");
     HONE_TRY(check_judged(first_));
@@ -132,7 +132,7 @@ class MixBench {
   }
 
   /// All of them, sixteen under way at once.
-  Pass judge(Evaluator& evaluator, const Order& order, const std::string& what) {
+  Pass judge(Evaluator& evaluator, const Places& order, const std::string& what) {
     Pass pass;
     pass.count = order.size();
     Mutex mutex;
@@ -169,7 +169,7 @@ class MixBench {
   }
 
   /// The first of them.
-  Result<PlainPass> by_plain_harness(const PlainHarness& plain, const Order& order,
+  Result<PlainPass> by_plain_harness(const PlainHarness& plain, const Places& order,
                                      const std::string& what) {
     PlainPass pass;
     pass.count = std::min(static_cast<int>(order.size()), kPlainMost);
@@ -263,7 +263,7 @@ class MixBench {
   const std::size_t count_;
   std::mt19937_64 random_{kOrderSeed};
   std::atomic<int> numbers_{0};  // of submissions, each with a source of its own
-  Order order_, right_order_;    // of the timed passes
+  Places order_, right_order_;   // of the timed passes
   Pass first_, timed_, right_;
   PlainPass plain_, plain_right_;
   double memory_before_ = 0, memory_after_ = 0;
