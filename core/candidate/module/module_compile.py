@@ -282,7 +282,7 @@ def last_words(said, code):
 
 
 def without_folders(line):
-    return re.sub(r"(\s|^)\S*/(?=\S)", r"\1", line)
+    return re.sub(r"(\s|^|['\"])/\S*/(?=\S)", r"\1", line)
 
 
 def link(plan, units, compiler):

@@ -85,8 +85,11 @@ class Hip:
             parts = ("bin/hipcc", "include/hip/hip_runtime.h")
             if home != "/usr" and all(os.path.exists(os.path.join(home, part)) for part in parts):
                 return home
-        parts = ("/usr/include/hip/hip_runtime.h", os.path.join(cls.BITCODE, "ocml.bc"))
-        return "/usr" if shutil.which(cls.CLANG) and all(map(os.path.exists, parts)) else None
+        clang = os.path.realpath(shutil.which(cls.CLANG) or "/")
+        tools = [os.path.join(os.path.dirname(clang), name) for name in ("clang-offload-bundler", "lld")]
+        headers = [os.path.join("/usr/include", name) for name in ("hip/hip_runtime.h", "thrust/complex.h")]
+        parts = [*tools, *headers, os.path.join(cls.BITCODE, "ocml.bc")]
+        return "/usr" if all(map(os.path.exists, parts)) else None
 
     @classmethod
     def needed(cls):
