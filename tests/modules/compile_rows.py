@@ -1,6 +1,6 @@
 """Has torch build extensions for the tests as a submission's process has it: rows as JSON come in, answers go out.
 
-A row: what load_inline is given; "calls": [[function, arguments…], …], of lists as tensors; "environment"; "kept"; "architecture".
+A row: what load_inline is given; "calls": [[function, arguments…], …], of lists as tensors; "environment"; "kept".
 """
 
 import hashlib
@@ -21,6 +21,7 @@ import run_module  # noqa: E402
 import torch  # noqa: E402
 
 extension = module_extension.imported()
+module_extension.install("sm_90a", run_module.note_extension)
 
 
 def plain(value):
@@ -37,7 +38,6 @@ def answer(row):
         trimmed.append(build(*arguments))
 
     module_compile.build = noted
-    module_extension.install(row.get("architecture", "sm_90a"), run_module.note_extension)
     os.environ.update(row.get("environment", {}))
     os.chdir(tempfile.mkdtemp(dir=ALL.name))
     module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))

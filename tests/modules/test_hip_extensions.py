@@ -1,4 +1,4 @@
-"""Extensions of torch's for AMD devices: compiled where there is none, for which architecture, and whose fault what is."""
+"""Extensions of torch's for AMD devices: compiled where there is none, for which device, and whose fault what is."""
 
 import base64
 import struct
@@ -39,7 +39,7 @@ load_inline(name="in_hip", cpp_sources=BINDS, cuda_sources=KERNELS, no_implicit_
 @pytest.fixture(scope="module", autouse=True)
 def home(run_beside_modules):
     """Where HIP's compiler is."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import module_toolkits; print(module_toolkits.Hip.home() or '')"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from module_toolkits import Hip; print(Hip.home() or '')"
     found = run_beside_modules(code).strip()
     if not found:
         pytest.skip("no ROCm, nor clang-19 with HIP's headers and device libraries: scripts/setup --hip")
@@ -105,7 +105,8 @@ def test_a_device_function_that_is_nowhere_is_refused(rehearse):
     ("source", "architecture", "words"),
     [
         (RELU, "gfx999", "invalid target ID 'gfx999'"),
-        ("#include <thrust/sort.h>", "gfx942", "thrust needs rocThrust"),
+        ("#include <thrust/sort.h>", "gfx942", "thrust needs a ROCm"),
+        ("#define DOWN __shfl_down_sync", "gfx942", "__shfl_down_sync needs a ROCm"),
         ("#include <ATen/cuda/CUDAContext.h>", "gfx942", "'ATen/hip/HIPContext.h' file not found"),
     ],
 )

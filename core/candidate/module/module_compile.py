@@ -134,7 +134,7 @@ def own_headers(text, folder, toolkit):
 
 
 def is_devices(flag):
-    """Whether the architecture is to be that of the device, also in compilers' words, which find none in a rehearsal."""
+    """Whether the architecture is to be the device's, also in compilers' words, which find none in a rehearsal."""
     return flag == ARCHITECTURE or re.fullmatch(r"(-arch|--gpu-architecture|--offload-arch)=native", flag) is not None
 
 
@@ -251,8 +251,8 @@ def errors_of(said, units):
 def errors_of_headers(said, units):
     """Errors in headers that come of how the source uses them: those of a toolkit that does not fit name no source."""
     if not any(
-        re.search(rf"of {re.escape(unit.name)}\b|^{re.escape(unit.name)}:\d+.*(required from|in instantiation)", said, re.M)
-        for unit in units
+        re.search(rf"of {name}\b|^{name}:\d+.*(required from|in instantiation)", said, re.M)
+        for name in [re.escape(unit.name) for unit in units]
     ):
         return []
     lines = re.findall(r"^/\S*/([^/\s:(]+)[:(]\d+[:)][^\n]*?\berror\s*:\s*([^\n]*)", said, re.M)

@@ -76,6 +76,8 @@ class Hip:
     SUFFIXES = (".hip", ".cu", ".cuh")
     HOMES = ("/opt/rocm", "/opt/rocm-*")
     CLANG = "clang++-19"
+    # Its Thrust would compile, and run on the processor.
+    NOT_DEBIANS = re.compile(r"\bthrust(?=::|/)|\b__(syncwarp|activemask|(shfl|ballot|any|all|match|reduce)\w*_sync)\b")
     BITCODE = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 
     @classmethod
@@ -106,8 +108,8 @@ class Hip:
         home = cls.needed()
         if home != "/usr":
             return [os.path.join(home, "bin/hipcc")]
-        if re.search(r"\bthrust(::|/)", text):  # Debian's would compile, and run on the processor
-            raise Hindered("thrust needs rocThrust, which a ROCm has")
+        if lacks := cls.NOT_DEBIANS.search(text):
+            raise Hindered(f"{lacks[0]} needs a ROCm: Debian's HIP has none")
         clang = shutil.which(cls.CLANG)
         named = re.findall(r"--offload-arch=gfx([0-9a-f]+)", " ".join(flags))
         return [
@@ -129,9 +131,10 @@ class Hip:
             if len(name) < 3 or os.path.exists(at) or not name[:-2].isdecimal():
                 continue
             number = 1000 * int(name[:-2]) + 100 * int(name[-2], 16) + int(name[-1], 16)
-            words = [clang, *"-x cl -target amdgcn-amd-amdhsa -nogpulib -c -emit-llvm -o".split(), at, "-"]
+            flags = ("-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-c", "-emit-llvm")
             text = f"const __constant unsigned __oclc_ISA_version = {number};\n"
-            subprocess.run(words, input=text, text=True, capture_output=True)  # who needs it says that it is missing
+            # Where that fails, who needs it says that it is missing.
+            subprocess.run([clang, *flags, "-o", at, "-"], input=text, text=True, capture_output=True)
         return made
 
     @staticmethod
