@@ -43,12 +43,12 @@ FLAGS_FOR_WORDS = {
     r"\bgetCurrentCUDA(Blas|BlasLt|Sparse|SolverDn)Handle\b": "-DHONE_LIBRARIES",
 }
 MACHINE = re.compile(
-    r"died due to signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
+    r"(due to|by) signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
     r"internal (compiler )?error|File size limit|Unsupported (hip )?gpu architecture|cannot execute|unable to execute|"
     r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv|amd|hip|roc)|Memory allocation failure|"
     r"Disk quota|Failed to preprocess host compiler|Cannot find compiler|Could not open (in|out)put|died with status|"
     r"Path to libdevice|Unsupported \.version|unsupported GNU version|"
-    r"invalid target ID|cannot find (ROCm|HIP)|frontend command failed|error in backend|(due to|by) signal",
+    r"invalid target ID|cannot find (ROCm|HIP)|frontend command failed|error in backend",
     re.IGNORECASE,
 )
 EXCERPT = re.compile(r"^(\s.*|\s*\d+ \|.*)$", re.MULTILINE)  # of a source: what it says is not the machine's word

@@ -76,7 +76,7 @@ class Hip:
     SUFFIXES = (".hip", ".cu", ".cuh")
     HOMES = ("/opt/rocm", "/opt/rocm-*")
     CLANG = "clang++-19"
-    # Its Thrust would compile, and run on the processor.
+    # What only a ROCm has. Debian's Thrust would compile, and run on the processor.
     NOT_DEBIANS = re.compile(r"\bthrust(?=::|/)|\b__(syncwarp|activemask|(shfl|ballot|any|all|match|reduce)\w*_sync)\b")
     BITCODE = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 
