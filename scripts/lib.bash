@@ -65,7 +65,9 @@ libamdhip64-dev|HIP's runtime with hiprtc: builds for gfx90a and gfx908
 libhiprtc-builtins5|the headers that hiprtc has in memory
 rocm-device-libs|AMD's device libraries
 clang-19|builds HIP for gfx942
+clang-tools-19|puts it into a library for the host
 lld-19|links it
+libthrust-dev|complex numbers, for torch's headers in HIP
 LIST
 }
 fuzz_packages() {

@@ -197,17 +197,18 @@ def test_kernels_are_compiled_for_the_device_that_there_will_be(build, tmp_path)
     assert "flaot* x" in wrong["words"]
 
 
-def test_a_machine_without_nvcc_says_so(python, tmp_path):
-    """It is looked for on PATH and in one folder, which a test cannot take away."""
+@pytest.mark.parametrize(("toolkit", "compiler"), [("Cuda", "nvcc"), ("Hip", "a compiler of HIP")])
+def test_a_machine_without_a_devices_compiler_says_so(python, tmp_path, toolkit, compiler):
+    """It is looked for on PATH and in some folders, which a test cannot take away."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'core/candidate/module')!r})\n"
-        "import module_compile\nmodule_compile.TOOLKITS = ()\n"
-        "try:\n    module_compile.nvcc()\nexcept module_compile.Hindered as error:\n    print(error)\n"
+        f"from module_toolkits import {toolkit}, Hindered\n{toolkit}.HOMES = ()\n"
+        f"try:\n    {toolkit}.needed()\nexcept Hindered as error:\n    print(error)\n"
     )
     ran = subprocess.run(
         [python, "-B", "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=120
     )
-    assert ran.stdout.startswith("load_inline needs nvcc, found none on PATH"), ran.stderr
+    assert ran.stdout.startswith(f"load_inline needs {compiler}, found n"), ran.stderr
 
 
 WORDS = """
@@ -225,6 +226,9 @@ print(is_the_machines('cuda.cu:5:3: error: no match\\n    5 | f("out of memory")
 print(is_the_machines('cuda.cu(5): error: identifier "killed" is undefined\\n    f("out of memory");'))
 print(is_the_machines("ptxas fatal   : Memory allocation failure"))
 print(is_the_machines("nvcc fatal   : Cannot find compiler 'g++' in PATH"))
+print(is_the_machines("clang++-19: error: unable to execute command: Killed"))
+print(is_the_machines("clang++-19: error: cannot find ROCm device library for gfx942; provide its path"))
+print(is_the_machines("lld: error: undefined hidden symbol: helper(float)"))
 print(module_compile.is_devices("-arch=native"), module_compile.is_devices("-arch=sm_80"))
 full = module_compile.IN_FULL.search
 print(full("x.requires_grad(yes)") is not None, full("x.requires_grad()"))
@@ -237,7 +241,7 @@ print(module_extension.link_error(other))
 def test_whose_words_they_are(python, tmp_path):
     command = [python, "-B", "-c", WORDS, str(ROOT / "core/candidate/module")]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    expected = ["False", "False", "True", "True", "True False", "True None", "True", "None"]
+    expected = ["False", "False", "True", "True", "True", "True", "False", "True False", "True None", "True", "None"]
     assert ran.stdout.splitlines() == expected, ran.stderr
 
 

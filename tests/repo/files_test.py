@@ -26,6 +26,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/candidate/module/module_extension.py": "torch calls every device so",
     "core/candidate/module/module_place.py": "torch calls every device so",
     "core/candidate/module/module_state.py": "torch calls every device so",
+    "core/candidate/module/module_toolkits.py": "torch's compilers, one for each vendor",
     "core/candidate/module/rehearse_module.py": "torch calls every device so",
     "core/candidate/module/run_module.py": "what a driver reads of the environment",
     "core/candidate/module/trimmed/ATen/cuda/CUDAContext.h": "a header of torch's",

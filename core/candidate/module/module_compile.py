@@ -1,4 +1,4 @@
-"""Compiles an extension of torch's: C++ by the host's compiler and CUDA by nvcc, side by side, then linked.
+"""Compiles an extension of torch's: C++ by the host's compiler and CUDA or HIP by its own, side by side, then linked.
 
 Torch's own headers take most of a minute, nearly all of it for what no kernel uses. So a source is compiled with those
 of trimmed/ in front of them, which bring tensors, their methods and the operators that the source names; and where that
@@ -6,17 +6,18 @@ fails once more with torch's own alone, and only what that says counts.
 """
 
 import contextlib
-import glob
+import difflib
 import hashlib
 import json
 import linecache
 import os
 import re
 import shlex
-import shutil
 import subprocess
 
 import torch
+
+from module_toolkits import Cuda, Hindered
 
 TRIMMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trimmed")
 TORCH = os.path.dirname(torch.__file__)
@@ -25,7 +26,6 @@ ARCHITECTURE = "hone-architecture"  # in flags, for those of the device: they di
 WORDS_MAX = 2000
 AT_ONCE = 2
 HEADERS_MAX = 256
-TOOLKITS = ("/usr/local/cuda", "/usr")
 # What would mean something else with ours (types of literals, gradients), and whole libraries of torch's.
 IN_FULL = re.compile(r"\btorch::(tensor|nn|optim|autograd|jit|data|serialize)\b|requires_grad_?\(\s*(?!false\b)[^)\s]")
 # By what a source says, besides the operators.
@@ -43,21 +43,26 @@ FLAGS_FOR_WORDS = {
     r"\bgetCurrentCUDA(Blas|BlasLt|Sparse|SolverDn)Handle\b": "-DHONE_LIBRARIES",
 }
 MACHINE = re.compile(
-    r"died due to signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
-    r"internal (compiler )?error|File size limit|Unsupported gpu architecture|cannot execute|unable to execute|"
-    r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv)|Memory allocation failure|Disk quota|"
-    r"Failed to preprocess host compiler|Cannot find compiler|Could not open (in|out)put|died with status|"
-    r"Path to libdevice|Unsupported \.version|unsupported GNU version",
+    r"(due to|by) signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
+    r"internal (compiler )?error|File size limit|Unsupported (hip )?gpu architecture|cannot execute|unable to execute|"
+    r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv|amd|hip|roc)|Memory allocation failure|"
+    r"Disk quota|Failed to preprocess host compiler|Cannot find compiler|Could not open (in|out)put|died with status|"
+    r"Path to libdevice|Unsupported \.version|unsupported GNU version|"
+    r"invalid target ID|cannot find (ROCm|HIP)|frontend command failed|error in backend",
     re.IGNORECASE,
 )
 EXCERPT = re.compile(r"^(\s.*|\s*\d+ \|.*)$", re.MULTILINE)  # of a source: what it says is not the machine's word
 TOOLKIT_HEADER = re.compile(
-    r"(cuda|cublas|cusparse|cusolver|curand|cufft|cudnn|nvrtc|nvtx|nvml|cub/|thrust/|cooperative|mma\.h|Python\.h)"
+    r"(cuda|cublas|cusparse|cusolver|curand|cufft|cudnn|nvrtc|nvtx|nvml|cub/|thrust/|cooperative|mma\.h|Python\.h|"
+    r"hip|roc|rccl|miopen|(ATen|c10)/hip/)"
 )
 OF_A_TOOL = re.compile(
-    r"(ptxas|nvlink).*(error|fatal)|nvcc (error|fatal)|(\S*/)?(c\+\+|g\+\+|cc1plus|gcc|clang\+*): (fatal )?error"
+    r"(ptxas|nvlink).*(error|fatal)|nvcc (error|fatal)|"
+    r"(\S*/)?(c\+\+|g\+\+|cc1plus|gcc|clang[\d+-]*|(ld\.)?lld): (fatal )?error"
 )
-NO_FILE = re.compile(r"fatal error: ([^\s:]+): No such file|cannot open source file \"([^\"]+)\"")
+NO_FILE = re.compile(
+    r"fatal error: ([^\s:]+): No such file|cannot open source file \"([^\"]+)\"|fatal error: '([^']+)' file not found"
+)
 
 
 class Refused(RuntimeError):
@@ -68,16 +73,14 @@ class Refused(RuntimeError):
         self.words = words
 
 
-class Hindered(RuntimeError):
-    """It did not compile, and that says nothing of the source."""
-
-
 class Plan:
-    """What torch would have had ninja do."""
+    """What torch would have had ninja do. `written`: by the path of a source, that of which torch translated it."""
 
-    def __init__(self, folder, given):
+    def __init__(self, folder, given, toolkit=Cuda, written=None):
         self.folder = folder
-        self.sources = [os.path.abspath(path) for path in given["sources"]]
+        self.toolkit = toolkit
+        self.written = dict(written or {})
+        self.sources = sorted(os.path.abspath(path) for path in given["sources"])
         self.target = given["library_target"]
         self.name = os.path.splitext(self.target)[0]
         self.with_cuda = bool(given["with_cuda"])
@@ -85,6 +88,8 @@ class Plan:
             kind: [flag.strip() for flag in given.get(kind) or []]
             for kind in ("cflags", "post_cflags", "cuda_cflags", "cuda_post_cflags", "ldflags")
         }
+        for flags in self.flags.values():  # in front of themselves C++'s own headers do not find them
+            flags[:] = [flag for flag in flags if flag != "-isystem /usr/include"]
 
     def key(self):
         """The same for the same sources and flags, wherever they lie and whatever the device."""
@@ -111,35 +116,7 @@ class Plan:
         return sorted(found)[:HEADERS_MAX]
 
 
-def toolkit():
-    """Where nvcc and its headers are, or None."""
-    found = shutil.which("nvcc")
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), *TOOLKITS]
-    if found:
-        homes.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(found))))
-    for home in filter(None, homes):
-        if all(os.path.exists(os.path.join(home, part)) for part in ("bin/nvcc", "include/cuda_runtime.h")):
-            return home
-    return None
-
-
-def nvcc():
-    home = toolkit()
-    if home is None:
-        raise Hindered(
-            "load_inline needs nvcc, found none on PATH or in /usr/local/cuda: install the CUDA toolkit there, of the "
-            "version that torch was built with"
-        )
-    return os.path.join(home, "bin/nvcc")
-
-
-def architecture_flags(architecture):
-    """'sm_90a' in nvcc's words."""
-    number = architecture.removeprefix("sm_")
-    return [f"-gencode=arch=compute_{number},code=sm_{number}"]
-
-
-def own_headers(text, folder):
+def own_headers(text, folder, toolkit):
     """Flags that put ours in front of torch's, for this source; None where it needs torch's own."""
     if IN_FULL.search(text):
         return None
@@ -147,6 +124,8 @@ def own_headers(text, folder):
     names = set(re.findall(r"\b(\w+)\s*\(" if bare else r"\b(?:torch|at)::(\w+)", text))
     headers = [f"ATen/ops/{name}.h" for name in sorted(names) if os.path.exists(os.path.join(OPERATORS, f"{name}.h"))]
     headers += [header for words, header in FOR_WORDS.items() if re.search(words, text)]
+    if toolkit is not Cuda:  # what torch has in their place the source includes itself
+        headers = [header for header in headers if "/cuda/" not in header]
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "hone_names.h"), "w") as file:
         file.write("#pragma once\n" + "".join(f"#include <{header}>\n" for header in headers))
@@ -154,15 +133,9 @@ def own_headers(text, folder):
     return ["-isystem", TRIMMED, "-isystem", folder, "-DAT_PER_OPERATOR_HEADERS", *more]
 
 
-def libraries_headers():
-    """Those that torch's own packages bring, where the toolkit has none."""
-    found = glob.glob(os.path.join(os.path.dirname(TORCH), "nvidia/cu[0-9]*/include"))
-    return [word for folder in found for word in ("-isystem", folder)]
-
-
 def is_devices(flag):
-    """Whether the architecture is to be that of the device, also in nvcc's words, which finds none in a rehearsal."""
-    return flag == ARCHITECTURE or re.fullmatch(r"(-arch|--gpu-architecture)=native", flag) is not None
+    """Whether the architecture is to be the device's, also in compilers' words, which find none in a rehearsal."""
+    return flag == ARCHITECTURE or re.fullmatch(r"(-arch|--gpu-architecture|--offload-arch)=native", flag) is not None
 
 
 class Unit:
@@ -174,13 +147,16 @@ class Unit:
         self.folder = plan.folder
         with open(path, encoding="utf-8", errors="replace") as file:
             self.text = file.read()
-        is_cuda = plan.with_cuda and os.path.splitext(path)[1] in (".cu", ".cuh")
-        self.compiler = [nvcc()] if is_cuda else shlex.split(compiler)
-        kinds = ("cuda_cflags", "cuda_post_cflags") if is_cuda else ("cflags", "post_cflags")
+        self.written = plan.written.get(path)
+        has_kernels = plan.with_cuda and os.path.splitext(path)[1] in plan.toolkit.SUFFIXES
+        kinds = ("cuda_cflags", "cuda_post_cflags") if has_kernels else ("cflags", "post_cflags")
         flags, post = (shlex.split(" ".join(plan.flags[kind])) for kind in kinds)
         self.flags = [one for flag in flags for one in (architecture() if is_devices(flag) else [flag])]
-        self.post = post + (libraries_headers() if plan.with_cuda else [])
-        self.own = own_headers(self.text, os.path.join(plan.folder, f"{self.name}.names"))
+        self.compiler = shlex.split(compiler)
+        if has_kernels:
+            self.compiler = plan.toolkit.compiler(plan.folder, self.text, self.flags)
+        self.post = post + (plan.toolkit.headers() if plan.with_cuda else [])
+        self.own = own_headers(self.text, os.path.join(plan.folder, f"{self.name}.names"), plan.toolkit)
         self.path = self.name if os.path.dirname(path) == plan.folder else path
         self.code, self.said = None, ""
 
@@ -190,7 +166,17 @@ class Unit:
         return Running(words, self.folder)
 
     def lines(self):
-        return self.text.split("\n")
+        """As its author wrote them: what was translated before it was, "" where that is not known."""
+        lines = self.text.split("\n")
+        if self.written is None:
+            return lines
+        with open(self.written, encoding="utf-8", errors="replace") as file:
+            written = file.read().split("\n")
+        found = [""] * len(lines)
+        for what, i, j, at, end in difflib.SequenceMatcher(None, written, lines, autojunk=False).get_opcodes():
+            if what == "equal" or j - i == end - at:
+                found[at:end] = written[i:j]
+        return found
 
 
 class Running:
@@ -265,8 +251,8 @@ def errors_of(said, units):
 def errors_of_headers(said, units):
     """Errors in headers that come of how the source uses them: those of a toolkit that does not fit name no source."""
     if not any(
-        re.search(rf"of {re.escape(unit.name)}\b|^{re.escape(unit.name)}:\d+.*required from", said, re.M)
-        for unit in units
+        re.search(rf"of {name}\b|^{name}:\d+.*(required from|in instantiation)", said, re.M)
+        for name in [re.escape(unit.name) for unit in units]
     ):
         return []
     lines = re.findall(r"^/\S*/([^/\s:(]+)[:(]\d+[:)][^\n]*?\berror\s*:\s*([^\n]*)", said, re.M)
@@ -296,7 +282,7 @@ def last_words(said, code):
 
 
 def without_folders(line):
-    return re.sub(r"(\s|^)\S*/(?=\S)", r"\1", line)
+    return re.sub(r"(\s|^|['\"])/\S*/(?=\S)", r"\1", line)
 
 
 def link(plan, units, compiler):
@@ -304,7 +290,7 @@ def link(plan, units, compiler):
     flags = [
         flag
         for flag in shlex.split(" ".join(plan.flags["ldflags"]))  # torch for processors has no such libraries
-        if flag not in ("-lc10_cuda", "-ltorch_cuda") or os.path.exists(os.path.join(folder, f"lib{flag[2:]}.so"))
+        if not re.fullmatch("-l(c10|torch)_(cuda|hip)", flag) or os.path.exists(f"{folder}/lib{flag[2:]}.so")
     ]
     words = [*shlex.split(compiler), *(unit.object for unit in units), *flags, "-s", "-o", plan.target]
     code, said = Running(words, plan.folder).end()

@@ -15,17 +15,21 @@ import types
 import torch
 
 import module_compile
-from module_compile import ARCHITECTURE, Hindered, Plan, Refused
+from module_compile import ARCHITECTURE, Plan, Refused
+from module_toolkits import Cuda, Hindered, Hip, toolkit_for
 
 KEPT = ".extensions"  # what is built, by its key: KEY.so; what was refused: KEY.txt
 NEEDED = (
     "_get_build_directory",
-    "_get_cuda_arch_flags",
     "_import_module_from_library",
-    "_join_cuda_home",
     "get_cxx_compiler",
 )
 REPLACED = ("_write_ninja_file", "_run_ninja_build", "verify_ninja_availability")
+# Of each vendor's: where its toolkit is, what joins paths to that, and what says for which architecture to compile.
+NAMES = {
+    Cuda: ("CUDA_HOME", "_join_cuda_home", "_get_cuda_arch_flags"),
+    Hip: ("ROCM_HOME", "_join_rocm_home", "_get_rocm_arch_flags", "IS_HIP_EXTENSION", "COMMON_HIP_FLAGS"),
+}
 SPENT = {"seconds": 0.0}  # by compilers: not by what is bounded otherwise
 PLANS = {}  # by folder: what was last to be built there
 HAS_KERNELS = {"any": False}  # whether what has been built, or was to be, has kernels
@@ -57,21 +61,9 @@ def refuse():
     extension.load = extension.load_inline = load
 
 
-def known_flags(cuda_flags):
-    """Torch's rule: who names an architecture gets that alone."""
-    named = any("arch" in flag and "TORCH_EXTENSION_NAME" not in flag for flag in cuda_flags or ())
-    return [] if named else [ARCHITECTURE]
-
-
-def devices_flags():
-    """Of the device that is there."""
-    major, minor = torch.cuda.get_device_capability()
-    return module_compile.architecture_flags(f"sm_{major}{minor}" + ("a" if major >= 9 else ""))
-
-
-def fits(extension):
+def fits(extension, toolkit):
     """Whether this version of torch has what is replaced."""
-    if torch.version.hip or not all(hasattr(extension, name) for name in NEEDED + REPLACED):
+    if not all(hasattr(extension, name) for name in (*NEEDED, *REPLACED, *NAMES[toolkit])):
         return False
     wanted = {"path", "sources", "cflags", "cuda_cflags", "ldflags", "library_target", "with_cuda"}
     return wanted <= set(inspect.signature(extension._write_ninja_file).parameters)
@@ -105,31 +97,53 @@ def build_or_find(extension, folder, architecture):
     shutil.copyfile(target, f"{kept}.so")
 
 
-def use_toolkit(extension):
-    """CUDA_HOME that has what is needed, where torch found none, or no whole one."""
-    home = module_compile.toolkit()
-    if home is not None:
-        extension.CUDA_HOME = home
+def use_toolkit(extension, toolkit):
+    """Torch asks for it in the words of its vendor, also where it was built for another one, or none."""
+    home, join, architecture_flags, *_ = NAMES[toolkit]
+    own_join = getattr(extension, join)
+    if (found := toolkit.home()) is not None:  # torch found none perhaps, or no whole one
+        setattr(extension, home, found)
+    if toolkit is Hip:
+        extension.IS_HIP_EXTENSION = True  # it translates CUDA, then
+
+    def join_home(*paths):
+        HAS_KERNELS["any"] = True
+        toolkit.needed()  # or says that there is none
+        return own_join(*paths)
+
+    def known_flags(flags=None):
+        """Torch's rule: who names an architecture gets that alone."""
+        return [] if any(map(toolkit.names_architecture, flags or ())) else [ARCHITECTURE]
+
+    setattr(extension, join, join_home)
+    setattr(extension, architecture_flags, known_flags)
+
+
+def plan_of(extension, folder, given, toolkit):
+    """With what torch adds only as it writes for ninja."""
+    if toolkit is not Hip:
+        return Plan(folder, given)
+    from torch.utils.hipify.hipify_python import HIPIFY_FINAL_RESULT
+
+    written = {one.hipified_path: path for path, one in HIPIFY_FINAL_RESULT.items() if one.hipified_path != path}
+    post = [*extension.COMMON_HIP_FLAGS, *(given.get("post_cflags") or ())]
+    return Plan(folder, {**given, "post_cflags": post}, toolkit, written)
 
 
 def install(architecture=None, wrap=None):
-    """From now on torch builds extensions so. `architecture`: of a device that is not there, "sm_90a"; `wrap(module,
-    has_kernels)`: what a submission gets in the place of one that was imported."""
+    """From now on torch builds extensions so. `architecture`: of a device that is not there, "sm_90a" or "gfx942";
+    `wrap(module, has_kernels)`: what a submission gets in the place of one that was imported."""
     extension = imported()
-    if not fits(extension):
+    toolkit = toolkit_for(architecture)
+    if not fits(extension, toolkit):
         return
-    use_toolkit(extension)
-    flags = devices_flags if architecture is None else lambda: module_compile.architecture_flags(architecture)
-    join, load = extension._join_cuda_home, extension._import_module_from_library
-
-    def join_cuda_home(*paths):
-        HAS_KERNELS["any"] = True
-        module_compile.nvcc()  # or says that there is none
-        return join(*paths)
+    use_toolkit(extension, toolkit)
+    flags = toolkit.flags_of_device if architecture is None else lambda: toolkit.flags_for(architecture)
+    load = extension._import_module_from_library
 
     def write(path, **given):
         folder = os.path.dirname(folder_of(path))
-        PLANS[folder] = Plan(folder, given)
+        PLANS[folder] = plan_of(extension, folder, given, toolkit)
         HAS_KERNELS["any"] |= PLANS[folder].with_cuda
 
     def load_and_wrap(name, path, *args, **kwargs):
@@ -141,10 +155,8 @@ def install(architecture=None, wrap=None):
         return os.path.abspath(name)
 
     extension._get_build_directory = own_folder
-    extension._join_cuda_home = join_cuda_home
     extension._write_ninja_file = write
     extension._run_ninja_build = lambda folder, *_, **__: build_or_find(extension, folder, flags)
-    extension._get_cuda_arch_flags = known_flags
     extension.verify_ninja_availability = lambda: None
     extension.get_compiler_abi_compatibility_and_version = lambda compiler: (True, "")
     if wrap is not None:

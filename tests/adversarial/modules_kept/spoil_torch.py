@@ -1,4 +1,4 @@
-"""Right itself; whoever comes next in its process computes wrong answers, and the process says that all is as it was."""
+"""Right itself; whoever comes next in its process computes wrong answers, and nobody there says that it changed."""
 
 import sys
 
