@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
 constexpr const char* kHeapWords[] = {"malloc", "hidden_heap", "hidden_hostcall"};
+/// Twice a device's time slice: below one, who says too early that its work is done saves what it takes to start it.
+constexpr double kModuleRoundMs = 4;
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
 
 /// The task without its sources, which judges have no use for.
@@ -128,6 +130,8 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
   if (!is_timed(task, options_)) settings.measure = false;
+  if (options_.device_code && is_module(task, options_))
+    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
   return Value::map({{"verb", verb},
                      {"task", task_for_judge(task)},
                      {"settings", settings_to_value(settings)},

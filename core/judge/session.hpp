@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -146,12 +147,14 @@ class Session {
   Judgement check_timed(Posed posed);
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
-  std::uint64_t end_of_later() const;
+  std::uint64_t end_of_inputs() const;
+  std::uint64_t secret_of_round(std::size_t number) const;
+  Judgement pose_ahead(std::size_t calls, int rounds);
   bool has_room(std::size_t calls) const;
   double owed_s() const;
   bool leaves_for_later(Posed& posed);
   Judgement check_later();
-  Judgement one_round(bool of_baseline, std::size_t calls, std::optional<Posed>& kept,
+  Judgement one_round(bool of_baseline, std::size_t calls, int coming, std::optional<Posed>& kept,
                       double* seconds);
   Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
   bool all_late(const std::vector<double>& singles) const;
@@ -189,6 +192,7 @@ class Session {
     std::unique_ptr<Arena> outputs;
   };
   std::vector<Later> later_;
+  std::deque<Posed> ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call
