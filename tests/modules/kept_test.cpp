@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -171,6 +172,18 @@ TEST_P(DeviceModulesThatLeaveMore, AreSeenWithoutTheDefence) {
   if (GetParam().found.empty()) GTEST_SKIP() << "only a device goes on by itself";
   const std::string log = log_of_them();
   EXPECT_NE(log.find(GetParam().found), std::string::npos) << log;
+}
+TEST(KeptModuleTables, NameEachFile) {
+  std::set<std::string> files, named;
+  for (const auto& entry :
+       fs::directory_iterator(test::source_dir() / "tests/adversarial/modules_kept"))
+    files.insert(entry.path().stem().string());
+  for (const Leaver& one : kLeavers) {
+    named.insert(one.name);
+    if (const fs::path next = one.next; next.parent_path() == "adversarial/modules_kept")
+      named.insert(next.stem().string());
+  }
+  EXPECT_EQ(files, named);
 }
 std::string leaver_name(const testing::TestParamInfo<Leaver>& one) { return one.param.name; }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModulesThatLeave, testing::ValuesIn(kLeavers), leaver_name);

@@ -17,6 +17,7 @@ const fs::path kAttacks = test::source_dir() / "tests/adversarial/modules";
 
 const std::vector<Case> kSubmissions = {
     {"model", is(kCorrect)},
+    {"library_linear", is(kCorrect)},
     {"other_names", is(kCorrect)},
     {"wrapper", is(kCorrect)},
     {"triton_model", is(kCorrect)},
