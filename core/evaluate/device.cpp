@@ -174,8 +174,9 @@ std::string Device::owner_of(const DeviceJob& job) const {
   if (!options_.device_code) return "";
   if (is_module(*job.task, options_)) {
     if (options_.module_isolation == "fresh" || builds_extensions(job.built->artifact)) return "";
-    const bool episode = options_.module_isolation == "episode";
-    return "modules of " + job.client + (episode ? "\n" + job.episode : "");
+    // With its length: names are strangers' words, and no two owners have one key.
+    const std::string client = std::to_string(job.client.size()) + " " + job.client;
+    return "modules of " + client + (options_.module_isolation == "episode" ? job.episode : "");
   }
   const Value* reachable = facts_.find("host_memory_reachable");
   if (options_.isolation == "fresh" || leaves_state(job)) return "";
