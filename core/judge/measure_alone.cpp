@@ -1,11 +1,10 @@
-// Measuring a module on a device: A…A, the submission's B A B A … B A, and A…A again once it is gone.
+// Measuring a module on a device: A…A, the submission's B…B, and A…A again once it is gone.
 //
 // Theory of operation. A module's own host code runs beside the device. What it has started there goes
 // on while the baseline is timed, whatever its process is told, and would make the baseline slow. So
 // the baseline is timed before the submission is loaded and when nothing of it is left (or, of a process
 // that is kept, while it stands still, and the device does), and where the
-// two do not agree, the faster one counts. Between the submission's rounds the baseline has rounds, too, while the
-// submission's process stands still: they count where they were no slower than the others. What comes after one submission comes before the next of its
+// two do not agree, the faster one counts. What comes after one submission comes before the next of its
 // task, where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
 // takes a while, too. A copy of them is kept, and their inputs in the reference's arena, while there is room.
 #include <algorithm>
@@ -81,7 +80,6 @@ Judgement Session::baseline_before() {
 }
 
 bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences) {
-  if (!runner.is_kept()) return false;
   const auto stopped = runner.stand_still();
   if (!stopped || !*stopped) return false;
   if (!defences.holds(Defence::kStandStill)) return true;
@@ -122,10 +120,8 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
 
 /// The end of the inputs that are kept for later, and of those that were made ahead, in the reference's arena.
 std::uint64_t Session::end_of_inputs() const {
-  const auto end = [](const Posed& posed) { return posed.set.exact_layout().total; };
-  if (!ahead_.empty()) return end(ahead_.back());
-  if (!later_.empty()) return end(later_.back().posed);
-  return beside_ ? end(*beside_) : 0;
+  if (!ahead_.empty()) return ahead_.back().set.exact_layout().total;
+  return later_.empty() ? 0 : later_.back().posed.set.exact_layout().total;
 }
 
 bool Session::has_room(std::size_t calls) const {
@@ -133,8 +129,7 @@ bool Session::has_room(std::size_t calls) const {
   return next && next->total <= reference_.runner->arena().bytes();
 }
 
-std::uint64_t Session::next_secret() {
-  const std::size_t number = measured_.secrets++;
+std::uint64_t Session::secret_of_round(std::size_t number) const {
   return derive_seed(seed_, "alone", settings_.defences.holds(Defence::kFreshInputs) ? number : 0);
 }
 
@@ -147,7 +142,8 @@ Judgement Session::pose_ahead(std::size_t calls, int rounds) {
     if (Judgement judged = check_later(); !passed(judged)) return judged;
   }
   for (int i = 0; i < rounds && (i == 0 || has_room(calls)); ++i) {
-    auto posed = pose_timed(next_secret(), calls, end_of_inputs());
+    const std::size_t number = measured_.number + static_cast<std::size_t>(i);
+    auto posed = pose_timed(secret_of_round(number), calls, end_of_inputs());
     if (!posed) return fault(posed.error());
     ahead_.push_back(std::move(*posed));
   }
@@ -189,8 +185,9 @@ double Session::owed_s() const {
 /// `coming`: so many rounds of the submission follow for sure, this one among them.
 Judgement Session::one_round(bool of_baseline, std::size_t calls, int coming,
                              std::optional<Posed>& kept, double* seconds) {
+  const std::uint64_t secret = secret_of_round(measured_.number);
   if (of_baseline && !kept) {
-    auto posed = pose_timed(next_secret(), calls);
+    auto posed = pose_timed(secret, calls);
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }
@@ -201,8 +198,9 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, int coming,
     kept.emplace(std::move(ahead_.front()));
     ahead_.pop_front();
   }
+  ++measured_.number;
   const Side side{of_baseline ? *baseline_.runner : submission_,
-                  of_baseline ? "baseline" : "submission", derive_seed(next_secret(), "side"),
+                  of_baseline ? "baseline" : "submission", derive_seed(secret, "side"),
                   of_baseline ? kReferenceSeconds * static_cast<double>(calls) : task_.run_seconds};
   Judgement judged = round(side, kept->set, kept->layout, seconds);
   if (!passed(judged) || of_baseline) return judged;
@@ -212,59 +210,30 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, int coming,
   return check_timed(std::move(posed));
 }
 
-/// Begins with rounds of the baseline between the submission's, where that can stand still and there is room for inputs
-/// of both.
-Judgement Session::begin_beside() {
-  const auto stands = submission_.stand_still();
-  if (Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
-  if (!stands || !*stands) return correct_so_far();
-  auto posed = pose_timed(next_secret(), measured_.calls);
-  if (!posed) return fault(posed.error());
-  beside_.emplace(std::move(*posed));
-  if (!has_room(measured_.calls)) beside_.reset();
-  return correct_so_far();
-}
-
-/// One of them. None where the submission does not stand still after all, and from then on.
-Judgement Session::round_beside(double* seconds) {
-  if (const auto stands = submission_.stand_still(); !stands || !*stands) {
-    beside_.reset();
-    const Status thawed = submission_.thaw();
-    return thawed ? correct_so_far() : fault(thawed.error());
-  }
-  const Awake awake(*baseline_.runner);
-  if (Judgement judged = one_round(true, measured_.calls, 1, beside_, seconds); !passed(judged))
-    return judged;
-  const Status thawed = submission_.thaw();
-  return thawed ? correct_so_far() : fault(thawed.error());
-}
-
 /// So many rounds; fewer, but `enough`, where more would say nothing more.
 Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<double>& whole) {
   Measured& m = measured_;
   const Awake awake(of_baseline ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
   const double start = monotonic_s();
-  double seconds = 0, beside = 0;
-  const auto round = [&](int coming) {
-    Judgement judged = one_round(of_baseline, m.calls, coming, kept, &seconds);
-    return passed(judged) && !of_baseline && beside_ ? round_beside(&beside) : judged;
-  };
-  ahead_.clear();
-  if (!of_baseline) {
-    if (Judgement begun = begin_beside(); !passed(begun)) return begun;
-  }
+  double seconds = 0;
   auto before = m.recorded();
+  ahead_.clear();
   const int least = std::max(enough, kRoundsLeast);
   for (int i = 0; i < kWarmRounds; ++i) {
-    if (Judgement judged = round(kWarmRounds - i + least); !passed(judged)) return judged;
+    if (Judgement judged = one_round(of_baseline, m.calls, kWarmRounds - i + least, kept, &seconds);
+        !passed(judged))
+      return judged;
   }
   m.forget_since(before);
   for (int i = 0; i < rounds; ++i) {
     if (i >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
     if (i >= least && steady(whole)) break;
     before = m.recorded();
-    if (Judgement judged = round(std::max(least - i, kMore)); !passed(judged)) return judged;
+    if (Judgement judged =
+            one_round(of_baseline, m.calls, std::max(least - i, kMore), kept, &seconds);
+        !passed(judged))
+      return judged;
     const auto drop = held_back();
     if (!drop) return fault(drop.error());
     if (*drop) {
@@ -273,9 +242,7 @@ Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<d
       continue;
     }
     whole.push_back(seconds);
-    if (!of_baseline && beside_) m.beside.push_back(beside);
   }
-  beside_.reset();
   return correct_so_far();
 }
 
@@ -332,17 +299,7 @@ Judgement Session::baseline_after(std::vector<double>& after) {
   const bool slower = differ && last.seconds > first.seconds;
   if (baseline_.last != nullptr && !slower && !m.drifted && !m.throttled)
     *baseline_.last = {monotonic_s(), m.calls, after, new_floors};
-  // Rationale: rounds between the submission's have had the same moments of the machine, which counts where a call is
-  // mostly what Python takes. What a submission leaves on the device could make them slow, so they count only where they
-  // were no slower than those that it was not there for.
-  const Floor beside = floor_of(m.beside.empty() ? m.a : m.beside);
-  const double slowest = std::max(first.seconds, last.seconds);
-  const bool disturbed = beside.seconds - slowest >
-                         std::max(kDrift * (slowest - least), std::min(first.spread, last.spread));
-  if (m.beside.size() == m.b.size() && !disturbed) {
-    m.a = std::move(m.beside);
-    m.drifted = false;
-  } else if (!m.drifted) {
+  if (!m.drifted) {
     m.a.insert(m.a.end(), after.begin(), after.end());
   } else if (last.seconds < first.seconds) {
     m.a = std::move(after);

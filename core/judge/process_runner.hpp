@@ -71,7 +71,6 @@ class ProcessRunner : public Runner {
   void forget_inputs() override { put_inputs_ = nullptr; }
   void stay_awake(bool awake) override;
   Result<bool> stand_still() override;
-  bool is_kept() const override { return options_.keeps; }
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

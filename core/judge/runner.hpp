@@ -99,10 +99,8 @@ class Runner {
   /// caches held, and a call that starts much host code is slower by a tenth of a millisecond for it.
   virtual void stay_awake([[maybe_unused]] bool awake) {}
   /// Of a runner that withholds: has all that its process does on the processor stop, until its next plain round or
-  /// thaw(). False: this one cannot.
+  /// thaw(). False: this one is to be ended instead.
   virtual Result<bool> stand_still() { return false; }
-  /// Whether its process may serve another submission.
-  virtual bool is_kept() const { return false; }
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

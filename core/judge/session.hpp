@@ -148,9 +148,7 @@ class Session {
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
   std::uint64_t end_of_inputs() const;
-  std::uint64_t next_secret();
-  Judgement begin_beside();
-  Judgement round_beside(double* seconds);
+  std::uint64_t secret_of_round(std::size_t number) const;
   Judgement pose_ahead(std::size_t calls, int rounds);
   bool has_room(std::size_t calls) const;
   double owed_s() const;
@@ -194,8 +192,7 @@ class Session {
     std::unique_ptr<Arena> outputs;
   };
   std::vector<Later> later_;
-  std::deque<Posed> ahead_;      ///< rounds of a module's that are to come
-  std::optional<Posed> beside_;  ///< the inputs of the baseline's rounds between those
+  std::deque<Posed> ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call
@@ -203,14 +200,13 @@ class Session {
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1
     std::vector<double> a, b, singles_a, singles_b;
-    std::vector<double> beside;         ///< a module's baseline's, one after each of b
     std::vector<double> floors;         ///< of a device: the baseline's rounds that did nothing
     std::vector<double> single_floors;  ///< of a module's: those before rounds of one call
     std::vector<double> marked;
-    int dropped = 0;          ///< pairs, because the device was held back
-    bool throttled = false;   ///< so often that such pairs were taken
-    bool drifted = false;     ///< the baseline's rounds before and after do not agree
-    std::size_t secrets = 0;  ///< that rounds of a module have had
+    int dropped = 0;         ///< pairs, because the device was held back
+    bool throttled = false;  ///< so often that such pairs were taken
+    bool drifted = false;    ///< the baseline's rounds before and after do not agree
+    std::size_t number = 0;  ///< of rounds that stand alone
 
     /// How much rounds have recorded besides their times, for those that are not to count.
     struct Recorded {
