@@ -68,6 +68,13 @@ class MixReader {
 
 }  // namespace
 
+std::string MixRequest::first_option() const {
+  if (!runs.empty()) return "--run";
+  if (level != 0) return "--level";
+  if (!traces.empty()) return "--traces";
+  return keys.empty() ? "" : "--trace";
+}
+
 Status MixRequest::check() const {
   if (!runs.empty() && level == 0) {
     return invalid_argument(

@@ -20,6 +20,8 @@ struct MixRequest {
   std::vector<std::string> keys;  ///< of the traces these alone; empty: all
 
   bool empty() const { return runs.empty() && traces.empty(); }
+  /// The name of one that is given; empty: none is.
+  std::string first_option() const;
   /// Whether its parts go together; a mistake names the options.
   Status check() const;
 };

@@ -42,10 +42,6 @@ struct Pass {
   std::string first_fault;
 
   double rate() const { return static_cast<double>(latencies_ms.size()) / seconds; }
-  int of(Outcome outcome) const {
-    const auto found = outcomes.find(outcome);
-    return found == outcomes.end() ? 0 : found->second;
-  }
 };
 
 /// Of the plain harness; one that it cannot judge counts with the time until then.
@@ -232,14 +228,10 @@ class MixBench {
     const auto tell = [this](const std::string& name, double found, std::size_t all) {
       figures_.push(figure("mix: " + name, found, "submissions", static_cast<double>(all)));
     };
-    const auto of = [this](Outcome outcome) { return static_cast<double>(timed_.of(outcome)); };
-    const double correct = of(Outcome::kCorrect), wrong = of(Outcome::kWrong),
-                 crashed = of(Outcome::kCrashed);
-    tell("correct", correct, timed_.count);
-    tell("wrong", wrong, timed_.count);
-    tell("crashed", crashed, timed_.count);
-    tell("of another outcome",
-         static_cast<double>(timed_.latencies_ms.size()) - correct - wrong - crashed, timed_.count);
+    tell("timed, over what the mix has", static_cast<double>(timed_.count), mix_.size());
+    timed_.outcomes.try_emplace(Outcome::kCorrect, 0);
+    for (const auto& [outcome, found] : timed_.outcomes)
+      tell(std::string(outcome_name(outcome)), found, timed_.count);
     tell("correct by the plain harness", plain_.correct, static_cast<std::size_t>(plain_.count));
     if (const std::size_t other = right_.latencies_ms.size() - right_.correct.size(); other > 0)
       tell("of the correct ones alone, not correct again", static_cast<double>(other),

@@ -206,21 +206,11 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   };
   auto key = ensure_installed(job.task);
   if (!key) return give_up(key.error());
-  Kept runner;
   Runner made;
-  *used = false;
   const bool module = is_module(*job.task, options_);
   const std::string owner = owner_of(job);
-  if (const auto found = kept_.find(owner); found != kept_.end()) {
-    if (fresh || found->second.uses >= options_.runner_uses) {
-      forget(owner);
-    } else {
-      runner = std::move(found->second);
-      kept_ages_.remove(owner);
-      kept_.erase(found);
-      *used = true;
-    }
-  }
+  Kept runner = take_kept(owner, fresh);
+  *used = runner.process != nullptr;
   if (!*used) {
     HONE_ASSIGN(made, take(module ? Kind::kModule : Kind::kCandidate));
     if (module) ++module_processes_;
@@ -288,6 +278,20 @@ void Device::put_away(Kept runner, DeviceResult& result) {
 
 void Device::send_forget(std::int64_t id) {
   static_cast<void>(send(Value::map({{"verb", "forget"}, {"runner", id}}), nullptr, nullptr));
+}
+
+/// Its owner's process, or none. One that is not to be used any more is forgotten.
+Device::Kept Device::take_kept(const std::string& owner, bool fresh) {
+  const auto found = kept_.find(owner);
+  if (found == kept_.end()) return {};
+  if (fresh || found->second.uses >= options_.runner_uses) {
+    forget(owner);
+    return {};
+  }
+  Kept kept = std::move(found->second);
+  kept_ages_.remove(owner);
+  kept_.erase(found);
+  return kept;
 }
 
 /// Returns once what it held of the device is others': nothing is measured meanwhile.

@@ -110,6 +110,7 @@ class Device {
   void send_forget(std::int64_t id);
   void put_away(Kept runner, DeviceResult& result);
   void keep(const std::string& owner, Kept kept);
+  Kept take_kept(const std::string& owner, bool fresh);
   struct Installed {
     std::unique_ptr<Process> reference, baseline;
     bool module = false;

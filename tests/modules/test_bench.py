@@ -75,10 +75,9 @@ def test_a_mix_is_judged_and_counted(hone, mix):
         "check, mean",
         "measure, mean",
         "memory of this process after the timed passes, over before",
-        "correct",
+        "timed, over what the mix has",
         "wrong",
-        "crashed",
-        "of another outcome",
+        "correct",
         "correct by the plain harness",
     ]
     value = {name: figure["value"] for name, figure in figures.items()}
@@ -89,11 +88,21 @@ def test_a_mix_is_judged_and_counted(hone, mix):
     assert min(value["build, mean"], value["check, mean"]) > 0
     assert value["measure, mean"] == 0  # nothing is timed there
     # Six of four in turns: each once, and two of them twice.
-    counts = [value[name] for name in ("correct", "wrong", "crashed", "of another outcome")]
-    assert sum(counts) == 6
-    assert (value["wrong"] in (1, 2), counts[2:]) == (True, [0, 0]), counts
+    timed = figures["timed, over what the mix has"]
+    assert (timed["value"], timed["baseline"]) == (6, 4)
+    assert value["correct"] + value["wrong"] == 6
+    assert value["wrong"] in (1, 2)
     plain = figures["correct by the plain harness"]
     assert (plain["value"], plain["baseline"]) == (value["correct"], 6)  # it runs wrappers, too
+
+
+def test_a_bench_without_a_task_says_what_it_takes(hone):
+    ran = hone("bench", "modules")
+    assert (ran.returncode, ran.stdout) == (2, ""), ran
+    assert "modules: found neither a task nor a mix, expected --task" in ran.stderr
+    ran = hone("bench", "protocol", "--level", 1)
+    assert ran.returncode == 2
+    assert "--level: found beside protocol, expected modules" in ran.stderr
 
 
 def test_what_a_mix_has_not_is_named(hone, mix, tmp_path):
