@@ -11,8 +11,8 @@ BASELINES = ("eager", "compile")
 OWN_KERNELS = ("optional", "expected", "required")
 SOURCE_BYTES_MAX = 256 << 10
 NO_TORCH = (
-    f"found no torch in {sys.executable}, which describes and runs modules: scripts/setup --python makes an environment"
-    " that has it; then --set plugins.python=FOLDER/bin/python"
+    f"found no torch in {sys.executable}, which describes modules: scripts/setup --python makes an environment that has"
+    " it; then --set plugins.python=FOLDER/bin/python, and the same for cpu.python (or cuda.python), which runs them"
 )
 
 
