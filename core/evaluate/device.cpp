@@ -11,6 +11,7 @@
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/rehearsal.hpp"
+#include "evaluate/verdicts.hpp"
 
 namespace hone {
 namespace {
@@ -145,13 +146,18 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 Result<DeviceResult> Device::run(const DeviceJob& job) {
   cancelled_ = false;
   bool used = false;
+  // Rationale: nor is there anything of others beside one that looks again.
+  const bool module = is_module(*job.task, options_);
+  if (job.swapped && module) forget_all();
   Result<DeviceResult> result = run_once(job, job.swapped, &used);
-  if (!used || cancelled_) return result;
+  if (cancelled_) return result;
+  if (!used) return lacks_memory(result) && forget_all() ? run_once(job, true, &used) : result;
   if (!result) return run_once(job, true, &used);
   const Judgement& judged = result->judgement;
-  const bool doubtful = is_module(*job.task, options_)
-                            ? !judged.verdict.correct()
-                            : judged.verdict.outcome == Outcome::kCheated;
+  // Whose work it was is the process' word, too.
+  const bool doubtful =
+      module ? !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct()
+             : judged.verdict.outcome == Outcome::kCheated;
   if (judged.ending == Ending::kDone && !doubtful) return result;
   if (judged.ending != Ending::kDone && judged.culprit != "submission" &&
       judged.culprit != kKeptProcess)
@@ -163,7 +169,23 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
                ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
                : std::string(ending_name(judged.ending)) + " in " + judged.where + ", " +
                      judged.message));
-  return run_once(job, true, &used);
+  result = run_once(job, true, &used);
+  return lacks_memory(result) && forget_all() ? run_once(job, true, &used) : result;
+}
+
+/// Whether others' processes that are kept may have had what it lacked.
+bool Device::lacks_memory(const Result<DeviceResult>& result) {
+  if (!result) return false;
+  const Judgement& judged = result->judgement;
+  return judged.ending == Ending::kOutOfMemory ||
+         (judged.ending == Ending::kFault && judged.where == "loading");
+}
+
+/// Whether there were any.
+bool Device::forget_all() {
+  const bool any = !kept_.empty();
+  while (!kept_.empty()) forget(std::string(kept_ages_.back()));
+  return any;
 }
 
 /// Whose submissions may share a process with this one; empty: nobody's. Rationale: where device code reaches all memory
@@ -247,8 +269,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   if (result.judgement.ending != Ending::kDone && culprit != "submission" &&
       culprit != kKeptProcess) {
     drop(*key);
-    // What these hold may be what was missing.
-    while (!kept_.empty()) forget(std::string(kept_ages_.back()));
+    forget_all();  // what these hold may be what was missing
   }
   const Value* kept = answer->find("kept");
   if (kept != nullptr && *kept == Value(true)) {

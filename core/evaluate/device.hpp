@@ -107,6 +107,8 @@ class Device {
   bool leaves_state(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   void forget(const std::string& owner);
+  bool forget_all();
+  static bool lacks_memory(const Result<DeviceResult>& result);
   void send_forget(std::int64_t id);
   void put_away(Kept runner, DeviceResult& result);
   void keep(const std::string& owner, Kept kept);

@@ -18,6 +18,7 @@ constexpr double kOpenSeconds = 20;  // for a device's context
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
+constexpr std::int64_t kKeptModuleMemoryMax = std::int64_t{6} << 30;  // of each of many
 constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
 constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
 
@@ -147,7 +148,9 @@ Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
     spawn.device = true;
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
-    spawn.limits.memory_bytes = kModuleMemoryMax;
+    const bool kept =
+        use == WarmInterpreters::Use::kSubmission && options_.module_isolation != "fresh";
+    spawn.limits.memory_bytes = kept ? kKeptModuleMemoryMax : kModuleMemoryMax;
     spawn.readable = {options_.backend_library.parent_path().string()};
   } else {
     // Beside a device compilers and threads of the driver's are a module's, too, and others wait for their

@@ -288,7 +288,7 @@ class LocalEvaluator : public Evaluator {
       job.times.second_look_s = monotonic_s();
       Result<Verdict> second = look(device, job, true);
       if (!second) return second.error().in("second look");
-      first = settle(std::move(*first), std::move(*second));
+      first = settle(std::move(*first), std::move(*second), job.used);
       const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
                                 s.task->id + ": " + doubt + "; a second look " + first->second_look;
       const bool agreed = first->second_look == "agreed";

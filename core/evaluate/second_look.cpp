@@ -24,11 +24,12 @@ std::string number(double value) {
 
 std::string key_of(const Task& task) { return task.dataset + "/" + task.id; }
 
-/// A faster look may also be one of a noisy pair, whose intervals meet.
+/// A faster look may also be within the slower one's noise. Not the other way round: who is faster by a trick has its
+/// interval as wide as it likes.
 bool agree(const Speedup& x, const Speedup& y) {
   const Speedup& slow = x.value <= y.value ? x : y;
   const Speedup& fast = x.value <= y.value ? y : x;
-  return slow.value >= kAgrees * fast.value || slow.high >= fast.low;
+  return slow.value >= kAgrees * fast.value || slow.high >= fast.value;
 }
 
 }  // namespace
@@ -45,12 +46,12 @@ std::string SecondLook::doubt(const Task& task, const Verdict& verdict, double b
       beyond_physics(task, verdict.speedup->time_us * 1e-6 / kNearPhysics, bytes_per_second_max)) {
     return "a speedup of " + number(speedup) + ", near what the device can load and store";
   }
-  if (factor_ <= 0) return "";
   MutexLock lock(mutex_);
   const auto found = best_.find(key_of(task));
   const double best = found == best_.end() ? 1 : found->second;  // the baseline itself was seen
-  if (used && verdict.speedup->low > best)
+  if (used && speedup > best)
     return "a new best, of " + number(speedup) + ", in a process that others have used";
+  if (factor_ <= 0) return "";
   if (speedup < factor_ * best) return "";
   return "a speedup of " + number(speedup) + ", where the best so far was " + number(best);
 }
@@ -63,14 +64,15 @@ void SecondLook::remember(const Task& task, const Verdict& verdict) {
   best = std::max(best, verdict.speedup->value);
 }
 
-Verdict settle(Verdict first, Verdict second) {
+Verdict settle(Verdict first, Verdict second, bool used) {
   const bool measured = second.correct() && second.speedup.has_value();
   if (measured && agree(*first.speedup, *second.speedup)) {
-    first.second_look = "agreed";
-    return first;
+    Verdict counts = used ? std::move(second) : std::move(first);
+    counts.second_look = "agreed";
+    return counts;
   }
   Verdict counts;
-  if (measured && first.speedup->value < second.speedup->value) {
+  if (!used && measured && first.speedup->value < second.speedup->value) {
     counts = std::move(first);
   } else {
     counts = std::move(second);
@@ -81,7 +83,7 @@ Verdict settle(Verdict first, Verdict second) {
     counts.reason += ", in a second look";
   }
   counts.second_look = "disagreed";
-  counts.caught = caught::kSecondLook;
+  if (!used) counts.caught = caught::kSecondLook;
   return counts;
 }
 

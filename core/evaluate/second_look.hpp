@@ -35,7 +35,8 @@ class SecondLook {
   std::map<std::string, double> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
 };
 
-/// The verdict that counts: the first where both agree, else the one that failed, or the slower.
-Verdict settle(Verdict first, Verdict second);
+/// The verdict that counts: the first where both agree, else the one that failed, or the slower. `used`: the first look
+/// was had in a process that others' code has used, and the second, in a fresh one, is what counts.
+Verdict settle(Verdict first, Verdict second, bool used = false);
 
 }  // namespace hone

@@ -24,6 +24,7 @@ constexpr std::uint64_t kResultBytes = 1u << 20;
 constexpr std::uint64_t kFlushShare = 2;  // so many times the caches are written to make them cold
 constexpr double kStillSeconds = 6e-3;    // three turns of a device's between contexts
 constexpr double kStillShare = 0.8;
+constexpr int kStillLooks = 3;  // one alone is slow now and then
 
 constexpr const char* kKernels[] = {"hone_fill", "hone_load", "hone_inspect", "hone_rms",
                                     "hone_compare"};
@@ -211,8 +212,11 @@ class DeviceWorkbench : public Workbench {
 
   /// Rationale: two contexts that have work share the device by turns of two milliseconds, so that ours gets half.
   Result<bool> is_still() override {
-    HONE_ASSIGN(const double rate, overwrites_per_second(kStillSeconds));
-    return rate >= kStillShare * most_overwrites_per_second_;
+    for (int look = 0; look < kStillLooks; ++look) {
+      HONE_ASSIGN(const double rate, overwrites_per_second(kStillSeconds));
+      if (rate >= kStillShare * most_overwrites_per_second_) return true;
+    }
+    return false;
   }
 
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override {

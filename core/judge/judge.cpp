@@ -314,6 +314,13 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
     say(Value::map({{"kind", "quiet"}}));
     return hear_host("quiet");
   };
+  host.others_stand = [this] {
+    const bool any = std::any_of(kept_.begin(), kept_.end(),
+                                 [](const auto& kept) { return kept.second->withholds(); });
+    if (!any) return true;
+    const auto still = workbench_->is_still();
+    return still && *still;
+  };
   host.end = [this] { say(Value::map({{"kind", "end"}})); };
   host.ended = [this] { return hear_host("ended"); };
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,

@@ -210,8 +210,24 @@ Judgement Session::one_round(bool of_baseline, std::size_t calls, int coming,
   return check_timed(std::move(posed));
 }
 
-/// So many rounds; fewer, but `enough`, where more would say nothing more.
+/// Rationale: a process that stands still may have left work on the device that begins later.
+Judgement Session::expect_others_still() const {
+  if (host_.others_stand == nullptr || !settings_.defences.holds(Defence::kStandStill) ||
+      host_.others_stand())
+    return correct_so_far();
+  return fault(unavailable("the device did not stand still beside processes that are kept"));
+}
+
+/// Rounds, while nobody else has the device.
 Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<double>& whole) {
+  if (Judgement still = expect_others_still(); !passed(still)) return still;
+  if (Judgement judged = rounds_of(of_baseline, enough, rounds, whole); !passed(judged))
+    return judged;
+  return expect_others_still();
+}
+
+/// So many rounds; fewer, but `enough`, where more would say nothing more.
+Judgement Session::rounds_of(bool of_baseline, int enough, int rounds, std::vector<double>& whole) {
   Measured& m = measured_;
   const Awake awake(of_baseline ? *baseline_.runner : submission_);
   std::optional<Posed> kept;

@@ -33,7 +33,9 @@ Status send_setup(int socket, const Setup& setup, const std::array<int, 4>& fds)
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-  if (sendmsg(socket, &message, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof setup)) {
+  // Who does not take what it was sent is not waited for.
+  if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(sizeof setup)) {
     return system_error("send setup", errno);
   }
   return {};

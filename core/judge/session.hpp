@@ -101,6 +101,8 @@ struct SessionHost {
   std::function<void(const char*)> progress;  ///< hears "check" and "measure"
   /// Of runners that withhold: returns once no context is being made on the device.
   std::function<Status()> quiet = nullptr;
+  /// Of runners that withhold: whether all others that are kept, and what they left on the device, stand still.
+  std::function<bool()> others_stand = nullptr;
   /// Of runners that withhold: has the submission ended; `ended` returns once nothing of it is left.
   std::function<void()> end = nullptr;
   std::function<Status()> ended = nullptr;
@@ -157,6 +159,8 @@ class Session {
   Judgement one_round(bool of_baseline, std::size_t calls, int coming, std::optional<Posed>& kept,
                       double* seconds);
   Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
+  Judgement rounds_of(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
+  Judgement expect_others_still() const;
   bool all_late(const std::vector<double>& singles) const;
   Judgement single_rounds(bool of_baseline, std::vector<double>& singles);
   bool take_last_block();

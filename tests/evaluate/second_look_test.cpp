@@ -68,6 +68,30 @@ TEST(SecondLook, DoubtsWhatIsNearPhysics) {
   EXPECT_EQ(SecondLook(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
 }
 
+/// Whatever its interval says, which a few slow rounds make as wide as one likes.
+TEST(SecondLook, DoubtsANewBestOfAProcessThatOthersHaveUsed) {
+  SecondLook looks(0, 0);
+  EXPECT_EQ(looks.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),
+            "a new best, of 1.9, in a process that others have used");
+  EXPECT_EQ(looks.doubt(task(), winner(1.9), kCore, false), "");
+  looks.remember(task(), winner(2));
+  EXPECT_EQ(looks.doubt(task(), winner(1.9), kCore, true), "");
+}
+
+TEST(Settle, ALookIsNotExcusedByTheFasterOnesNoise) {
+  EXPECT_EQ(settle(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
+}
+
+TEST(Settle, OfAProcessThatOthersHaveUsedTheFreshLookCounts) {
+  const Verdict agreed = settle(winner(1.3), winner(1.2), true);
+  EXPECT_EQ(agreed.speedup->value, 1.2);
+  EXPECT_EQ(agreed.second_look, "agreed");
+  const Verdict disagreed = settle(winner(1.2), winner(2.4), true);
+  EXPECT_EQ(disagreed.speedup->value, 2.4);
+  EXPECT_EQ(disagreed.second_look, "disagreed");
+  EXPECT_EQ(disagreed.caught, "") << "it may have been another's doing";
+}
+
 TEST(Settle, TheFirstCountsWhereBothAgree) {
   const Verdict verdict = settle(winner(12), winner(9));
   EXPECT_EQ(verdict.speedup->value, 12);

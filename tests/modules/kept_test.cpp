@@ -137,6 +137,7 @@ struct Leaver {
   std::string name;
   std::string next = "modules/submissions/model.py";
   std::string found;  ///< what is said of the process then, without the defence
+  std::string own_kernels = "optional";
 };
 std::ostream& operator<<(std::ostream& out, const Leaver& one) { return out << one.name; }
 const std::vector<Leaver> kLeavers = {
@@ -145,6 +146,7 @@ const std::vector<Leaver> kLeavers = {
     {"spoil_torch", "modules/submissions/library_linear.py", "wrong, output out is wrong"},
     {"never_answer", "modules/submissions/model.py", "in loading, send setup: "},
     {.name = "keep_the_device", .found = ""},
+    {"accuse", "modules/submissions/triton_model.py", "said correct, ", "required"},
 };
 
 class DeviceModulesThatLeave : public DeviceModulesKept,
@@ -152,6 +154,10 @@ class DeviceModulesThatLeave : public DeviceModulesKept,
  protected:
   Sharing sharing() const override { return {"client", {}}; }
   std::string log_of_them() {
+    if (task_ == nullptr) return "no task";
+    Task task = *task_;
+    task.own_kernels = GetParam().own_kernels;
+    task_ = std::make_shared<const Task>(std::move(task));
     testing::internal::CaptureStderr();
     const fs::path tests = test::source_dir() / "tests";
     const Expected honest = slower_than(on_cuda() ? kFaster : 1e9);  // emulated times mean nothing
