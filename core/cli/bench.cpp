@@ -229,20 +229,8 @@ class BenchCommand : public Command {
  private:
   /// Options that go together; a mix brings a dataset, and has many processes.
   Status fit_options(LoadedConfig& loaded) const {
-    if (what_ != "modules") {
-      const std::string found = mix_.first_option();
-      return found.empty()
-                 ? Status()
-                 : invalid_argument(found + ": found beside " + what_ + ", expected modules");
-    }
-    HONE_TRY(mix_.check());
-    if (mix_.empty()) {
-      if (task_ != kTask) return {};
-      return invalid_argument(
-          "modules: found neither a task nor a mix, expected --task kernelbench/level1/19, for "
-          "example, or --run DIR "
-          "--level 1, or --traces FILE");
-    }
+    HONE_TRY(mix_.check(what_, task_ != kTask));
+    if (mix_.empty()) return {};
     if (!source_.empty() || task_ != kTask) {
       return invalid_argument(std::string(source_.empty() ? "--task" : "--source") +
                               ": found beside --run or --traces, expected one or the other");

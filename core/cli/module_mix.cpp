@@ -68,14 +68,16 @@ class MixReader {
 
 }  // namespace
 
-std::string MixRequest::first_option() const {
-  if (!runs.empty()) return "--run";
-  if (level != 0) return "--level";
-  if (!traces.empty()) return "--traces";
-  return keys.empty() ? "" : "--trace";
-}
-
-Status MixRequest::check() const {
+Status MixRequest::check(const std::string& what, bool has_task) const {
+  const char* first = !runs.empty()     ? "--run"
+                      : level != 0      ? "--level"
+                      : !traces.empty() ? "--traces"
+                      : !keys.empty()   ? "--trace"
+                                        : nullptr;
+  if (what != "modules") {
+    if (first == nullptr) return {};
+    return invalid_argument(std::string(first) + ": found beside " + what + ", expected modules");
+  }
   if (!runs.empty() && level == 0) {
     return invalid_argument(
         "--run: found no --level beside it, expected the one that its problems are of: --level 1");
@@ -84,7 +86,11 @@ Status MixRequest::check() const {
     return invalid_argument("--level: found no --run beside it, expected a run's folder");
   if (traces.empty() && !keys.empty())
     return invalid_argument("--trace: found no --traces beside it, expected the traces' file");
-  return {};
+  if (!empty() || has_task) return {};
+  return invalid_argument(
+      "modules: found neither a task nor a mix, expected --task kernelbench/level1/19, for "
+      "example, "
+      "or --run DIR --level 1, or --traces FILE");
 }
 
 void add_datasets(const MixRequest& request, Config& config) {

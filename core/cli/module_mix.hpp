@@ -20,10 +20,9 @@ struct MixRequest {
   std::vector<std::string> keys;  ///< of the traces these alone; empty: all
 
   bool empty() const { return runs.empty() && traces.empty(); }
-  /// The name of one that is given; empty: none is.
-  std::string first_option() const;
-  /// Whether its parts go together; a mistake names the options.
-  Status check() const;
+  /// Whether its parts go together, and with the benchmark `what`, which has a task of its own; a mistake names the
+  /// options.
+  Status check(const std::string& what, bool has_task) const;
 };
 
 /// Adds the dataset that the traces bring, in place of one of that name.
