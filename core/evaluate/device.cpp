@@ -151,7 +151,7 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   if (job.swapped && module) forget_all();
   Result<DeviceResult> result = run_once(job, job.swapped, &used);
   if (cancelled_) return result;
-  if (!used) return lacks_memory(result) && forget_all() ? run_once(job, true, &used) : result;
+  if (!used) return with_room(job, std::move(result));
   if (!result) return run_once(job, true, &used);
   const Judgement& judged = result->judgement;
   // Whose work it was is the process' word, too.
@@ -169,16 +169,17 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
                ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
                : std::string(ending_name(judged.ending)) + " in " + judged.where + ", " +
                      judged.message));
-  result = run_once(job, true, &used);
-  return lacks_memory(result) && forget_all() ? run_once(job, true, &used) : result;
+  return with_room(job, run_once(job, true, &used));
 }
 
-/// Whether others' processes that are kept may have had what it lacked.
-bool Device::lacks_memory(const Result<DeviceResult>& result) {
-  if (!result) return false;
+/// What a fresh process said, or what another one does where others' processes that were kept may have had what it lacked.
+Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult> result) {
+  if (!result) return result;
   const Judgement& judged = result->judgement;
-  return judged.ending == Ending::kOutOfMemory ||
-         (judged.ending == Ending::kFault && judged.where == "loading");
+  const bool lacks = judged.ending == Ending::kOutOfMemory ||
+                     (judged.ending == Ending::kFault && judged.where == "loading");
+  bool used = false;
+  return lacks && forget_all() ? run_once(job, true, &used) : std::move(result);
 }
 
 /// Whether there were any.

@@ -108,7 +108,7 @@ class Device {
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   void forget(const std::string& owner);
   bool forget_all();
-  static bool lacks_memory(const Result<DeviceResult>& result);
+  Result<DeviceResult> with_room(const DeviceJob& job, Result<DeviceResult> result);
   void send_forget(std::int64_t id);
   void put_away(Kept runner, DeviceResult& result);
   void keep(const std::string& owner, Kept kept);

@@ -211,10 +211,10 @@ class DeviceWorkbench : public Workbench {
   }
 
   /// Rationale: two contexts that have work share the device by turns of two milliseconds, so that ours gets half.
-  Result<bool> is_still() override {
+  bool is_still() override {
     for (int look = 0; look < kStillLooks; ++look) {
-      HONE_ASSIGN(const double rate, overwrites_per_second(kStillSeconds));
-      if (rate >= kStillShare * most_overwrites_per_second_) return true;
+      const auto rate = overwrites_per_second(kStillSeconds);
+      if (rate && *rate >= kStillShare * most_overwrites_per_second_) return true;
     }
     return false;
   }

@@ -317,9 +317,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   host.others_stand = [this] {
     const bool any = std::any_of(kept_.begin(), kept_.end(),
                                  [](const auto& kept) { return kept.second->withholds(); });
-    if (!any) return true;
-    const auto still = workbench_->is_still();
-    return still && *still;
+    return !any || workbench_->is_still();
   };
   host.end = [this] { say(Value::map({{"kind", "end"}})); };
   host.ended = [this] { return hear_host("ended"); };

@@ -82,9 +82,7 @@ Judgement Session::baseline_before() {
 bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences) {
   const auto stopped = runner.stand_still();
   if (!stopped || !*stopped) return false;
-  if (!defences.holds(Defence::kStandStill)) return true;
-  const auto still = workbench.is_still();
-  return still && *still;
+  return !defences.holds(Defence::kStandStill) || workbench.is_still();
 }
 
 /// Whether the baseline was timed a moment ago, after another submission.

@@ -92,8 +92,8 @@ class Workbench {
   /// tenth at work of milliseconds and by half at work of microseconds, until it has been busy for about three.
   virtual Status make_busy([[maybe_unused]] double seconds) { return {}; }
   /// Whether nobody else's work is on the device now: work of other contexts takes turns with ours, and copies take of
-  /// the memory's speed, so that ours is slower than it has been.
-  virtual Result<bool> is_still() { return true; }
+  /// the memory's speed, so that ours is slower than it has been. Not where it cannot be told.
+  virtual bool is_still() { return true; }
   /// Moves what lies in the first `bytes` of both arenas out of the caches.
   virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
 };
