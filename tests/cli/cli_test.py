@@ -36,7 +36,7 @@ class Plain(unittest.TestCase):
             (["modules", "--run", "runs/first"], "--run: found no --level beside it"),
             (["modules", "--level", 1], "--level: found no --run beside it"),
             (["modules", "--trace", "kernelbook_632"], "--trace: found no --traces beside it"),
-            (["step", "--traces", "traces.json"], "--run, --traces: found beside step, expected modules"),
+            (["step", "--traces", "traces.json"], "--traces: found beside step, expected modules"),
             (["modules", "--traces", "traces.json", "--source", "x.py"], "--source: found beside --run or --traces"),
         ):
             ran = hone("bench", *given)
