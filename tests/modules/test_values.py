@@ -1,4 +1,4 @@
-"""Inputs made less foreseeable are never left as they were."""
+"""Inputs made less foreseeable are never left as they were, and parameters are about as they were made."""
 
 VARIED = """
 import sys
@@ -30,3 +30,80 @@ vary([])
 
 def test_something_is_mixed_and_something_is_scaled(run_beside_modules):
     run_beside_modules(VARIED)
+
+
+PARAMETERS = """
+import ctypes, json, sys
+sys.path.insert(0, sys.argv[1])
+import torch
+from module_artifact import Artifact
+from module_place import ARENA
+
+SOURCE = '''
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.linspace(-1, 1, 20).reshape(4, 5))
+        self.bias = torch.nn.Parameter(torch.zeros(4))
+        self.short = torch.nn.Parameter(torch.ones(8, dtype=torch.float16))
+        self.register_buffer("variance", torch.full((4,), 0.01))
+        self.register_buffer("mask", torch.tensor([True, False, True]))
+
+    def forward(self, x):
+        return x
+
+def get_inputs():
+    return [torch.rand(2, 2), torch.arange(4)]
+
+def get_init_inputs():
+    return []
+'''
+KEYS = ("name", "tensor", "at", "shape", "dtype", "kind")
+PARAMETERS = [dict(zip(KEYS, values)) for values in (
+    ("weight", "parameters", 0, [4, 5], "f32", "parameter"),
+    ("bias", "parameters", 32, [4], "f32", "parameter"),
+    ("short", "parameters_f16", 0, [8], "f16", "parameter"),
+    ("variance", "parameters", 48, [4], "f32", "buffer"),
+    ("mask", "parameters_u8", 0, [3], "bool", "buffer"),
+)]
+INPUTS = [{"tensor": "x", "shape": [2, 2], "dtype": "f32"}, {"tensor": "n", "shape": [4], "dtype": "i64"}]
+meta = {"module": "Model", "inputs": INPUTS, "parameters": PARAMETERS, "outputs": [{**INPUTS[0], "tensor": "out"}]}
+artifact = Artifact({"name": "reference.py", "source": SOURCE, "support": {"module.json": json.dumps(meta)}})
+memory = ctypes.create_string_buffer(1 << 16)
+ARENA.use(ctypes.addressof(memory), 1 << 16)
+values = [1024 * i for i in range(len(artifact.tensors))]
+
+def made(entry, seed):
+    with torch.no_grad():
+        artifact.entry(entry)([*values, seed])
+    places, _ = artifact.at([*values, seed])
+    given = {spec["tensor"]: artifact.tensor(places, spec).clone() for spec in INPUTS}
+    given.update({spec["name"]: artifact.tensor(places, spec).clone() for spec in PARAMETERS})
+    return given
+
+base = {name: value.detach() for name, value in artifact.module.Model().state_dict().items()}
+for entry in ("inputs", "varied"):
+    first, again, other = made(entry, 1), made(entry, 1), made(entry, 2)
+    for name, value in first.items():
+        assert torch.equal(value, again[name]), name
+        assert value.isfinite().all(), name
+        if value.is_floating_point():
+            assert (value != other[name]).any(), name
+    for given in (first, other):
+        assert torch.equal(given["n"], torch.arange(4)) and torch.equal(given["mask"], base["mask"])
+        assert ((given["variance"] > 0.0089) & (given["variance"] < 0.0111)).all(), given["variance"]
+        for name in ("weight", "bias", "short"):
+            apart = (given[name] - base[name]).abs().max().item()
+            assert 0.001 < apart < 0.6, (name, apart)
+    inside = (first["x"] >= 0) & (first["x"] < 1)
+    assert inside.all()
+own = made("inputs", 1)["x"]
+torch.manual_seed(1)
+assert torch.equal(own, torch.rand(2, 2)), own
+"""
+
+
+def test_parameters_are_about_as_they_were_made_and_others_each_time(run_beside_modules):
+    run_beside_modules(PARAMETERS)

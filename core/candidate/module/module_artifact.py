@@ -159,8 +159,26 @@ class Artifact:
         return model, Binding(state, self.meta["parameters"], words)
 
     def parameters_made(self):
-        """As the constructor made them: each with what it holds, and how large that is."""
-        return [(p, t.detach().clone(), root_mean_square(t.detach())) for t, p in self.model[1].pairs]
+        """As the constructor made them: by tensor of floats, what it holds and how far each may be from that; and the
+        others."""
+        floats, others = {}, []
+        for mine, parameter in self.model[1].pairs:
+            if mine.is_floating_point():
+                floats.setdefault(parameter["tensor"], []).append((parameter, mine.detach().flatten()))
+            else:
+                others.append((parameter, mine.detach().clone()))
+        return {name: self.packed(parts) for name, parts in floats.items()}, others
+
+    def packed(self, parts):
+        size = max(parameter["at"] + made.numel() for parameter, made in parts)
+        base = torch.zeros(size, dtype=parts[0][1].dtype, device=PLACE.device)
+        spread = torch.zeros_like(base)
+        for parameter, made in parts:
+            part = slice(parameter["at"], parameter["at"] + made.numel())
+            base[part] = made
+            if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
+                spread[part] = 0.1 * (root_mean_square(made) or 0.5)
+        return base, spread
 
     def entry(self, name):
         if name in (INPUTS, VARIED, EXACT, REFERENCE):
@@ -269,15 +287,15 @@ class Artifact:
 
     def make_inputs(self, values, varied):
         """The reference's own inputs, or varied ones, and parameters about as its constructor made them, but others
-        each time."""
+        each time. Rationale: of a small module it takes longer than the module, for every call that is timed; so the
+        fewest operations count here, and parameters are made together."""
         places, seed = self.at(values)
         PLACE.seed(seed)
-
         made = []
 
         def fill(spec, value):
             if "tensor" in spec:
-                made.append((self.tensor(places, spec), torch.as_tensor(value).to(PLACE.device, copy=True)))
+                made.append(self.tensor(places, spec).copy_(torch.as_tensor(value)))
             elif "list" in spec:
                 for one, inner in zip(spec["list"], value, strict=True):
                     fill(one, inner)
@@ -286,24 +304,18 @@ class Artifact:
             given = self.module.get_inputs()
         for spec, value in zip(self.meta["inputs"], given, strict=True):
             fill(spec, value)
+        del given
         if varied:
             if self.varied is None:
-                self.varied = [is_varied(value) for _, value in made]
-            vary([value for (_, value), is_so in zip(made, self.varied, strict=True) if is_so])
-        for place, value in made:
-            place.copy_(value)
-        made.clear()
-        del given
+                self.varied = [is_varied(value) for value in made]
+            vary([value for value, is_so in zip(made, self.varied, strict=True) if is_so])
         self.give_back()
-        for parameter, base, size in self.base:
-            to = self.tensor(places, parameter)
-            if not base.is_floating_point():
-                to.copy_(base)
-                continue
-            given = base.float() * (0.9 + 0.2 * torch.rand(base.shape, device=PLACE.device))
-            if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
-                given += 0.1 * (size or 0.5) * torch.randn(base.shape, device=PLACE.device)
-            to.copy_(given)
+        floats, others = self.base
+        for name, (base, spread) in floats.items():
+            to = ARENA.view(places[name], base.dtype, base.shape)
+            to.uniform_(0.9, 1.1).mul_(base).addcmul_(torch.randn_like(base), spread)
+        for parameter, base in others:
+            self.tensor(places, parameter).copy_(base)
 
     def run_wrapper(self, values):
         places, seed = self.at(values)
