@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
@@ -338,10 +339,13 @@ class BenchCommand : public Command {
     bool all = true;
     std::vector<Row> rows;
     for (const Value& figure : figures.as_array()) {
-      const auto number = [&](const char* key) {
+      const std::string unit = figure.find("unit")->as_string();
+      const auto number = [&](std::string_view key) {
         const Value* member = figure.find(key);
-        return member == nullptr || !member->is_number() ? std::string("–")
-                                                         : short_number(member->as_double());
+        if (member == nullptr || !member->is_number()) return std::string("–");
+        const bool counted = unit == "submissions" && key != "ratio";
+        return counted ? std::to_string(std::llround(member->as_double()))
+                       : short_number(member->as_double());
       };
       const Value* holds = figure.find("holds");
       const bool judged = holds != nullptr && holds->is_bool();
@@ -353,7 +357,7 @@ class BenchCommand : public Command {
                                                              : to_json(*goal);
       rows.push_back({{figure.find("name")->as_string(), Colour::kBold},
                       {number("value"), Colour::kPlain, true},
-                      {figure.find("unit")->as_string()},
+                      {unit},
                       {number("baseline"), Colour::kPlain, true},
                       {number("ratio"), Colour::kPlain, true},
                       {wanted},

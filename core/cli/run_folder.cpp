@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/log.hpp"
 #include "base/utf8.hpp"
 #include "model/fields.hpp"
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kResultsBytesMax = 256u << 20;
 constexpr std::size_t kSourceBytesMax = 64u << 20;
 constexpr std::size_t kDiagnosticsMax = 2000;
+constexpr std::size_t kMisnamedShown = 3;
 constexpr std::int64_t kIdMax = 1'000'000'000;
 
 /// Takes `before` and then a number off the front of a text.
@@ -152,6 +154,22 @@ std::string with_quoted_nan(std::string_view text) {
   return quoted;
 }
 
+void warn_of(const fs::path& folder, const std::set<std::string>& misnamed,
+             const std::string& example) {
+  if (misnamed.empty()) return;
+  std::string names;
+  std::size_t shown = 0;
+  for (const std::string& name : misnamed) {
+    if (shown++ == kMisnamedShown) {
+      names += ", …";
+      break;
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  log_warning("run", folder.string() + ": " + std::to_string(misnamed.size()) +
+                         " passed over, expected a name such as " + example + ": " + names);
+}
+
 }  // namespace
 
 std::string generation_name(std::int64_t level, std::int64_t problem, std::int64_t sample) {
@@ -165,9 +183,14 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
   if (error) return not_found(folder.string() + ": " + error.message());
   std::vector<Generation> found;
   std::set<std::int64_t> others;
+  std::set<std::string> misnamed;
   for (const fs::directory_entry& file : files) {
     const auto parsed = parse_name(file.path());
-    if (!parsed) continue;
+    if (!parsed) {
+      if (file.path().extension() == ".py")
+        misnamed.insert(printable(file.path().filename().string()));
+      continue;
+    }
     if (parsed->first == level) {
       found.push_back(parsed->second);
     } else {
@@ -182,6 +205,7 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
                      (has.empty() ? "" : ", only of " + has) + "; expected files such as " +
                      generation_name(level, 1, 0));
   }
+  warn_of(folder, misnamed, generation_name(level, 1, 0));
   std::sort(found.begin(), found.end(), [](const Generation& a, const Generation& b) {
     return std::pair(a.problem, a.sample) < std::pair(b.problem, b.sample);
   });

@@ -528,7 +528,7 @@ Value task_for_client(const Task& whole, std::string_view backend) {
                      {"backend", backend},
                      {"languages", texts(languages)},
                      {"entry", task.entry},
-                     {"signature", c_signature(task, language)},
+                     {"signature", signature_of(task, language)},
                      {"tensors", tensors_value(task)},
                      {"scalars", scalars_value(task)},
                      {"arguments", texts(task.arguments)},
@@ -543,7 +543,8 @@ Value task_for_client(const Task& whole, std::string_view backend) {
                      {"own_kernels", task.own_kernels}});
 }
 
-std::string c_signature(const Task& task, std::string_view language) {
+std::string signature_of(const Task& task, std::string_view language) {
+  if (language == "python") return "class " + task.entry + "(torch.nn.Module)";
   const bool on_host = language == "c++" || language == "c";
   std::string parameters;
   for (const std::string& name : task.arguments) {

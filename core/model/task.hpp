@@ -133,8 +133,8 @@ Result<Task> task_for_backend(const Task& task, std::string_view backend);
 Value task_for_client(const Task& whole, std::string_view backend);
 
 /// `extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)`; a kernel's where
-/// the language is one of device code, which any but C and C++ is.
-std::string c_signature(const Task& task, std::string_view language = "c++");
+/// the language is one of device code; of Python's, `class ModelNew(torch.nn.Module)`.
+std::string signature_of(const Task& task, std::string_view language = "c++");
 
 /// How a family fills a tensor.
 const Generator& generator_for(const Family& family, const std::string& tensor);

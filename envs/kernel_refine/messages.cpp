@@ -120,7 +120,7 @@ std::string_view template_name(const Turn& turn) {
 
 void add_task_words(Words& words, const Task& task, const std::vector<std::string>& languages) {
   words["entry"] = task.entry;
-  words["signature"] = c_signature(task, languages.empty() ? "c++" : languages.front());
+  words["signature"] = signature_of(task, languages.empty() ? "c++" : languages.front());
   if (languages == std::vector<std::string>{"c"}) words["signature"].erase(0, kLinkage.size());
   words["fence"] = languages.empty() ? "" : fence_tag(languages.front());
   words["languages"] = languages_text(languages);

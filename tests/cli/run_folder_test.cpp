@@ -54,8 +54,15 @@ TEST_F(RunFolder, ListsTheGenerationsOfALevel) {
         "level_1_problem_99999999999_sample_0_kernel.py"}) {
     put(name);
   }
+  testing::internal::CaptureStderr();
   const auto found = list_generations(folder_, 1);
+  const std::string said = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(found.ok());
+  EXPECT_NE(
+      said.find("3 passed over, expected a name such as level_1_problem_1_sample_0_kernel.py: "
+                "level_1_problem_3_sample_-1_kernel.py, "),
+      std::string::npos)
+      << said;
   std::vector<std::pair<std::int64_t, std::int64_t>> ids;
   for (const Generation& one : *found) ids.emplace_back(one.problem, one.sample);
   EXPECT_EQ(ids, (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 0}, {19, 0}, {19, 1}}));

@@ -13,7 +13,7 @@ TEST_F(ResetTest, GivesTheTaskAndThePrompt) {
   EXPECT_EQ(at(opened, {"info", "task"}), Value("tasks/add_relu"));
   EXPECT_EQ(at(opened, {"info", "fingerprint"}), Value("scripted"));
   EXPECT_EQ(at(opened, {"observation", "task", "signature"}).as_string(),
-            c_signature(small_task()));
+            signature_of(small_task()));
   EXPECT_EQ(at(opened, {"observation", "messages"}).as_array().size(), 2u);
   EXPECT_EQ(at(opened, {"observation", "turns_left"}), Value(4));
 }

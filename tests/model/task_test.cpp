@@ -45,8 +45,9 @@ std::string refusal(std::string_view key, Value value) {
 TEST(Task, ReadsAndWritesTheSame) {
   auto task = task_from_value(valid_task());
   ASSERT_TRUE(task) << task.error().message;
-  EXPECT_EQ(c_signature(*task),
+  EXPECT_EQ(signature_of(*task),
             "extern \"C\" void scale(int64_t n, float a, const float* x, float* y)");
+  EXPECT_EQ(signature_of(*task, "python"), "class " + task->entry + "(torch.nn.Module)");
   auto again = task_from_value(task_to_value(*task));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(task_to_value(*again), task_to_value(*task));

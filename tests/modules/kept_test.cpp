@@ -84,7 +84,9 @@ class DeviceModulesOfAnEpisode : public DeviceModulesKept {
   Sharing sharing() const override { return {"episode", {"second_look", "stand_still"}}; }
 };
 class DeviceModulesByDefault : public DeviceModulesKept {
-  Sharing sharing() const override { return {EvaluatorOptions().module_isolation, {"second_look"}}; }
+  Sharing sharing() const override {
+    return {EvaluatorOptions().module_isolation, {"second_look"}};
+  }
 };
 
 const fs::path kModel = kHere / "submissions/model.py",
