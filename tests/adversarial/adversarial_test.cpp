@@ -28,7 +28,7 @@ static_assert(kChannelVersion == 6, "forge_a_report has this number");
 
 constexpr std::uint64_t kSeed = 20;
 constexpr std::uint64_t kTries =
-    4;  // to succeed, on a machine whose cores may be busy with something else
+    16;  // to succeed, on a machine whose cores may be busy with something else
 
 const std::vector<std::string> kDefences = {
     "freeze",        "freeze_between", "fresh_inputs", "poison",   "shuffle",

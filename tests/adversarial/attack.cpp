@@ -75,7 +75,7 @@ std::vector<Attack> against_the_clock() {
       {"finish_in_a_thread",
        "two_cores",
        {{kWrong, kCorrect}, "", 0, kNoGain},
-       {"freeze", "physics"},
+       {"freeze", "physics", "second_look"},
        gains()},
       {"work_ahead", "add_relu", no_gain(), {"freeze", "physics"}, gains()},
       {"slow_the_baseline", "nbody", held(), {"freeze_between"}, got_out()},
