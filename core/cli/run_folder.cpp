@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/utf8.hpp"
+#include "cli/terminal.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -157,17 +159,12 @@ std::string with_quoted_nan(std::string_view text) {
 void warn_of(const fs::path& folder, const std::set<std::string>& misnamed,
              const std::string& example) {
   if (misnamed.empty()) return;
-  std::string names;
-  std::size_t shown = 0;
-  for (const std::string& name : misnamed) {
-    if (shown++ == kMisnamedShown) {
-      names += ", …";
-      break;
-    }
-    names += (names.empty() ? "" : ", ") + name;
-  }
+  std::vector<std::string> names;
+  std::copy_n(misnamed.begin(), std::min(misnamed.size(), kMisnamedShown),
+              std::back_inserter(names));
+  if (misnamed.size() > kMisnamedShown) names.emplace_back("…");
   log_warning("run", folder.string() + ": " + std::to_string(misnamed.size()) +
-                         " passed over, expected a name such as " + example + ": " + names);
+                         " passed over, expected a name such as " + example + ": " + joined(names));
 }
 
 }  // namespace

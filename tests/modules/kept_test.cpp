@@ -81,7 +81,7 @@ class DeviceModulesKept : public BesideADevice {
   std::int64_t taken_ = 0;  ///< processes, by submissions of this test
 };
 class DeviceModulesOfAnEpisode : public DeviceModulesKept {
-  Sharing sharing() const override { return {"episode", {"second_look", "stand_still"}}; }
+  Sharing sharing() const override { return {"episode", DeviceModulesKept::sharing().off}; }
 };
 class DeviceModulesByDefault : public DeviceModulesKept {
   Sharing sharing() const override {
