@@ -101,6 +101,7 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       continue;
     }
     if (kind_of(answer) == "quiet") {
+      await_last();
       wait_until_open();
       HONE_TRY(send(Value::map({{"verb", "quiet"}}), nullptr, nullptr));
       continue;
@@ -108,6 +109,8 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
     if (kind_of(answer) != "stage") return answer;
     const Value* stage = answer.find("stage");
     if (stage == nullptr || !stage->is_string()) continue;
+    // The judge has its hands full, and measures nothing.
+    if (*stage == Value("check")) start_interpreters();
     if (progress) progress(stage->as_string().c_str());
   }
 }
@@ -221,9 +224,10 @@ bool Device::leaves_state(const DeviceJob& job) const {
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
-  await_last();
+  if (!needs_little(*job.task) || !leaves_little_) await_last();
   HONE_TRY(ensure_judge());
   const auto give_up = [&](const Error& error) {
+    leaves_little_ = false;
     stop_judge();  // whatever state it is in, the next one starts afresh
     return error;
   };
@@ -282,6 +286,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     send_forget(runner.id);
   }
   put_away(std::move(runner), result);
+  leaves_little_ = needs_little(*job.task) && result.judgement.ending == Ending::kDone;
   return result;
 }
 
@@ -295,7 +300,9 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   if (!done && ended && result.judgement.culprit == "submission") {
     if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
   }
-  if (options_.device_code) leaving_ = std::move(runner.process);
+  if (!options_.device_code) return;
+  await_last();
+  leaving_ = std::move(runner.process);
 }
 
 void Device::send_forget(std::int64_t id) {

@@ -15,6 +15,7 @@ namespace hone {
 namespace {
 
 constexpr double kOpenSeconds = 20;  // for a device's context
+constexpr double kLittleShare = 64;  // of a device's memory, of which a task's tensors take less
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
@@ -180,6 +181,7 @@ Result<Device::Runner> Device::take(Kind kind) {
     // Rationale: the last submission may have held all of the device's memory while this one opened it, and
     // the next is not to blame for that.
     if (!has_ended(*runner.process, 0) && !has_failed(runner.socket.get())) return runner;
+    await_last();
   }
   return start(kind);
 }
@@ -210,8 +212,22 @@ void Device::await_last() {
   leaving_.reset();
 }
 
+/// Whether a module and all that is made for it leave most of the device to others.
+bool Device::needs_little(const Task& task) const {
+  const Value* memory = facts_.find("memory_bytes");
+  return is_module(task, options_) && memory != nullptr && memory->is_int() &&
+         tensor_bytes(task, task.timed) * kLittleShare < static_cast<double>(memory->as_int());
+}
+
+/// Those that wait to be told; they take the processor alone.
+void Device::start_interpreters() {
+  for (auto& [kind, ready] : standby_) {
+    if (opens_ahead(kind) && ready.size() < ahead(kind).least) refill(kind);
+  }
+}
+
 void Device::make_ready() {
-  await_last();
+  if (!leaves_little_) await_last();
   for (auto& [kind, ready] : standby_) {
     if (ready.size() < ahead(kind).least) refill(kind);
   }

@@ -86,4 +86,12 @@ Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions&
   return planned_of_task(task, task.backends.at(options.backend).baseline, options, false);
 }
 
+void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds) {
+  const auto build = [&](const Result<PlannedSource>& source) {
+    if (source) static_cast<void>(builds.build(source->build));
+  };
+  build(planned_reference(task, options));
+  if (is_timed(task, options)) build(planned_baseline(task, options));
+}
+
 }  // namespace hone

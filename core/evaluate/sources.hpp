@@ -35,5 +35,7 @@ Result<PlannedSource> planned_submission(const Task& task, const std::string& la
 /// Of the task's own; a mistake is failed_precondition.
 Result<PlannedSource> planned_reference(const Task& task, const EvaluatorOptions& options);
 Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions& options);
+/// Builds both, so that a device finds them built; whatever goes wrong it finds, too.
+void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds);
 
 }  // namespace hone

@@ -46,6 +46,12 @@ class Judge {
     std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
   };
+  /// What a baseline was found to take.
+  struct Calibrated {
+    double at_s = 0;
+    double call_seconds = 0, exact_seconds = 0;
+    Floor floor;
+  };
   Result<Value> equip(std::vector<UniqueFd> fds);
   Result<Plans> plans_of(const Value& request, const Task& task) const;
   RunnerOptions options_for(const Value& request, const Task& task, const MeasureSettings& settings,
@@ -67,6 +73,7 @@ class Judge {
                        const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
+  Judgement find_times(const Value& request, const Task& task, Trusted& baseline);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
   Result<Value> admit(const Value& request);
   Result<Trusted> installed(const Value& request, std::string_view role) const;
@@ -82,6 +89,7 @@ class Judge {
   std::optional<WitnessArea> witness_area_;  ///< device code: there once equipped
   std::unique_ptr<Workbench> workbench_ = make_host_workbench();
   std::map<std::string, Installed> installed_;
+  std::map<std::string, Calibrated> calibrated_;  ///< by key: for those that are installed again
   std::map<std::int64_t, std::unique_ptr<ProcessRunner>> kept_;  ///< device code: by the host's id
   /// The next submission's, made between two requests: the kernel takes milliseconds to clear it.
   std::unique_ptr<Arena> spare_;

@@ -112,12 +112,7 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
 }
 
 double least_seconds(const Task& task, double bytes_per_second_max) {
-  double bytes = 0;
-  for (const Tensor& tensor : task.tensors) {
-    const auto count = element_count(tensor, task.timed);
-    if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
-  }
-  return bytes / bytes_per_second_max;
+  return tensor_bytes(task, task.timed) / bytes_per_second_max;
 }
 
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {
@@ -193,6 +188,7 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
   const bool is_baseline = &side.runner == baseline_.runner;
   const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
   const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
+  idle_since_s_ = monotonic_s();
   if (is_baseline)
     measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
   *seconds = round.seconds;

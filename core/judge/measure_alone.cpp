@@ -1,12 +1,12 @@
-// Measuring a module on a device: A…A, the submission's B…B, and A…A again once it is gone.
+// Measuring a module on a device: pairs of rounds A·B A·B …, the submission standing still in A, and A…A once it is gone.
 //
-// Theory of operation. A module's own host code runs beside the device. What it has started there goes
-// on while the baseline is timed, whatever its process is told, and would make the baseline slow. So
-// the baseline is timed before the submission is loaded and when nothing of it is left (or, of a process
-// that is kept, while it stands still, and the device does), and where the
-// two do not agree, the faster one counts. What comes after one submission comes before the next of its
-// task, where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
-// takes a while, too. A copy of them is kept, and their inputs in the reference's arena, while there is room.
+// Theory of operation. A module's own host code runs beside the device. While the baseline is timed its control group
+// is frozen; but what it has started on the device goes on there, and would make the baseline slow. So the baseline
+// is timed once more when nothing of the submission is left (or, of a process that is kept, while the device stands
+// still, too), and where the two do not agree, the faster one counts. Where no control group can hold a submission, the
+// baseline is timed before it is loaded instead, and what comes after one submission comes before the next of its task,
+// where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
+// takes a while, too. A copy of them is kept, and their inputs in the reference's arena (posed_rounds.cpp).
 #include <algorithm>
 #include <cmath>
 
@@ -23,13 +23,12 @@ constexpr int kRoundsLeast = 3;
 constexpr int kSingles = 3, kSinglesMost = 10;  // the most where none was as short as calls are
 constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
-constexpr double kBusySeconds = 3e-3;
+constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
+constexpr double kPauseSeconds = 2e-3;  // that the device was idle for
 constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
 constexpr double kSteady = 0.02;  // a spread of rounds that more of them would not make less
-constexpr std::uint64_t kLaterBytesMax = 2ull << 30;  // of answers that are checked at last,
-constexpr std::uint64_t kLaterShareOfMemory = 64;     // and the device's over this
 constexpr double kLastSeconds = 2;  // that a block of the baseline's counts for the next submission
 
 /// By quartiles, over their median.
@@ -60,10 +59,14 @@ bool Session::alone() const {
   return submission_.withholds() && settings_.defences.holds(Defence::kAlone);
 }
 
+/// Whether the baseline's rounds come between the submission's.
+bool Session::side_by_side() const { return alone() && submission_.can_stand_still(); }
+
 Judgement Session::begin() {
   if (!settings_.measure || !alone()) return correct_so_far();
-  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   choose_calls();
+  if (side_by_side()) return correct_so_far();
+  if (Status quiet = host_.quiet(nullptr); !quiet) return fault(quiet.error());
   return take_last_block() ? correct_so_far() : baseline_before();
 }
 
@@ -71,7 +74,7 @@ Judgement Session::begin() {
 Judgement Session::baseline_before() {
   Measured& m = measured_;
   if (Judgement judged =
-          block(true, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2, m.a);
+          block({&m.a, nullptr}, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2);
       !passed(judged))
     return judged;
   if (baseline_.last != nullptr && !m.throttled)
@@ -80,6 +83,7 @@ Judgement Session::baseline_before() {
 }
 
 bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences) {
+  if (!runner.is_kept()) return false;
   const auto stopped = runner.stand_still();
   if (!stopped || !*stopped) return false;
   return !defences.holds(Defence::kStandStill) || workbench.is_still();
@@ -98,13 +102,15 @@ bool Session::take_last_block() {
 
 /// All that comes before a round of a side that gets its inputs under the clock. Rationale: a process that has slept is
 /// slower by a tenth of a millisecond and more, so both sides have just done nothing, and then the judge has had the
-/// device. A submission is shown no inputs for it.
+/// device, longer where that has idled. A submission is shown no inputs for it.
 Judgement Session::wake(const Side& side, const InputSet& set, const Layout& layout) {
   const auto load_side = [&] {
     return load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
   };
   // First of all: once a submission has its order it gets as little time as can be before the clock starts.
-  if (const Status busy = workbench_.make_busy(kBusySeconds); !busy) return fault(busy.error());
+  const bool pause = monotonic_s() - idle_since_s_ > kPauseSeconds;
+  if (const Status busy = workbench_.make_busy(pause ? kBusyAfterPauseSeconds : kBusySeconds); !busy)
+    return fault(busy.error());
   if (&side.runner == baseline_.runner) {
     if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
   } else {
@@ -116,94 +122,51 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
   return cold ? correct_so_far() : fault(cold.error());
 }
 
-/// The end of the inputs that are kept for later, and of those that were made ahead, in the reference's arena.
-std::uint64_t Session::end_of_inputs() const {
-  if (!ahead_.empty()) return ahead_.back().set.exact_layout().total;
-  return later_.empty() ? 0 : later_.back().posed.set.exact_layout().total;
+Session::Side Session::side_of(bool of_baseline, std::size_t calls) {
+  const std::uint64_t secret = derive_seed(next_secret(), "side");
+  if (!of_baseline) return {submission_, "submission", secret, task_.run_seconds};
+  return {*baseline_.runner, "baseline", secret, kReferenceSeconds * static_cast<double>(calls)};
 }
 
-bool Session::has_room(std::size_t calls) const {
-  const auto next = lay_out(task_, task_.timed, calls, Placement::kCanaries, true, end_of_inputs());
-  return next && next->total <= reference_.runner->arena().bytes();
-}
-
-std::uint64_t Session::secret_of_round(std::size_t number) const {
-  return derive_seed(seed_, "alone", settings_.defences.holds(Defence::kFreshInputs) ? number : 0);
-}
-
-/// Makes the inputs of the submission's next rounds, one at least, while there is room. Rationale: that takes longer than
-/// a round. A core that waits so long for each of them has lost what its caches held, and the baseline's, which has the
-/// same inputs again, has not: a module of microseconds lost a third by it.
-Judgement Session::pose_ahead(std::size_t calls, int rounds) {
-  ahead_.clear();
-  if (!has_room(calls)) {
-    if (Judgement judged = check_later(); !passed(judged)) return judged;
-  }
-  for (int i = 0; i < rounds && (i == 0 || has_room(calls)); ++i) {
-    const std::size_t number = measured_.number + static_cast<std::size_t>(i);
-    auto posed = pose_timed(secret_of_round(number), calls, end_of_inputs());
-    if (!posed) return fault(posed.error());
-    ahead_.push_back(std::move(*posed));
-  }
-  return correct_so_far();
-}
-
-/// Whether the answers of this round are kept, and not looked at now. Not where there is no memory for them.
-bool Session::leaves_for_later(Posed& timed) {
-  const std::uint64_t bytes = timed.layout.total;
-  const std::uint64_t most =
-      std::min(kLaterBytesMax, workbench_.memory_bytes() / kLaterShareOfMemory);
-  if (!alone() || copy_ == nullptr || later_bytes_ + bytes > most) return false;
-  std::unique_ptr<Arena> outputs;
-  if (!workbench_.snapshot(*copy_, bytes, outputs)) return false;
-  later_bytes_ += bytes;
-  later_.push_back({std::move(timed), std::move(outputs)});
-  return true;
-}
-
-Judgement Session::check_later() {
-  for (Later& round : later_) {
-    const std::unique_ptr<Arena> outputs = std::move(round.outputs);
-    if (Judgement judged = check_timed_answers(std::move(round.posed), *outputs); !passed(judged))
-      return judged;
-  }
-  later_.clear();
-  later_bytes_ = 0;
-  return correct_so_far();
-}
-
-/// What checking what is kept will take.
-double Session::owed_s() const {
-  double calls = 0;
-  for (const Later& round : later_) calls += static_cast<double>(round.posed.set.calls());
-  return calls * baseline_.exact_seconds;
-}
-
-/// `kept`: the inputs of the baseline's last round, which serve the next: nobody need fear that it remembers them.
-/// `coming`: so many rounds of the submission follow for sure, this one among them.
-Judgement Session::one_round(bool of_baseline, std::size_t calls, int coming,
-                             std::optional<Posed>& kept, double* seconds) {
-  const std::uint64_t secret = secret_of_round(measured_.number);
-  if (of_baseline && !kept) {
-    auto posed = pose_timed(secret, calls);
+/// `kept`: the inputs of the last one, which serve the next: nobody need fear that it remembers them.
+Judgement Session::baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds) {
+  if (!kept) {
+    auto posed = pose_timed(next_secret(), calls, end_of_inputs());
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }
-  if (!of_baseline) {
-    if (ahead_.empty()) {
-      if (Judgement posed = pose_ahead(calls, coming); !passed(posed)) return posed;
-    }
-    kept.emplace(std::move(ahead_.front()));
-    ahead_.pop_front();
+  return round(side_of(true, calls), kept->set, kept->layout, seconds);
+}
+
+/// While the submission stands still, and with what will be its inputs.
+Judgement Session::baseline_beside(const Posed& posed, double* seconds) {
+  const auto stands = submission_.stand_still();
+  if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
+  if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
+  const Awake awake(*baseline_.runner);
+  if (Judgement judged =
+          round(side_of(true, posed.set.calls()), posed.set, posed.layout, seconds);
+      !passed(judged))
+    return judged;
+  const Status thawed = submission_.thaw();
+  return thawed ? correct_so_far() : fault(thawed.error());
+}
+
+/// `coming`: so many rounds of the submission follow for sure, this one among them.
+Judgement Session::one_round(const Times& times, std::size_t calls, int coming,
+                             std::optional<Posed>& kept, Seconds* seconds) {
+  if (times.b == nullptr) return baseline_round(calls, kept, &seconds->a);
+  if (ahead_.empty()) {
+    if (Judgement posed = pose_ahead(calls, coming); !passed(posed)) return posed;
   }
-  ++measured_.number;
-  const Side side{of_baseline ? *baseline_.runner : submission_,
-                  of_baseline ? "baseline" : "submission", derive_seed(secret, "side"),
-                  of_baseline ? kReferenceSeconds * static_cast<double>(calls) : task_.run_seconds};
-  Judgement judged = round(side, kept->set, kept->layout, seconds);
-  if (!passed(judged) || of_baseline) return judged;
-  Posed posed = std::move(*kept);
-  kept.reset();
+  Posed posed = std::move(ahead_.front());
+  ahead_.pop_front();
+  if (times.a != nullptr) {
+    if (Judgement judged = baseline_beside(posed, &seconds->a); !passed(judged)) return judged;
+  }
+  const Side side = side_of(false, calls);
+  if (Judgement judged = round(side, posed.set, posed.layout, &seconds->b); !passed(judged))
+    return judged;
   posed.secret = side.secret;
   return check_timed(std::move(posed));
 }
@@ -217,35 +180,32 @@ Judgement Session::expect_others_still() const {
 }
 
 /// Rounds, while nobody else has the device.
-Judgement Session::block(bool of_baseline, int enough, int rounds, std::vector<double>& whole) {
+Judgement Session::block(const Times& times, int enough, int rounds) {
   if (Judgement still = expect_others_still(); !passed(still)) return still;
-  if (Judgement judged = rounds_of(of_baseline, enough, rounds, whole); !passed(judged))
-    return judged;
+  if (Judgement judged = rounds_of(times, enough, rounds); !passed(judged)) return judged;
   return expect_others_still();
 }
 
 /// So many rounds; fewer, but `enough`, where more would say nothing more.
-Judgement Session::rounds_of(bool of_baseline, int enough, int rounds, std::vector<double>& whole) {
+Judgement Session::rounds_of(const Times& times, int enough, int rounds) {
   Measured& m = measured_;
-  const Awake awake(of_baseline ? *baseline_.runner : submission_);
+  const Awake awake(times.b == nullptr ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
   const double start = monotonic_s();
-  double seconds = 0;
+  Seconds seconds;
   auto before = m.recorded();
-  ahead_.clear();
   const int least = std::max(enough, kRoundsLeast);
   for (int i = 0; i < kWarmRounds; ++i) {
-    if (Judgement judged = one_round(of_baseline, m.calls, kWarmRounds - i + least, kept, &seconds);
+    if (Judgement judged = one_round(times, m.calls, kWarmRounds - i + least, kept, &seconds);
         !passed(judged))
       return judged;
   }
   m.forget_since(before);
   for (int i = 0; i < rounds; ++i) {
     if (i >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
-    if (i >= least && steady(whole)) break;
+    if (i >= least && steady(times.b == nullptr ? *times.a : *times.b)) break;
     before = m.recorded();
-    if (Judgement judged =
-            one_round(of_baseline, m.calls, std::max(least - i, kMore), kept, &seconds);
+    if (Judgement judged = one_round(times, m.calls, std::max(least - i, kMore), kept, &seconds);
         !passed(judged))
       return judged;
     const auto drop = held_back();
@@ -255,7 +215,7 @@ Judgement Session::rounds_of(bool of_baseline, int enough, int rounds, std::vect
       --i;
       continue;
     }
-    whole.push_back(seconds);
+    times.keep(seconds);
   }
   return correct_so_far();
 }
@@ -269,10 +229,11 @@ bool Session::all_late(const std::vector<double>& singles) const {
   return *std::min_element(singles.begin(), singles.end()) - nothing > kLateSingle * call;
 }
 
-/// Rounds of one call: once the submission's others are over, and likewise on the baseline's side.
-Judgement Session::single_rounds(bool of_baseline, std::vector<double>& singles) {
+/// Rounds of one call, once the others are over.
+Judgement Session::single_rounds(const Times& times) {
   if (!with_singles()) return correct_so_far();
   Measured& m = measured_;
+  const bool of_baseline = times.b == nullptr;
   const Awake awake(of_baseline ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
   const double start = monotonic_s();
@@ -281,12 +242,12 @@ Judgement Session::single_rounds(bool of_baseline, std::vector<double>& singles)
   ahead_.clear();
   for (int i = 0; i < (of_baseline ? enough : kSinglesMost); ++i) {
     if (i > 0 && monotonic_s() - start > settings_.seconds_max) break;
-    if (i >= enough && !all_late(singles)) break;
-    double seconds = 0;
-    if (Judgement judged = one_round(of_baseline, 1, std::max(enough - i, kMore), kept, &seconds);
+    if (i >= enough && !all_late(*times.b)) break;
+    Seconds seconds;
+    if (Judgement judged = one_round(times, 1, std::max(enough - i, kMore), kept, &seconds);
         !passed(judged))
       return judged;
-    singles.push_back(seconds);
+    times.keep(seconds);
   }
   const std::vector<double> floors = since(m.floors, before.floors);
   m.single_floors.insert(m.single_floors.end(), floors.begin(), floors.end());
@@ -294,16 +255,21 @@ Judgement Session::single_rounds(bool of_baseline, std::vector<double>& singles)
   return correct_so_far();
 }
 
-/// And keeps it for the next submission, where it is as good as the one before.
-Judgement Session::baseline_after(std::vector<double>& after) {
+/// What the baseline took is what it took beside the submission, or before and after it; and, where these do not agree,
+/// the faster one of them. Keeps what it took after it for the next submission, where it is as good as before.
+Judgement Session::baseline_after() {
   Measured& m = measured_;
   const std::size_t floors = m.floors.size();
+  std::vector<double> after;
   if (baseline_.last != nullptr) *baseline_.last = {};
-  if (Judgement judged = block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after);
+  if (Judgement judged =
+          block({&after, nullptr}, settings_.pairs_min / 2, settings_.pairs_max / 2);
       !passed(judged))
     return judged;
   const std::vector<double> new_floors = since(m.floors, floors);
-  if (Judgement judged = single_rounds(true, m.singles_a); !passed(judged)) return judged;
+  if (m.singles_a.empty()) {
+    if (Judgement judged = single_rounds({&m.singles_a, nullptr}); !passed(judged)) return judged;
+  }
   const double least = floor_of(m.floors).least;
   const Floor first = floor_of(m.a), last = floor_of(after);
   const double apart = std::fabs(first.seconds - last.seconds);
@@ -313,21 +279,38 @@ Judgement Session::baseline_after(std::vector<double>& after) {
   const bool slower = differ && last.seconds > first.seconds;
   if (baseline_.last != nullptr && !slower && !m.drifted && !m.throttled)
     *baseline_.last = {monotonic_s(), m.calls, after, new_floors};
-  if (!m.drifted) {
-    m.a.insert(m.a.end(), after.begin(), after.end());
-  } else if (last.seconds < first.seconds) {
+  if (m.drifted && last.seconds < first.seconds) {
     m.a = std::move(after);
+  } else if (!m.drifted && !side_by_side()) {
+    m.a.insert(m.a.end(), after.begin(), after.end());
   }
   return correct_so_far();
 }
 
+/// What there is to do meanwhile has no end of its own but the submission's next rounds and their answers.
+Judgement Session::await_quiet() {
+  Judgement done = correct_so_far();
+  const int coming = kWarmRounds + std::max(settings_.pairs_min, kRoundsLeast);
+  const Status quiet = host_.quiet([&] {
+    bool more = false;
+    done = work_ahead(measured_.calls, coming, &more);
+    return more && passed(done);
+  });
+  return quiet ? done : fault(quiet.error());
+}
+
 Judgement Session::run_alone() {
   Measured& m = measured_;
-  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
-  if (Judgement judged = block(false, settings_.pairs_min, settings_.pairs_max, m.b);
+  if (Judgement quiet = await_quiet(); !passed(quiet)) return quiet;
+  const bool pairs = side_by_side();
+  if (Judgement judged =
+          block({pairs ? &m.a : nullptr, &m.b}, settings_.pairs_min, settings_.pairs_max);
       !passed(judged))
     return judged;
-  if (Judgement judged = single_rounds(false, m.singles_b); !passed(judged)) return judged;
+  if (Judgement judged = single_rounds({pairs ? &m.singles_a : nullptr, &m.singles_b});
+      !passed(judged))
+    return judged;
+  ahead_.clear();
   const bool stands = stands_still(submission_, workbench_, settings_.defences);
   if (!stands) {
     if (Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
@@ -338,9 +321,8 @@ Judgement Session::run_alone() {
     if (Status ended = host_.ended(); !ended) return fault(ended.error());
   }
   if (!passed(answers)) return answers;
-  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
-  std::vector<double> after;
-  if (Judgement judged = baseline_after(after); !passed(judged)) return judged;
+  if (Status quiet = host_.quiet(nullptr); !quiet) return fault(quiet.error());
+  if (Judgement judged = baseline_after(); !passed(judged)) return judged;
   // Rounds are compared one by one; who has more of them gives those up.
   const std::size_t rounds = std::min(m.a.size(), m.b.size());
   m.a.resize(rounds);

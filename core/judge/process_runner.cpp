@@ -66,7 +66,7 @@ Status ProcessRunner::freeze() {
 
 Status ProcessRunner::thaw() {
   if (!frozen_) return {};
-  if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->thaw());
+  if (options_.module || options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->thaw());
   frozen_ = false;
   return {};
 }
@@ -201,7 +201,7 @@ void ProcessRunner::stay_awake(bool awake) {
 
 /// Rationale: only a cgroup holds what a module has started, too, and nobody but us lifts it.
 Result<bool> ProcessRunner::stand_still() {
-  if (!options_.keeps || !handles_.freeze || ended()) return false;
+  if (!can_stand_still() || ended()) return false;
   if (frozen_ || !options_.defences.holds(Defence::kStandStill)) return true;
   if (freezer_ == nullptr) {
     HONE_ASSIGN(freezer_,

@@ -70,7 +70,9 @@ class ProcessRunner : public Runner {
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
   void stay_awake(bool awake) override;
+  bool can_stand_still() const override { return options_.module && handles_.freeze; }
   Result<bool> stand_still() override;
+  bool is_kept() const override { return options_.keeps; }
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

@@ -98,9 +98,13 @@ class Runner {
   /// Whether it keeps its core between rounds. Rationale: a core that has slept for milliseconds has lost what its
   /// caches held, and a call that starts much host code is slower by a tenth of a millisecond for it.
   virtual void stay_awake([[maybe_unused]] bool awake) {}
-  /// Of a runner that withholds: has all that its process does on the processor stop, until its next plain round or
-  /// thaw(). False: this one is to be ended instead.
+  /// Of a runner that withholds: whether something holds all of its process that nobody else lifts.
+  virtual bool can_stand_still() const { return false; }
+  /// Then: has all that its process does on the processor stop, until its next plain round or thaw(). False: it has
+  /// ended, or cannot.
   virtual Result<bool> stand_still() { return false; }
+  /// Whether its process may serve another submission.
+  virtual bool is_kept() const { return false; }
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

@@ -99,8 +99,9 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
 /// What a session tells and asks the host.
 struct SessionHost {
   std::function<void(const char*)> progress;  ///< hears "check" and "measure"
-  /// Of runners that withhold: returns once no context is being made on the device.
-  std::function<Status()> quiet = nullptr;
+  /// Of runners that withhold: returns once no context is being made on the device. Until then it calls `meanwhile`, if
+  /// there is one, as long as that says that there is more to do.
+  std::function<Status(const std::function<bool()>& meanwhile)> quiet = nullptr;
   /// Of runners that withhold: whether all others that are kept, and what they left on the device, stand still.
   std::function<bool()> others_stand = nullptr;
   /// Of runners that withhold: has the submission ended; `ended` returns once nothing of it is left.
@@ -117,7 +118,7 @@ class Session {
   Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings, Trusted reference,
           Trusted baseline, Runner& submission, Workbench& workbench, SessionHost host);
 
-  /// What comes before the submission is loaded: where it withholds, its baseline's first rounds.
+  /// What comes before the submission is loaded: where it withholds and cannot stand still, its baseline's first rounds.
   Judgement begin();
   /// Checks, then measures.
   Judgement judge();
@@ -131,6 +132,14 @@ class Session {
     InputSet set;
     std::uint64_t scratch_at;  ///< in the submission's arena
     std::string seen = {};     ///< of its outputs, after its own round or before any
+    bool answered = false;     ///< the reference's answers are there
+  };
+  /// What differs between the two sides of a pair.
+  struct Side {
+    Runner& runner;
+    const char* culprit;
+    std::uint64_t secret;
+    double limit_s;
   };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
@@ -139,7 +148,7 @@ class Session {
   Round one_call(Order order);
   Judgement expect_as_seen(const Posed& posed);
   /// `outputs`: the submission's arena, or a copy of it.
-  Judgement check_answers(const std::vector<Posed>& posed, const Arena& outputs);
+  Judgement check_answers(std::vector<Posed>& posed, const Arena& outputs);
   Judgement measure();
   void choose_calls();
   Judgement run_pairs();
@@ -149,34 +158,48 @@ class Session {
   Judgement check_timed(Posed posed);
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
+  bool side_by_side() const;
   std::uint64_t end_of_inputs() const;
-  std::uint64_t secret_of_round(std::size_t number) const;
+  std::uint64_t next_secret();
+  Judgement pose_one(std::size_t calls);
   Judgement pose_ahead(std::size_t calls, int rounds);
+  Judgement work_ahead(std::size_t calls, int rounds, bool* more);
+  Judgement answer(Posed& posed);
   bool has_room(std::size_t calls) const;
   double owed_s() const;
   bool leaves_for_later(Posed& posed);
   Judgement check_later();
-  Judgement one_round(bool of_baseline, std::size_t calls, int coming, std::optional<Posed>& kept,
-                      double* seconds);
-  Judgement block(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
-  Judgement rounds_of(bool of_baseline, int enough, int rounds, std::vector<double>& whole);
+  /// Where the seconds of rounds go: of the baseline's, of the submission's, or of pairs of them.
+  struct Seconds {
+    double a = 0, b = 0;
+  };
+  struct Times {
+    std::vector<double>* a = nullptr;
+    std::vector<double>* b = nullptr;
+
+    void keep(const Seconds& seconds) const {
+      if (a != nullptr) a->push_back(seconds.a);
+      if (b != nullptr) b->push_back(seconds.b);
+    }
+  };
+  Judgement baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds);
+  Judgement baseline_beside(const Posed& posed, double* seconds);
+  Judgement one_round(const Times& times, std::size_t calls, int coming,
+                      std::optional<Posed>& kept, Seconds* seconds);
+  Side side_of(bool of_baseline, std::size_t calls);
+  Judgement block(const Times& times, int enough, int rounds);
+  Judgement rounds_of(const Times& times, int enough, int rounds);
   Judgement expect_others_still() const;
   bool all_late(const std::vector<double>& singles) const;
-  Judgement single_rounds(bool of_baseline, std::vector<double>& singles);
+  Judgement single_rounds(const Times& times);
+  Judgement await_quiet();
   bool take_last_block();
-  Judgement baseline_after(std::vector<double>& after);
+  Judgement baseline_after();
   Judgement run_alone();
   Judgement baseline_before();
   Result<bool> held_back();
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
-  /// What differs between the two sides of a pair.
-  struct Side {
-    Runner& runner;
-    const char* culprit;
-    std::uint64_t secret;
-    double limit_s;
-  };
   Status make_cold(const Layout& layout);
   Judgement nothing_round(const Side& side);
   Judgement wake(const Side& side, const InputSet& set, const Layout& layout);
@@ -198,6 +221,7 @@ class Session {
   std::vector<Later> later_;
   std::deque<Posed> ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
+  double idle_since_s_ = 0;   ///< the device: since the last timed round
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
@@ -210,7 +234,7 @@ class Session {
     int dropped = 0;         ///< pairs, because the device was held back
     bool throttled = false;  ///< so often that such pairs were taken
     bool drifted = false;    ///< the baseline's rounds before and after do not agree
-    std::size_t number = 0;  ///< of rounds that stand alone
+    std::size_t secrets = 0;  ///< that rounds which stand alone have had
 
     /// How much rounds have recorded besides their times, for those that are not to count.
     struct Recorded {
