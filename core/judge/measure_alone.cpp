@@ -135,7 +135,24 @@ Judgement Session::baseline_round(std::size_t calls, std::optional<Posed>& kept,
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }
+  std::optional<Awake> awake;
+  if (side_by_side()) {
+    if (Judgement stood_in = stand_in(*kept); !passed(stood_in)) return stood_in;
+    awake.emplace(*baseline_.runner);
+  }
   return round(side_of(true, calls), kept->set, kept->layout, seconds);
+}
+
+/// What the submission did between two rounds of the baseline the reference does when that is gone, on the same core.
+/// Rationale: a process that comes after another one, or after a pause, is slower than one that goes on, by a third where
+/// a call is mostly what Python takes; rounds are to be told apart by what is on the device.
+Judgement Session::stand_in(const Posed& posed) {
+  const std::vector<int> own = reference_.runner->cores();
+  reference_.runner->keep_to(baseline_.runner->cores());
+  const Round stood_in = posed.set.run_plain(kReferenceSeconds);
+  reference_.runner->keep_to(own);
+  return stood_in.ending == Ending::kDone ? correct_so_far()
+                                          : blame(stood_in, "reference", "a measurement");
 }
 
 /// While the submission stands still, and with what will be its inputs.
@@ -189,7 +206,9 @@ Judgement Session::block(const Times& times, int enough, int rounds) {
 /// So many rounds; fewer, but `enough`, where more would say nothing more.
 Judgement Session::rounds_of(const Times& times, int enough, int rounds) {
   Measured& m = measured_;
-  const Awake awake(times.b == nullptr ? *baseline_.runner : submission_);
+  std::optional<Awake> awake;
+  if (times.b != nullptr || !side_by_side())
+    awake.emplace(times.b == nullptr ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
   const double start = monotonic_s();
   Seconds seconds;
@@ -234,13 +253,17 @@ Judgement Session::single_rounds(const Times& times) {
   if (!with_singles()) return correct_so_far();
   Measured& m = measured_;
   const bool of_baseline = times.b == nullptr;
-  const Awake awake(of_baseline ? *baseline_.runner : submission_);
+  std::optional<Awake> awake;
+  if (!of_baseline || !side_by_side())
+    awake.emplace(of_baseline ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
   const double start = monotonic_s();
   const auto before = m.recorded();
   const int enough = std::min(settings_.singles, kSingles);
+  // What delays one of a pair delays the other.
+  const int most = times.a == nullptr ? kSinglesMost : enough;
   ahead_.clear();
-  for (int i = 0; i < (of_baseline ? enough : kSinglesMost); ++i) {
+  for (int i = 0; i < most; ++i) {
     if (i > 0 && monotonic_s() - start > settings_.seconds_max) break;
     if (i >= enough && !all_late(*times.b)) break;
     Seconds seconds;

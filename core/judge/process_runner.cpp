@@ -2,6 +2,7 @@
 #include "judge/process_runner.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -197,6 +198,24 @@ Status ProcessRunner::give_inputs(std::function<Status()> put) {
 /// Not where the judge needs the same core.
 void ProcessRunner::stay_awake(bool awake) {
   orders_->awake.store(awake && options_.spin ? 1 : 0, std::memory_order_relaxed);
+}
+
+/// Of the thread that makes the calls.
+std::vector<int> ProcessRunner::cores() const {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(handles_.pid, sizeof set, &set) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+void ProcessRunner::keep_to(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  if (!cores.empty()) static_cast<void>(sched_setaffinity(handles_.pid, sizeof set, &set));
 }
 
 /// Rationale: only a cgroup holds what a module has started, too, and nobody but us lifts it.

@@ -70,6 +70,8 @@ class ProcessRunner : public Runner {
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
   void stay_awake(bool awake) override;
+  std::vector<int> cores() const override;
+  void keep_to(const std::vector<int>& cores) override;
   bool can_stand_still() const override { return options_.module && handles_.freeze; }
   Result<bool> stand_still() override;
   bool is_kept() const override { return options_.keeps; }

@@ -98,6 +98,9 @@ class Runner {
   /// Whether it keeps its core between rounds. Rationale: a core that has slept for milliseconds has lost what its
   /// caches held, and a call that starts much host code is slower by a tenth of a millisecond for it.
   virtual void stay_awake([[maybe_unused]] bool awake) {}
+  /// The cores that its process computes on, and has it keep to others; none, and nothing, where that is not ours to say.
+  virtual std::vector<int> cores() const { return {}; }
+  virtual void keep_to([[maybe_unused]] const std::vector<int>& cores) {}
   /// Of a runner that withholds: whether something holds all of its process that nobody else lifts.
   virtual bool can_stand_still() const { return false; }
   /// Then: has all that its process does on the processor stop, until its next plain round or thaw(). False: it has

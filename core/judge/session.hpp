@@ -183,6 +183,7 @@ class Session {
     }
   };
   Judgement baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds);
+  Judgement stand_in(const Posed& posed);
   Judgement baseline_beside(const Posed& posed, double* seconds);
   Judgement one_round(const Times& times, std::size_t calls, int coming,
                       std::optional<Posed>& kept, Seconds* seconds);
