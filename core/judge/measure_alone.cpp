@@ -9,6 +9,7 @@
 // takes a while, too. A copy of them is kept, and their inputs in the reference's arena (posed_rounds.cpp).
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
@@ -24,7 +25,9 @@ constexpr int kSingles = 3, kSinglesMost = 10;  // the most where none was as sh
 constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
 constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
-constexpr double kPauseSeconds = 2e-3;  // that the device was idle for
+constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;  // that the device was idle for
+constexpr int kMovesLeast = 16, kMovesMore = 33;  // of memory: some 45 µs each
+constexpr double kShareTaken = 0.04;              // of the device, by others, that goes for none
 constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
@@ -100,6 +103,15 @@ bool Session::take_last_block() {
   return true;
 }
 
+/// The device, which is slower after a pause.
+Status Session::keep_busy() {
+  const double idle_s = monotonic_s() - idle_since_s_;
+  if (idle_s < kShortPauseSeconds) return {};
+  HONE_TRY(workbench_.make_busy(idle_s > kPauseSeconds ? kBusyAfterPauseSeconds : kBusySeconds));
+  idle_since_s_ = monotonic_s();
+  return {};
+}
+
 /// All that comes before a round of a side that gets its inputs under the clock. Rationale: a process that has slept is
 /// slower by a tenth of a millisecond and more, so both sides have just done nothing, and then the judge has had the
 /// device, longer where that has idled. A submission is shown no inputs for it.
@@ -108,9 +120,7 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
     return load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
   };
   // First of all: once a submission has its order it gets as little time as can be before the clock starts.
-  const bool pause = monotonic_s() - idle_since_s_ > kPauseSeconds;
-  if (const Status busy = workbench_.make_busy(pause ? kBusyAfterPauseSeconds : kBusySeconds); !busy)
-    return fault(busy.error());
+  if (const Status busy = keep_busy(); !busy) return fault(busy.error());
   if (&side.runner == baseline_.runner) {
     if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
   } else {
@@ -160,13 +170,37 @@ Judgement Session::baseline_beside(const Posed& posed, double* seconds) {
   const auto stands = submission_.stand_still();
   if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
   if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
+  if (Status busy = keep_busy(); !busy) return fault(busy.error());
   const Awake awake(*baseline_.runner);
-  if (Judgement judged =
-          round(side_of(true, posed.set.calls()), posed.set, posed.layout, seconds);
-      !passed(judged))
+  const Side side = side_of(true, posed.set.calls());
+  // As long as nobody can foresee.
+  const int moves = kMovesLeast + static_cast<int>(derive_seed(side.secret, "moves") % kMovesMore);
+  if (Status looked = look_at_others(moves); !looked) return fault(looked.error());
+  if (Judgement judged = round(side, posed.set, posed.layout, seconds); !passed(judged))
     return judged;
+  if (Status looked = look_at_others(kMovesLeast); !looked) return fault(looked.error());
   const Status thawed = submission_.thaw();
   return thawed ? correct_so_far() : fault(thawed.error());
+}
+
+/// What of the device somebody else has now.
+Status Session::look_at_others(int moves) {
+  HONE_ASSIGN(const double share, workbench_.share_taken(moves));
+  measured_.shares.push_back(share);
+  idle_since_s_ = monotonic_s();
+  return {};
+}
+
+/// Whether the device was the baseline's alone in its rounds between the submission's. Rationale: a submission whose
+/// process stands still can only have left something on the device. That takes turns with our own work there, or some of
+/// the memory's speed. It would have to be there in the baseline's rounds alone, and not before or after them, where it
+/// cannot know when they begin.
+bool Session::had_the_device() const {
+  const std::vector<double>& shares = measured_.shares;
+  if (!settings_.defences.holds(Defence::kStandStill)) return true;
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  const bool unknown = std::find(shares.begin(), shares.end(), 0.0) != shares.end();
+  return !unknown && sum <= (1 + kShareTaken) * static_cast<double>(shares.size());
 }
 
 /// `coming`: so many rounds of the submission follow for sure, this one among them.
@@ -335,6 +369,11 @@ Judgement Session::run_alone() {
     return judged;
   ahead_.clear();
   const bool stands = stands_still(submission_, workbench_, settings_.defences);
+  if (pairs && had_the_device()) {
+    // What is still to be checked is not to be disturbed either.
+    const auto still = submission_.stand_still();
+    return still ? check_later() : fault(still.error());
+  }
   if (!stands) {
     if (Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
     host_.end();

@@ -184,6 +184,9 @@ class Session {
   };
   Judgement baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds);
   Judgement stand_in(const Posed& posed);
+  Status keep_busy();
+  Status look_at_others(int moves);
+  bool had_the_device() const;
   Judgement baseline_beside(const Posed& posed, double* seconds);
   Judgement one_round(const Times& times, std::size_t calls, int coming,
                       std::optional<Posed>& kept, Seconds* seconds);
@@ -232,6 +235,7 @@ class Session {
     std::vector<double> floors;         ///< of a device: the baseline's rounds that did nothing
     std::vector<double> single_floors;  ///< of a module's: those before rounds of one call
     std::vector<double> marked;
+    std::vector<double> shares;  ///< of the device that others had around the baseline's rounds (share_taken)
     int dropped = 0;         ///< pairs, because the device was held back
     bool throttled = false;  ///< so often that such pairs were taken
     bool drifted = false;    ///< the baseline's rounds before and after do not agree

@@ -94,6 +94,9 @@ class Workbench {
   /// Whether nobody else's work is on the device now: work of other contexts takes turns with ours, and copies take of
   /// the memory's speed, so that ours is slower than it has been. Not where it cannot be told.
   virtual bool is_still() { return true; }
+  /// Moves memory so often, and says by how much longer one took, by the device's own clock, than ever it did at the least:
+  /// 1 where nobody else's work was there. 0: the device has no clock.
+  virtual Result<double> share_taken([[maybe_unused]] int times) { return 0.0; }
   /// Moves what lies in the first `bytes` of both arenas out of the caches.
   virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
 };

@@ -44,6 +44,7 @@ const std::vector<Case> kSubmissions = {
 const std::vector<Case> kCheats = {
     {"done_said_early", {{kWrong, kCheated}}, {"witness"}, {{kCorrect}}},
     {"hog_the_core", slower_than(kFaster)},
+    {"slow_the_baseline", slower_than(kFaster)},
     {"a_fault_of_hones", is(kCrashed)},
     {"end_itself", is(kCrashed)},
     {"leave_a_process", timed(is(kCorrect))},
@@ -216,6 +217,29 @@ TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
   EXPECT_EQ(judged(kDeviceAttacks, GetParam(), GetParam().off, GetParam().without), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
+                         name_of);
+
+/// On a device, where work goes on by itself, it gains what it should not, and nothing with the defence.
+class DeviceModuleCheatsOfTheDevice : public DeviceModules {
+ protected:
+  static double speedup(const std::vector<std::string>& off) {
+    auto task = module_task("linear");
+    EXPECT_TRUE(task.ok()) << task.error().message;
+    const auto verdict = device_machine(off)->judge(
+        std::make_shared<const Task>(std::move(*task)),
+        text_of_file(kDeviceAttacks / (GetParam().name + ".py")), 7, "python", "cuda");
+    EXPECT_EQ(difference(verdict, timed(is(kCorrect))), "");
+    return verdict.ok() && verdict->speedup ? verdict->speedup->value : 0;
+  }
+};
+TEST_P(DeviceModuleCheatsOfTheDevice, GainWithoutTheDefence) {
+  if (!on_cuda()) GTEST_SKIP() << "only a device goes on by itself";
+  constexpr double kGain = 1.3;
+  EXPECT_LT(speedup({}), kGain);
+  EXPECT_GT(speedup({"stand_still", "second_look"}), kGain);
+}
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOfTheDevice,
+                         testing::Values(Case{.name = "slow_the_baseline", .expected = {}}),
                          name_of);
 #endif
 
