@@ -213,11 +213,9 @@ Status reload(Candidate& self) {
 
 /// Rationale: a module on a device is sealed before the driver has threads, which no seal would bind, and
 /// makes its context when it is told to, for that disturbs what is measured: by a setup, or ahead of one by kOpenAhead.
-/// Rationale: to start a device's driver takes as long as to make a context, and disturbs nobody.
-Status seal_and_wait(Candidate& self, const Backend& backend) {
+Status seal_and_wait(Candidate& self) {
   HONE_TRY(seal_module(self.readable, "."));
   self.sealed = true;
-  static_cast<void>(backend.probe());
   pollfd polled{kSocket, POLLIN, 0};
   while (poll(&polled, 1, -1) < 0 && errno == EINTR) {
   }
@@ -247,7 +245,7 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
   if (!backend) return fail(backend.error());
   self.readable.assign(argv + 3, argv + argc);
   if (python != nullptr && python->on_device != 0) {
-    if (const Status waited = seal_and_wait(self, **backend); !waited) return fail(waited.error());
+    if (const Status waited = seal_and_wait(self); !waited) return fail(waited.error());
   }
   const Status opened =
       open(self, **backend, static_cast<std::uint32_t>(std::atoi(argv[2])), python);

@@ -166,7 +166,7 @@ class Device {
   std::int64_t last_runner_ = 0;
   std::map<Kind, std::list<Runner>> standby_;  ///< that wait for work
   std::unique_ptr<Process> leaving_;           ///< the last submission's, which has been ended
-  bool leaves_little_ = false;                 ///< what that holds of the device, others do not miss
+  bool leaves_little_ = false;  ///< what that holds of the device, others do not miss
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

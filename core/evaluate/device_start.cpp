@@ -189,7 +189,7 @@ Result<Device::Runner> Device::take(Kind kind) {
 Device::Ahead Device::ahead(Kind kind) const {
   if (!opens_ahead(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
   // A task that is not installed yet takes two: its reference and its baseline.
-  return kind == Kind::kTrustedModule ? Ahead{2, kTrustedModulesAhead} : Ahead{1, kModulesAhead};
+  return kind == Kind::kTrustedModule ? Ahead{2, kTrustedModulesAhead} : Ahead{2, kModulesAhead};
 }
 
 void Device::refill(Kind kind) {

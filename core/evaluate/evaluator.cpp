@@ -201,8 +201,7 @@ class LocalEvaluator : public Evaluator {
     MutexLock lock(mutex_);
     const std::size_t ahead = 2 * devices_.size();
     while (!stopping_ && (waiting_.size() == 0 || built_.size() >= ahead)) changed_.wait(mutex_);
-    if (stopping_) return nullptr;
-    return *waiting_.pop();
+    return stopping_ ? nullptr : *waiting_.pop();
   }
 
   void build_loop() {

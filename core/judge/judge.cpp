@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
-constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
-constexpr double kCalibratedSeconds = 600;      // that they count
+constexpr double kLoadSeconds = 60;         // of a task's own code, which may be compiled
+constexpr double kCalibratedSeconds = 600;  // that they count
 constexpr std::size_t kCalibratedMax = 1 << 14;
 constexpr double kHostSeconds = 90;  // for the host to end a process, or to open three
 constexpr std::uint64_t kRoundsKept = 8, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
@@ -59,28 +59,6 @@ std::int64_t integer_of(const Value& request, std::string_view key) {
 bool is_readable(int socket) {
   pollfd polled{socket, POLLIN, 0};
   return poll(&polled, 1, 0) > 0;
-}
-
-/// What a device says that it can start; a limit of 0 is none that it knows of.
-PlanLimits limits_of(const Value& facts) {
-  PlanLimits limits;
-  const Value* said = facts.find("limits");
-  if (said == nullptr || !said->is_map()) return limits;
-  const auto take = [](const Value* from, std::int64_t& to) {
-    if (from != nullptr && from->is_int() && from->as_int() > 0) to = from->as_int();
-  };
-  for (const char* key : {"grid", "block"}) {
-    const Value* list = said->find(key);
-    if (list == nullptr || !list->is_array()) continue;
-    std::int64_t* to = std::string_view(key) == "grid" ? limits.grid : limits.block;
-    for (std::size_t i = 0; i < 3 && i < list->as_array().size(); ++i)
-      take(&list->as_array()[i], to[i]);
-  }
-  take(said->find("block_threads"), limits.block_threads);
-  take(said->find("shared_bytes"), limits.shared_bytes);
-  if (const Value* cluster = said->find("cluster"); cluster != nullptr && cluster->is_int())
-    limits.cluster = cluster->as_int();
-  return limits;
 }
 
 }  // namespace

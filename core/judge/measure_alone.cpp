@@ -26,12 +26,13 @@ constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
 constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
 constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;  // that the device was idle for
-constexpr int kMovesLeast = 16, kMovesMore = 33;  // of memory: some 45 µs each
-constexpr double kShareTaken = 0.04;              // of the device, by others, that goes for none
+constexpr int kMovesLeast = 16, kMovesMore = 33;                     // of memory: some 45 µs each
+constexpr double kShareTaken =
+    0.08;  // of the device, by others, that goes for none; 0.03 is seen where there is none
 constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
-constexpr double kSteady = 0.02;  // a spread of rounds that more of them would not make less
+constexpr double kSteady = 0.02;    // a spread of rounds that more of them would not make less
 constexpr double kLastSeconds = 2;  // that a block of the baseline's counts for the next submission
 
 /// By quartiles, over their median.
@@ -288,8 +289,7 @@ Judgement Session::single_rounds(const Times& times) {
   Measured& m = measured_;
   const bool of_baseline = times.b == nullptr;
   std::optional<Awake> awake;
-  if (!of_baseline || !side_by_side())
-    awake.emplace(of_baseline ? *baseline_.runner : submission_);
+  if (!of_baseline || !side_by_side()) awake.emplace(of_baseline ? *baseline_.runner : submission_);
   std::optional<Posed> kept;
   const double start = monotonic_s();
   const auto before = m.recorded();
@@ -319,8 +319,7 @@ Judgement Session::baseline_after() {
   const std::size_t floors = m.floors.size();
   std::vector<double> after;
   if (baseline_.last != nullptr) *baseline_.last = {};
-  if (Judgement judged =
-          block({&after, nullptr}, settings_.pairs_min / 2, settings_.pairs_max / 2);
+  if (Judgement judged = block({&after, nullptr}, settings_.pairs_min / 2, settings_.pairs_max / 2);
       !passed(judged))
     return judged;
   const std::vector<double> new_floors = since(m.floors, floors);

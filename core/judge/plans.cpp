@@ -86,4 +86,25 @@ Result<std::uint64_t> Plans::scratch_bytes(const Dims& dims) const {
   return most;
 }
 
+PlanLimits limits_of(const Value& facts) {
+  PlanLimits limits;
+  const Value* said = facts.find("limits");
+  if (said == nullptr || !said->is_map()) return limits;
+  const auto take = [](const Value* from, std::int64_t& to) {
+    if (from != nullptr && from->is_int() && from->as_int() > 0) to = from->as_int();
+  };
+  for (const char* key : {"grid", "block"}) {
+    const Value* list = said->find(key);
+    if (list == nullptr || !list->is_array()) continue;
+    std::int64_t* to = std::string_view(key) == "grid" ? limits.grid : limits.block;
+    for (std::size_t i = 0; i < 3 && i < list->as_array().size(); ++i)
+      take(&list->as_array()[i], to[i]);
+  }
+  take(said->find("block_threads"), limits.block_threads);
+  take(said->find("shared_bytes"), limits.shared_bytes);
+  if (const Value* cluster = said->find("cluster"); cluster != nullptr && cluster->is_int())
+    limits.cluster = cluster->as_int();
+  return limits;
+}
+
 }  // namespace hone

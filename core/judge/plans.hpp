@@ -35,4 +35,7 @@ class Plans {
   PlanLimits limits_;
 };
 
+/// What a device says in its facts that it can start; a limit of 0 is none that it knows of.
+PlanLimits limits_of(const Value& facts);
+
 }  // namespace hone

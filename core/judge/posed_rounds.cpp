@@ -57,8 +57,8 @@ Judgement Session::work_ahead(std::size_t calls, int rounds, bool* more) {
   *more = true;
   if (static_cast<int>(ahead_.size()) < rounds && (ahead_.empty() || has_room(calls)))
     return pose_one(calls);
-  const auto next =
-      std::find_if(ahead_.begin(), ahead_.end(), [](const Posed& posed) { return !posed.answered; });
+  const auto next = std::find_if(ahead_.begin(), ahead_.end(),
+                                 [](const Posed& posed) { return !posed.answered; });
   *more = next != ahead_.end();
   return *more ? answer(*next) : correct_so_far();
 }

@@ -188,8 +188,8 @@ class Session {
   Status look_at_others(int moves);
   bool had_the_device() const;
   Judgement baseline_beside(const Posed& posed, double* seconds);
-  Judgement one_round(const Times& times, std::size_t calls, int coming,
-                      std::optional<Posed>& kept, Seconds* seconds);
+  Judgement one_round(const Times& times, std::size_t calls, int coming, std::optional<Posed>& kept,
+                      Seconds* seconds);
   Side side_of(bool of_baseline, std::size_t calls);
   Judgement block(const Times& times, int enough, int rounds);
   Judgement rounds_of(const Times& times, int enough, int rounds);
@@ -235,10 +235,11 @@ class Session {
     std::vector<double> floors;         ///< of a device: the baseline's rounds that did nothing
     std::vector<double> single_floors;  ///< of a module's: those before rounds of one call
     std::vector<double> marked;
-    std::vector<double> shares;  ///< of the device that others had around the baseline's rounds (share_taken)
-    int dropped = 0;         ///< pairs, because the device was held back
-    bool throttled = false;  ///< so often that such pairs were taken
-    bool drifted = false;    ///< the baseline's rounds before and after do not agree
+    std::vector<double>
+        shares;       ///< of the device that others had around the baseline's rounds (share_taken)
+    int dropped = 0;  ///< pairs, because the device was held back
+    bool throttled = false;   ///< so often that such pairs were taken
+    bool drifted = false;     ///< the baseline's rounds before and after do not agree
     std::size_t secrets = 0;  ///< that rounds which stand alone have had
 
     /// How much rounds have recorded besides their times, for those that are not to count.
