@@ -218,29 +218,6 @@ TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
                          name_of);
-
-/// On a device, where work goes on by itself, it gains what it should not, and nothing with the defence.
-class DeviceModuleCheatsOfTheDevice : public DeviceModules {
- protected:
-  static double speedup(const std::vector<std::string>& off) {
-    auto task = module_task("linear");
-    EXPECT_TRUE(task.ok()) << task.error().message;
-    const auto verdict = device_machine(off)->judge(
-        std::make_shared<const Task>(std::move(*task)),
-        text_of_file(kDeviceAttacks / (GetParam().name + ".py")), 7, "python", "cuda");
-    EXPECT_EQ(difference(verdict, timed(is(kCorrect))), "");
-    return verdict.ok() && verdict->speedup ? verdict->speedup->value : 0;
-  }
-};
-TEST_P(DeviceModuleCheatsOfTheDevice, GainWithoutTheDefence) {
-  if (!on_cuda()) GTEST_SKIP() << "only a device goes on by itself";
-  constexpr double kGain = 1.25;
-  EXPECT_LT(speedup({}), kGain);
-  EXPECT_GT(speedup({"stand_still", "second_look"}), kGain);
-}
-INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOfTheDevice,
-                         testing::Values(Case{.name = "slow_the_baseline", .expected = {}}),
-                         name_of);
 #endif
 
 TEST(DeviceModuleTables, NameEachFile) {
