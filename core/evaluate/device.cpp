@@ -101,7 +101,6 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       continue;
     }
     if (kind_of(answer) == "quiet") {
-      await_last();
       wait_until_open();
       HONE_TRY(send(Value::map({{"verb", "quiet"}}), nullptr, nullptr));
       continue;
@@ -224,10 +223,9 @@ bool Device::leaves_state(const DeviceJob& job) const {
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
-  if (!needs_little(*job.task) || !leaves_little_) await_last();
+  await_last();
   HONE_TRY(ensure_judge());
   const auto give_up = [&](const Error& error) {
-    leaves_little_ = false;
     stop_judge();  // whatever state it is in, the next one starts afresh
     return error;
   };
@@ -286,7 +284,6 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     send_forget(runner.id);
   }
   put_away(std::move(runner), result);
-  leaves_little_ = needs_little(*job.task) && result.judgement.ending == Ending::kDone;
   return result;
 }
 
@@ -300,9 +297,7 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   if (!done && ended && result.judgement.culprit == "submission") {
     if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
   }
-  if (!options_.device_code) return;
-  await_last();
-  leaving_ = std::move(runner.process);
+  if (options_.device_code) leaving_ = std::move(runner.process);
 }
 
 void Device::send_forget(std::int64_t id) {

@@ -130,7 +130,7 @@ class Device {
   void open_ahead();
   void wait_until_open();
   void await_last();
-  bool needs_little(const Task& task) const;
+  bool is_quiet();
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
@@ -166,7 +166,6 @@ class Device {
   std::int64_t last_runner_ = 0;
   std::map<Kind, std::list<Runner>> standby_;  ///< that wait for work
   std::unique_ptr<Process> leaving_;           ///< the last submission's, which has been ended
-  bool leaves_little_ = false;  ///< what that holds of the device, others do not miss
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

@@ -15,7 +15,6 @@ namespace hone {
 namespace {
 
 constexpr double kOpenSeconds = 20;  // for a device's context
-constexpr double kLittleShare = 64;  // of a device's memory, of which a task's tensors take less
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
@@ -212,13 +211,6 @@ void Device::await_last() {
   leaving_.reset();
 }
 
-/// Whether a module and all that is made for it leave most of the device to others.
-bool Device::needs_little(const Task& task) const {
-  const Value* memory = facts_.find("memory_bytes");
-  return is_module(task, options_) && memory != nullptr && memory->is_int() &&
-         tensor_bytes(task, task.timed) * kLittleShare < static_cast<double>(memory->as_int());
-}
-
 /// Those that wait to be told; they take the processor alone.
 void Device::start_interpreters() {
   for (auto& [kind, ready] : standby_) {
@@ -227,7 +219,7 @@ void Device::start_interpreters() {
 }
 
 void Device::make_ready() {
-  if (!leaves_little_) await_last();
+  await_last();
   for (auto& [kind, ready] : standby_) {
     if (ready.size() < ahead(kind).least) refill(kind);
   }
@@ -248,6 +240,17 @@ void Device::open_ahead() {
                              MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
     }
   }
+}
+
+/// Whether no context is being made or is ending.
+bool Device::is_quiet() {
+  for (auto& [kind, runners] : standby_) {
+    for (Runner& runner : runners) {
+      pollfd polled{runner.socket.get(), POLLIN, 0};
+      if (runner.told && poll(&polled, 1, 0) == 0) return false;
+    }
+  }
+  return leaving_ == nullptr;
 }
 
 /// One that has ended, or says why it could not, is readable, too.

@@ -24,6 +24,7 @@ constexpr std::uint64_t kResultBytes = 1u << 20;
 constexpr std::uint64_t kFlushShare = 2;  // so many times the caches are written to make them cold
 constexpr double kStillSeconds = 6e-3;    // three turns of a device's between contexts
 constexpr double kStillShare = 0.8;
+constexpr int kFirstLooks = 4;
 constexpr int kStillLooks = 3;  // one alone is slow now and then
 
 constexpr const char* kKernels[] = {"hone_fill", "hone_load", "hone_inspect", "hone_rms",
@@ -110,6 +111,8 @@ class DeviceWorkbench : public Workbench {
     make_arena_ = [&backend, this](std::uint64_t bytes) {
       return Arena::create(backend, device_, bytes, false);
     };
+    // While nobody else is there: what a move takes at the least.
+    for (int look = 0; look < kFirstLooks; ++look) HONE_TRY(others_had(kStillSeconds));
     return {};
   }
 
@@ -219,22 +222,27 @@ class DeviceWorkbench : public Workbench {
     return false;
   }
 
-  /// Rationale: all of it is in the queue before the first has ended, so that it says nothing of the processor.
-  Result<double> share_taken(int times) override {
-    if (backend_.mark == nullptr) return 0.0;
+  /// Rationale: all moves are in the queue before the first has ended, so that the processor is seen in what comes before
+  /// alone. There is also where the device is waited for while it is another context's turn.
+  Result<Others> others_had(double seconds) override {
+    if (backend_.mark == nullptr) return Others{};
+    const int moves =
+        least_move_s_ > 0 ? std::max(1, static_cast<int>(seconds / least_move_s_)) : 1;
     hone_error error = fresh();
     HONE_TRY(put_table({overwrite_item(*flush_, flush_bytes_, ++flushes_)}));
+    const double start = monotonic_s();
     HONE_TRY(launch(kLoad, 1, {}));  // what others left in the caches is this one's to write back
     HONE_TRY(check(backend_.mark(device_, 0, &error), error));
-    for (int i = 0; i < times; ++i) HONE_TRY(launch(kLoad, 1, {}));
+    for (int i = 0; i < moves; ++i) HONE_TRY(launch(kLoad, 1, {}));
     HONE_TRY(check(backend_.mark(device_, 1, &error), error));
     HONE_TRY(check(backend_.wait(device_, &error), error));
-    double seconds = 0;
-    HONE_TRY(check(backend_.between_marks(device_, &seconds, &error), error));
-    const double each = seconds / times;
-    if (each <= 0) return 0.0;
-    least_overwrite_s_ = least_overwrite_s_ > 0 ? std::min(least_overwrite_s_, each) : each;
-    return each / least_overwrite_s_;
+    const double whole_s = monotonic_s() - start;
+    double took_s = 0;
+    HONE_TRY(check(backend_.between_marks(device_, &took_s, &error), error));
+    const double each = took_s / moves;
+    if (each <= 0) return Others{};
+    least_move_s_ = least_move_s_ > 0 ? std::min(least_move_s_, each) : each;
+    return Others{each / least_move_s_, whole_s - took_s};
   }
 
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override {
@@ -369,7 +377,7 @@ class DeviceWorkbench : public Workbench {
   std::uint64_t flush_bytes_ = 0, flushes_ = 0, memory_bytes_ = 0;
   double bytes_per_second_ = 0;
   double most_overwrites_per_second_ = 0;  ///< that there have been, as long as they are busy
-  double least_overwrite_s_ = 0;           ///< by the device's own clock
+  double least_move_s_ = 0;                ///< by the device's own clock
 };
 
 }  // namespace

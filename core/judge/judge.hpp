@@ -20,7 +20,7 @@ namespace hone {
 /// Requests (maps) and what travels with them:
 ///   equip    {} + harness and known answer, where the device's memory is its own → {kind: "equipped", facts}
 ///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
-///            exact: plan} + process → {kind: "installed"}. With `from`: key, the process of what is installed
+///            exact: plan} + process → {kind: "installed"}. `quiet`: true, no context is being made. With `from`: key, the process of what is installed
 ///            there serves instead, in its place, and what travels is the artifact alone
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
 ///            bool} + process → {kind: "stage", stage}… {kind: "judged", kept: bool}. With `kept`, the runner of

@@ -9,9 +9,9 @@
 // takes a while, too. A copy of them is kept, and their inputs in the reference's arena (posed_rounds.cpp).
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/clock.hpp"
+#include "judge/awake.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
 #include "judge/session.hpp"
@@ -26,9 +26,6 @@ constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
 constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
 constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;  // that the device was idle for
-constexpr int kMovesLeast = 16, kMovesMore = 33;                     // of memory: some 45 µs each
-constexpr double kShareTaken =
-    0.08;  // of the device, by others, that goes for none; 0.03 is seen where there is none
 constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
@@ -40,18 +37,6 @@ bool steady(const std::vector<double>& rounds) {
   const Floor all = floor_of(rounds);
   return all.spread <= kSteady * all.seconds;
 }
-
-/// While its rounds come one after the other.
-class Awake {
- public:
-  explicit Awake(Runner& runner) : runner_(runner) { runner_.stay_awake(true); }
-  ~Awake() { runner_.stay_awake(false); }
-  Awake(const Awake&) = delete;
-  Awake& operator=(const Awake&) = delete;
-
- private:
-  Runner& runner_;
-};
 
 std::vector<double> since(const std::vector<double>& all, std::size_t from) {
   return {all.begin() + static_cast<std::ptrdiff_t>(from), all.end()};
@@ -166,44 +151,6 @@ Judgement Session::stand_in(const Posed& posed) {
                                           : blame(stood_in, "reference", "a measurement");
 }
 
-/// While the submission stands still, and with what will be its inputs.
-Judgement Session::baseline_beside(const Posed& posed, double* seconds) {
-  const auto stands = submission_.stand_still();
-  if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
-  if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
-  if (Status busy = keep_busy(); !busy) return fault(busy.error());
-  const Awake awake(*baseline_.runner);
-  const Side side = side_of(true, posed.set.calls());
-  // As long as nobody can foresee.
-  const int moves = kMovesLeast + static_cast<int>(derive_seed(side.secret, "moves") % kMovesMore);
-  if (Status looked = look_at_others(moves); !looked) return fault(looked.error());
-  if (Judgement judged = round(side, posed.set, posed.layout, seconds); !passed(judged))
-    return judged;
-  if (Status looked = look_at_others(kMovesLeast); !looked) return fault(looked.error());
-  const Status thawed = submission_.thaw();
-  return thawed ? correct_so_far() : fault(thawed.error());
-}
-
-/// What of the device somebody else has now.
-Status Session::look_at_others(int moves) {
-  HONE_ASSIGN(const double share, workbench_.share_taken(moves));
-  measured_.shares.push_back(share);
-  idle_since_s_ = monotonic_s();
-  return {};
-}
-
-/// Whether the device was the baseline's alone in its rounds between the submission's. Rationale: a submission whose
-/// process stands still can only have left something on the device. That takes turns with our own work there, or some of
-/// the memory's speed. It would have to be there in the baseline's rounds alone, and not before or after them, where it
-/// cannot know when they begin.
-bool Session::had_the_device() const {
-  const std::vector<double>& shares = measured_.shares;
-  if (!settings_.defences.holds(Defence::kStandStill)) return true;
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  const bool unknown = std::find(shares.begin(), shares.end(), 0.0) != shares.end();
-  return !unknown && sum <= (1 + kShareTaken) * static_cast<double>(shares.size());
-}
-
 /// `coming`: so many rounds of the submission follow for sure, this one among them.
 Judgement Session::one_round(const Times& times, std::size_t calls, int coming,
                              std::optional<Posed>& kept, Seconds* seconds) {
@@ -312,8 +259,8 @@ Judgement Session::single_rounds(const Times& times) {
   return correct_so_far();
 }
 
-/// What the baseline took is what it took beside the submission, or before and after it; and, where these do not agree,
-/// the faster one of them. Keeps what it took after it for the next submission, where it is as good as before.
+/// What the baseline took is what it took before and after the submission, or beside it and after it; and, where these do
+/// not agree, the faster one of them. Keeps what it took after it for the next submission, where it is as good as before.
 Judgement Session::baseline_after() {
   Measured& m = measured_;
   const std::size_t floors = m.floors.size();
@@ -323,9 +270,13 @@ Judgement Session::baseline_after() {
       !passed(judged))
     return judged;
   const std::vector<double> new_floors = since(m.floors, floors);
-  if (m.singles_a.empty()) {
-    if (Judgement judged = single_rounds({&m.singles_a, nullptr}); !passed(judged)) return judged;
+  // Rationale: what lay on the device beside the submission made these longer, too, and they are subtracted.
+  if (side_by_side()) {
+    m.floors = new_floors;
+    m.singles_a.clear();
+    m.single_floors.clear();
   }
+  if (Judgement judged = single_rounds({&m.singles_a, nullptr}); !passed(judged)) return judged;
   const double least = floor_of(m.floors).least;
   const Floor first = floor_of(m.a), last = floor_of(after);
   const double apart = std::fabs(first.seconds - last.seconds);
@@ -335,7 +286,8 @@ Judgement Session::baseline_after() {
   const bool slower = differ && last.seconds > first.seconds;
   if (baseline_.last != nullptr && !slower && !m.drifted && !m.throttled)
     *baseline_.last = {monotonic_s(), m.calls, after, new_floors};
-  if (m.drifted && last.seconds < first.seconds) {
+  const bool faster = last.seconds < first.seconds;
+  if (faster && (m.drifted || (side_by_side() && was_disturbed()))) {
     m.a = std::move(after);
   } else if (!m.drifted && !side_by_side()) {
     m.a.insert(m.a.end(), after.begin(), after.end());
@@ -343,7 +295,7 @@ Judgement Session::baseline_after() {
   return correct_so_far();
 }
 
-/// What there is to do meanwhile has no end of its own but the submission's next rounds and their answers.
+/// Meanwhile inputs of the submission's next rounds are made, and their answers.
 Judgement Session::await_quiet() {
   Judgement done = correct_so_far();
   const int coming = kWarmRounds + std::max(settings_.pairs_min, kRoundsLeast);
@@ -371,7 +323,7 @@ Judgement Session::run_alone() {
   if (pairs && had_the_device()) {
     // What is still to be checked is not to be disturbed either.
     const auto still = submission_.stand_still();
-    return still ? check_later() : fault(still.error());
+    return still ? check_later() : frozen_badly(still.error(), "submission", "a measurement");
   }
   if (!stands) {
     if (Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());

@@ -185,8 +185,9 @@ class Session {
   Judgement baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds);
   Judgement stand_in(const Posed& posed);
   Status keep_busy();
-  Status look_at_others(int moves);
+  Status look_at_others(double seconds);
   bool had_the_device() const;
+  bool was_disturbed() const;
   Judgement baseline_beside(const Posed& posed, double* seconds);
   Judgement one_round(const Times& times, std::size_t calls, int coming, std::optional<Posed>& kept,
                       Seconds* seconds);

@@ -94,9 +94,13 @@ class Workbench {
   /// Whether nobody else's work is on the device now: work of other contexts takes turns with ours, and copies take of
   /// the memory's speed, so that ours is slower than it has been. Not where it cannot be told.
   virtual bool is_still() { return true; }
-  /// Moves memory so often, and says by how much longer one took, by the device's own clock, than ever it did at the least:
-  /// 1 where nobody else's work was there. 0: the device has no clock.
-  virtual Result<double> share_taken([[maybe_unused]] int times) { return 0.0; }
+  /// What of the device others had while memory was moved for about so long.
+  struct Others {
+    double share =
+        0;  ///< how much longer a move took, by the device's own clock, than the shortest one ever; 0: it has none
+    double away_s = 0;  ///< by ours: the device was not with us before
+  };
+  virtual Result<Others> others_had([[maybe_unused]] double seconds) { return Others{}; }
   /// Moves what lies in the first `bytes` of both arenas out of the caches.
   virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
 };

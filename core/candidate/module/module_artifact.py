@@ -242,8 +242,8 @@ class Artifact:
     def run_exact(self, values):
         places, seed = self.at(values)
 
-        def widen(tensor):
-            return tensor.double() if tensor.is_floating_point() else tensor
+        def widen(tensor):  # a copy: the module may write to it
+            return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
 
         if self.double is not None:
             try:

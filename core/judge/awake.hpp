@@ -1,0 +1,20 @@
+// Awake: keeps a runner's process on its core between rounds.
+#pragma once
+
+#include "judge/runner.hpp"
+
+namespace hone {
+
+/// While its rounds come one after the other.
+class Awake {
+ public:
+  explicit Awake(Runner& runner) : runner_(runner) { runner_.stay_awake(true); }
+  ~Awake() { runner_.stay_awake(false); }
+  Awake(const Awake&) = delete;
+  Awake& operator=(const Awake&) = delete;
+
+ private:
+  Runner& runner_;
+};
+
+}  // namespace hone
