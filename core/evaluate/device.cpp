@@ -101,7 +101,7 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       continue;
     }
     if (kind_of(answer) == "quiet") {
-      wait_until_open();
+      wait_until_open(kOpenSeconds);
       HONE_TRY(send(Value::map({{"verb", "quiet"}}), nullptr, nullptr));
       continue;
     }
@@ -109,7 +109,7 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
     const Value* stage = answer.find("stage");
     if (stage == nullptr || !stage->is_string()) continue;
     // The judge has its hands full, and measures nothing.
-    if (*stage == Value("check")) start_interpreters();
+    if (*stage == Value("check")) start_missing(false);
     if (progress) progress(stage->as_string().c_str());
   }
 }

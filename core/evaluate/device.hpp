@@ -78,6 +78,7 @@ class Device {
 
  private:
   static constexpr double kExitSeconds = 5;   ///< for a process that was ended
+  static constexpr double kOpenSeconds = 20;  ///< for a device's context
   static constexpr double kGoneSeconds = 20;  ///< for it to give its device back
   struct Runner {                             // a process that waits to be set up
     std::unique_ptr<Process> process;
@@ -125,12 +126,11 @@ class Device {
   Result<Runner> take(Kind kind);
   Ahead ahead(Kind kind) const;
   void refill(Kind kind);
-  void start_interpreters();
+  void start_missing(bool contexts);
   bool opens_ahead(Kind kind) const;
   void open_ahead();
-  void wait_until_open();
+  bool wait_until_open(double seconds);
   void await_last();
-  bool is_quiet();
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);

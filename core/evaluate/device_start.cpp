@@ -14,7 +14,6 @@
 namespace hone {
 namespace {
 
-constexpr double kOpenSeconds = 20;  // for a device's context
 // The task's own limit is the judge's to keep.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
@@ -28,9 +27,10 @@ std::string cores_text(const std::vector<int>& cores) {
   return text;
 }
 
-void wait_readable(int fd, double seconds) {
+/// Whether it is, or becomes so in this time.
+bool wait_readable(int fd, double seconds) {
   pollfd polled{fd, POLLIN, 0};
-  static_cast<void>(poll(&polled, 1, static_cast<int>(seconds * 1e3)));
+  return poll(&polled, 1, static_cast<int>(seconds * 1e3)) > 0;
 }
 
 /// Whether what it has to say is that it could not open its device. The report stays there for the judge.
@@ -180,7 +180,6 @@ Result<Device::Runner> Device::take(Kind kind) {
     // Rationale: the last submission may have held all of the device's memory while this one opened it, and
     // the next is not to blame for that.
     if (!has_ended(*runner.process, 0) && !has_failed(runner.socket.get())) return runner;
-    await_last();
   }
   return start(kind);
 }
@@ -211,18 +210,16 @@ void Device::await_last() {
   leaving_.reset();
 }
 
-/// Those that wait to be told; they take the processor alone.
-void Device::start_interpreters() {
+/// Of those that there are too few of; `contexts`: also those that open the device at once, and do not wait to be told.
+void Device::start_missing(bool contexts) {
   for (auto& [kind, ready] : standby_) {
-    if (opens_ahead(kind) && ready.size() < ahead(kind).least) refill(kind);
+    if ((contexts || opens_ahead(kind)) && ready.size() < ahead(kind).least) refill(kind);
   }
 }
 
 void Device::make_ready() {
   await_last();
-  for (auto& [kind, ready] : standby_) {
-    if (ready.size() < ahead(kind).least) refill(kind);
-  }
+  start_missing(true);
   open_ahead();
 }
 
@@ -242,24 +239,16 @@ void Device::open_ahead() {
   }
 }
 
-/// Whether no context is being made or is ending.
-bool Device::is_quiet() {
+/// Whether no context is being made any more, or is not within `seconds` for each. One that has ended, or says why it could
+/// not, is readable, too.
+bool Device::wait_until_open(double seconds) {
+  bool open = true;
   for (auto& [kind, runners] : standby_) {
     for (Runner& runner : runners) {
-      pollfd polled{runner.socket.get(), POLLIN, 0};
-      if (runner.told && poll(&polled, 1, 0) == 0) return false;
+      if (runner.told && !wait_readable(runner.socket.get(), seconds)) open = false;
     }
   }
-  return leaving_ == nullptr;
-}
-
-/// One that has ended, or says why it could not, is readable, too.
-void Device::wait_until_open() {
-  for (auto& [kind, runners] : standby_) {
-    for (Runner& runner : runners) {
-      if (runner.told) wait_readable(runner.socket.get(), kOpenSeconds);
-    }
-  }
+  return open;
 }
 
 }  // namespace hone

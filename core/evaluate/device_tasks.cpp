@@ -36,7 +36,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
-  ask.set("from", from).set("quiet", is_quiet());
+  ask.set("from", from).set("quiet", leaving_ == nullptr && wait_until_open(0));
   ask.set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
   for (const auto& [form, plan] : source.fillers) ask.set(form, plan_to_value(plan));

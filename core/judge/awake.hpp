@@ -5,16 +5,20 @@
 
 namespace hone {
 
-/// While its rounds come one after the other.
+/// While a runner's rounds come one after the other.
 class Awake {
  public:
-  explicit Awake(Runner& runner) : runner_(runner) { runner_.stay_awake(true); }
-  ~Awake() { runner_.stay_awake(false); }
+  explicit Awake(Runner* runner) : runner_(runner) {
+    if (runner_ != nullptr) runner_->stay_awake(true);
+  }
+  ~Awake() {
+    if (runner_ != nullptr) runner_->stay_awake(false);
+  }
   Awake(const Awake&) = delete;
   Awake& operator=(const Awake&) = delete;
 
  private:
-  Runner& runner_;
+  Runner* runner_;  ///< or none
 };
 
 }  // namespace hone

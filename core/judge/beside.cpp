@@ -24,7 +24,7 @@ Judgement Session::baseline_beside(const Posed& posed, double* seconds) {
   const auto stands = submission_.stand_still();
   if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
   if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
-  const Awake awake(*baseline_.runner);
+  const Awake awake(baseline_.runner);
   const Side side = side_of(true, posed.set.calls());
   // As long as nobody can foresee; and the device is busy then.
   const double more = draw(derive_seed(side.secret, "look"), 0, kLookMoreSeconds);

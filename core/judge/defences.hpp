@@ -38,8 +38,8 @@ enum class Defence : unsigned {
   kKnownAnswer,  ///< such a process must know an answer of ours between two submissions
   // Of modules there, whose own host code runs beside the device:
   kWithhold,       ///< their inputs are put in place under the clock
-  kAlone,          ///< the baseline is timed while the submission is not there
-  kStandStill,     ///< or, where its process is kept, while that and the device stand still
+  kAlone,          ///< the baseline is timed while the submission stands still, or is not there
+  kStandStill,     ///< its process is frozen then, and the device does nothing of its
   kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
 };
 

@@ -248,9 +248,7 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   const std::string key = text_of(request, "key");
   const auto found = device_code_ ? calibrated_.find(key) : calibrated_.end();
   if (found != calibrated_.end() && monotonic_s() - found->second.at_s < kCalibratedSeconds) {
-    baseline.call_seconds = found->second.call_seconds;
-    baseline.exact_seconds = found->second.exact_seconds;
-    baseline.floor = found->second.floor;
+    static_cast<Calibration&>(baseline) = found->second.found;
     return correct_so_far();
   }
   const auto reference = installed(request, "reference");
@@ -259,8 +257,7 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   // What was measured beside others is good for the next submission, and not for ten minutes.
   if (!passed(done) || !flag_of(request, "quiet")) return done;
   if (calibrated_.size() >= kCalibratedMax) calibrated_.clear();
-  calibrated_.insert_or_assign(key, Calibrated{monotonic_s(), baseline.call_seconds,
-                                               baseline.exact_seconds, baseline.floor});
+  calibrated_.insert_or_assign(key, Calibrated{monotonic_s(), baseline});
   return done;
 }
 

@@ -46,11 +46,9 @@ class Judge {
     std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
   };
-  /// What a baseline was found to take.
   struct Calibrated {
     double at_s = 0;
-    double call_seconds = 0, exact_seconds = 0;
-    Floor floor;
+    Calibration found;
   };
   Result<Value> equip(std::vector<UniqueFd> fds);
   Result<Plans> plans_of(const Value& request, const Task& task) const;

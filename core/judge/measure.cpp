@@ -112,7 +112,12 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
 }
 
 double least_seconds(const Task& task, double bytes_per_second_max) {
-  return tensor_bytes(task, task.timed) / bytes_per_second_max;
+  double bytes = 0;
+  for (const Tensor& tensor : task.tensors) {
+    const auto count = element_count(tensor, task.timed);
+    if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
+  }
+  return bytes / bytes_per_second_max;
 }
 
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {

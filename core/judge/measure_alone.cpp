@@ -1,9 +1,9 @@
-// Measuring a module on a device: pairs of rounds A·B A·B …, the submission standing still in A, and A…A once it is gone.
+// Measuring a module on a device: pairs of rounds A·B A·B …, the submission standing still in A (beside.cpp).
 //
 // Theory of operation. A module's own host code runs beside the device. While the baseline is timed its control group
-// is frozen; but what it has started on the device goes on there, and would make the baseline slow. So the baseline
-// is timed once more when nothing of the submission is left (or, of a process that is kept, while the device stands
-// still, too), and where the two do not agree, the faster one counts. Where no control group can hold a submission, the
+// is frozen; but what it has started on the device goes on there, and would make the baseline slow. So the device is
+// looked at, and where that does not do, the baseline is timed once more, A…A, when nothing of the submission is left (or,
+// of a process that is kept, while the device stands still, too); where the two do not agree, the faster one counts. Where no control group can hold a submission, the
 // baseline is timed before it is loaded instead, and what comes after one submission comes before the next of its task,
 // where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
 // takes a while, too. A copy of them is kept, and their inputs in the reference's arena (posed_rounds.cpp).
@@ -131,11 +131,10 @@ Judgement Session::baseline_round(std::size_t calls, std::optional<Posed>& kept,
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }
-  std::optional<Awake> awake;
   if (side_by_side()) {
     if (Judgement stood_in = stand_in(*kept); !passed(stood_in)) return stood_in;
-    awake.emplace(*baseline_.runner);
   }
+  const Awake awake(side_by_side() ? baseline_.runner : nullptr);  // else it is for the whole block
   return round(side_of(true, calls), kept->set, kept->layout, seconds);
 }
 
@@ -185,12 +184,16 @@ Judgement Session::block(const Times& times, int enough, int rounds) {
   return expect_others_still();
 }
 
+/// Who keeps its core between these rounds. Not a baseline whose rounds have others' between them.
+Runner* Session::awake_between(const Times& times) const {
+  if (times.b != nullptr) return &submission_;
+  return side_by_side() ? nullptr : baseline_.runner;
+}
+
 /// So many rounds; fewer, but `enough`, where more would say nothing more.
 Judgement Session::rounds_of(const Times& times, int enough, int rounds) {
   Measured& m = measured_;
-  std::optional<Awake> awake;
-  if (times.b != nullptr || !side_by_side())
-    awake.emplace(times.b == nullptr ? *baseline_.runner : submission_);
+  const Awake awake(awake_between(times));
   std::optional<Posed> kept;
   const double start = monotonic_s();
   Seconds seconds;
@@ -234,9 +237,7 @@ bool Session::all_late(const std::vector<double>& singles) const {
 Judgement Session::single_rounds(const Times& times) {
   if (!with_singles()) return correct_so_far();
   Measured& m = measured_;
-  const bool of_baseline = times.b == nullptr;
-  std::optional<Awake> awake;
-  if (!of_baseline || !side_by_side()) awake.emplace(of_baseline ? *baseline_.runner : submission_);
+  const Awake awake(awake_between(times));
   std::optional<Posed> kept;
   const double start = monotonic_s();
   const auto before = m.recorded();
@@ -319,12 +320,12 @@ Judgement Session::run_alone() {
       !passed(judged))
     return judged;
   ahead_.clear();
-  const bool stands = stands_still(submission_, workbench_, settings_.defences);
   if (pairs && had_the_device()) {
     // What is still to be checked is not to be disturbed either.
     const auto still = submission_.stand_still();
     return still ? check_later() : frozen_badly(still.error(), "submission", "a measurement");
   }
+  const bool stands = stands_still(submission_, workbench_, settings_.defences);
   if (!stands) {
     if (Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
     host_.end();

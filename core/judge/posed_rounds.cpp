@@ -30,6 +30,11 @@ std::uint64_t Session::next_secret() {
   return derive_seed(seed_, "alone", settings_.defences.holds(Defence::kFreshInputs) ? number : 0);
 }
 
+/// Whether fewer of the submission's next rounds have inputs, and there is room for more: for one there always is.
+bool Session::lacks_inputs(std::size_t calls, int rounds) const {
+  return static_cast<int>(ahead_.size()) < rounds && (ahead_.empty() || has_room(calls));
+}
+
 /// Of the submission's next round.
 Judgement Session::pose_one(std::size_t calls) {
   auto posed = pose_timed(next_secret(), calls, end_of_inputs());
@@ -45,7 +50,7 @@ Judgement Session::pose_ahead(std::size_t calls, int rounds) {
   if (ahead_.empty() && !has_room(calls)) {
     if (Judgement judged = check_later(); !passed(judged)) return judged;
   }
-  while (static_cast<int>(ahead_.size()) < rounds && (ahead_.empty() || has_room(calls))) {
+  while (lacks_inputs(calls, rounds)) {
     if (Judgement posed = pose_one(calls); !passed(posed)) return posed;
   }
   return correct_so_far();
@@ -55,8 +60,7 @@ Judgement Session::pose_ahead(std::size_t calls, int rounds) {
 /// rounds, so many at the most, and their answers.
 Judgement Session::work_ahead(std::size_t calls, int rounds, bool* more) {
   *more = true;
-  if (static_cast<int>(ahead_.size()) < rounds && (ahead_.empty() || has_room(calls)))
-    return pose_one(calls);
+  if (lacks_inputs(calls, rounds)) return pose_one(calls);
   const auto next = std::find_if(ahead_.begin(), ahead_.end(),
                                  [](const Posed& posed) { return !posed.answered; });
   *more = next != ahead_.end();

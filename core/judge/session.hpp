@@ -70,12 +70,16 @@ struct BaselineBlock {
   std::vector<double> rounds, floors;
 };
 
+/// What a baseline was found to take at the timed shape.
+struct Calibration {
+  double call_seconds = 0;   ///< of one call
+  double exact_seconds = 0;  ///< on devices: of the reference's exact form of one call
+  Floor floor;
+};
+
 /// A runner of the dataset's own code, kept between submissions.
-struct Trusted {
+struct Trusted : Calibration {  // a baseline's
   Runner* runner = nullptr;
-  double call_seconds = 0;   ///< baseline: of one call at the timed shape
-  double exact_seconds = 0;  ///< baseline, on devices: of the reference's exact form of one call
-  Floor floor;               ///< baseline
   std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline, for the next submission of its task
 };
 
@@ -141,6 +145,19 @@ class Session {
     std::uint64_t secret;
     double limit_s;
   };
+  /// Where the seconds of rounds go: of the baseline's, of the submission's, or of pairs of them.
+  struct Seconds {
+    double a = 0, b = 0;
+  };
+  struct Times {
+    std::vector<double>* a = nullptr;
+    std::vector<double>* b = nullptr;
+
+    void keep(const Seconds& seconds) const {
+      if (a != nullptr) a->push_back(seconds.a);
+      if (b != nullptr) b->push_back(seconds.b);
+    }
+  };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
   Judgement run_check(const Posed& posed, const std::string& where);
@@ -159,6 +176,8 @@ class Session {
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
   bool side_by_side() const;
+  Runner* awake_between(const Times& times) const;
+  bool lacks_inputs(std::size_t calls, int rounds) const;
   std::uint64_t end_of_inputs() const;
   std::uint64_t next_secret();
   Judgement pose_one(std::size_t calls);
@@ -169,19 +188,6 @@ class Session {
   double owed_s() const;
   bool leaves_for_later(Posed& posed);
   Judgement check_later();
-  /// Where the seconds of rounds go: of the baseline's, of the submission's, or of pairs of them.
-  struct Seconds {
-    double a = 0, b = 0;
-  };
-  struct Times {
-    std::vector<double>* a = nullptr;
-    std::vector<double>* b = nullptr;
-
-    void keep(const Seconds& seconds) const {
-      if (a != nullptr) a->push_back(seconds.a);
-      if (b != nullptr) b->push_back(seconds.b);
-    }
-  };
   Judgement baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds);
   Judgement stand_in(const Posed& posed);
   Status keep_busy();
@@ -237,7 +243,7 @@ class Session {
     std::vector<double> single_floors;  ///< of a module's: those before rounds of one call
     std::vector<double> marked;
     std::vector<double>
-        shares;       ///< of the device that others had around the baseline's rounds (share_taken)
+        shares;       ///< of the device that others had around the baseline's rounds (others_had)
     int dropped = 0;  ///< pairs, because the device was held back
     bool throttled = false;   ///< so often that such pairs were taken
     bool drifted = false;     ///< the baseline's rounds before and after do not agree

@@ -571,15 +571,6 @@ Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims
   return result;
 }
 
-double tensor_bytes(const Task& task, const Dims& dims) {
-  double bytes = 0;
-  for (const Tensor& tensor : task.tensors) {
-    if (const auto count = element_count(tensor, dims))
-      bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
-  }
-  return bytes;
-}
-
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims) {
   constexpr std::int64_t kCountMax = std::int64_t{1} << 32;
   HONE_ASSIGN(const std::vector<std::int64_t> axes, extents(tensor, dims));

@@ -148,8 +148,6 @@ std::set<std::string> reference_forms(const Task& task);
 
 /// The number of elements of a tensor at these dimensions; below 1 or over 2^32 is an error.
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);
-/// The bytes of all tensors together at these dimensions.
-double tensor_bytes(const Task& task, const Dims& dims);
 /// The extent of each axis.
 Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims);
 

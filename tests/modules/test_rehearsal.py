@@ -232,7 +232,7 @@ def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
     # What they start is known, too: kernels, and of torch's operators none that computes. Some take longer to compile
     # than a rehearsal waits, for where torch has no device they have large blocks.
     works = [answer["work"] for answer in answers if answer["work"]]
-    assert len(works) >= 0.5 * len(chosen)
+    assert len(works) > 0.75 * len(chosen)
     assert all(work["kernels"] for work in works)
     assert {name for work in works for name in work["operators"]} <= MOVES
 
