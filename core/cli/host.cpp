@@ -18,6 +18,9 @@
 namespace hone {
 namespace {
 
+// Each lane's judge and what it measures have a core each, and compilers and interpreters need some.
+constexpr int kCoresOfLane = 5, kLanesByCores = 3;
+
 /// Why a compiler is not there, and the package that brings it.
 Error no_compiler(const std::string& language, const std::string& path) {
   const std::string package = language == "c" ? "gcc" : "g++";
@@ -76,11 +79,12 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
     options.readable.push_back(std::filesystem::path(toolchain.compiler).parent_path().string());
   options.toolchains[options.backend] = std::move(toolchain);
   const int cpus = cpu_count();
-  for (const std::int64_t device : config.devices) {
-    const int first = 2 * static_cast<int>(options.devices.size());
+  const auto add = [&](std::int64_t device, std::vector<DeviceSpec>& to) {
+    const int first = 2 * static_cast<int>(options.devices.size() + options.lanes.size());
     const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
-    options.devices.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
-  }
+    to.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
+  };
+  for (const std::int64_t device : config.devices) add(device, options.devices);
   if (config.python.empty()) return {};
   if (options.devices.size() > 1) {
     return failed_precondition(
@@ -88,6 +92,8 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
         " devices, expected one: a module's process sees all of them; start a "
         "server for each, on a machine or in a container of its own");
   }
+  for (std::int64_t i = 1; i < module_lanes(config); ++i)
+    add(config.devices.front(), options.lanes);
   return use_interpreter(options.backend + ".python", config.python, options);
 }
 
@@ -105,6 +111,13 @@ IsolationLevel level_of(const std::string& name) {
 const GpuConfig* device_config(const Config& config, std::string_view backend) {
   if (backend == "cuda") return &config.cuda;
   return backend == "hip" ? &config.hip : nullptr;
+}
+
+std::int64_t module_lanes(const GpuConfig& config) {
+  // What is kept in one lane would be for others to wait for.
+  if (config.python.empty() || config.module_isolation != "fresh") return 1;
+  if (config.module_lanes > 0) return config.module_lanes;
+  return std::clamp(cpu_count() / kCoresOfLane, 1, kLanesByCores);
 }
 
 std::string find_program(const std::vector<std::string>& names) {

@@ -46,6 +46,8 @@ ServerOptions server_options(const Config& config);
 
 /// The section of a backend of devices; NULL where a backend has none.
 const GpuConfig* device_config(const Config& config, std::string_view backend);
+/// Lanes of its first device (EvaluatorOptions::lanes), with the one that each device is.
+std::int64_t module_lanes(const GpuConfig& config);
 
 /// The first of these programs in the usual folders, or "".
 std::string find_program(const std::vector<std::string>& names);

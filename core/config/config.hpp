@@ -98,6 +98,9 @@ struct CpuConfig {
 };
 
 /// A backend of GPUs.
+/// Of a device, that each have a judge and two cores.
+inline constexpr std::int64_t kModuleLanesMax = 8;
+
 struct GpuConfig {
   std::string compiler = "auto";     ///< the runtime compiler's library (or clang, for hip)
   std::string architecture;          ///< "sm_90"; empty: the first device's
@@ -106,9 +109,11 @@ struct GpuConfig {
   std::vector<std::int64_t> devices{0};
   std::string isolation = "client";  ///< whose submissions share a process: a client's, or nobody's
   std::string module_isolation = "fresh";  ///< whose modules do: an episode's, a client's, nobody's
-  std::int64_t uses = 200;                 ///< submissions before such a process is replaced
-  std::string library;                     ///< another build of the backend; empty: what hone ships
-  std::string python;                      ///< the interpreter of modules; empty: none are taken
+  std::int64_t module_lanes =
+      0;  ///< modules that a device has at a time, of which one is measured; 0: by the cores
+  std::int64_t uses = 200;  ///< submissions before such a process is replaced
+  std::string library;      ///< another build of the backend; empty: what hone ships
+  std::string python;       ///< the interpreter of modules; empty: none are taken
 };
 
 struct MeasureConfig {

@@ -87,6 +87,10 @@ void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
       "module_isolation", c.module_isolation, {"fresh", "episode", "client"},
       "of PyTorch and Triton modules: fresh: each has a process of its own; episode, client: those "
       "of one share it");
+  v.integer("module_lanes", c.module_lanes, {0, kModuleLanesMax},
+            "modules that are checked at a time where each has a process of its own, one alone is "
+            "measured; 0: by the "
+            "processor's cores");
   v.integer("uses", c.uses, {1, 1'000'000}, "submissions before a shared process is replaced");
   v.text("python", c.python,
          "the interpreter for PyTorch and Triton modules; empty: none are taken");

@@ -18,10 +18,13 @@ namespace {
 
 constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
-constexpr const char* kHeapWords[] = {"malloc", "hidden_heap", "hidden_hostcall"};
 /// Twice a device's time slice: below one, who says too early that its work is done saves what it takes to start it.
 constexpr double kModuleRoundMs = 4;
+constexpr double kFewerPairs = 0.75;  // of rounds that are longer than was asked for
+constexpr int kPairsLeast = 3;
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
+
+int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
 
 /// The task without its sources, which judges have no use for.
 Value task_for_judge(const Task& task) {
@@ -38,12 +41,14 @@ bool has_ended(const Process& process, int wait_ms) {
 }
 
 Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
-               const EvaluatorOptions& options, DeviceSpec spec)
+               const EvaluatorOptions& options, DeviceSpec spec, Shared& shared)
     : launcher_(launcher),
       interpreters_(interpreters),
       builds_(builds),
       options_(options),
-      spec_(std::move(spec)) {}
+      spec_(std::move(spec)),
+      shared_(shared),
+      turn_(shared.turns) {}
 
 Device::~Device() { stop_judge(); }
 
@@ -101,8 +106,12 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       continue;
     }
     if (kind_of(answer) == "quiet") {
-      wait_until_open(kOpenSeconds);
-      HONE_TRY(send(Value::map({{"verb", "quiet"}}), nullptr, nullptr));
+      HONE_TRY(answer_quiet());
+      continue;
+    }
+    if (kind_of(answer) == "share") {
+      turn_.share();
+      HONE_TRY(send(Value::map({{"verb", "share"}}), nullptr, nullptr));
       continue;
     }
     if (kind_of(answer) != "stage") return answer;
@@ -112,6 +121,14 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
     if (*stage == Value("check")) start_missing(false);
     if (progress) progress(stage->as_string().c_str());
   }
+}
+
+/// The judge wants to measure.
+Status Device::answer_quiet() {
+  wait_until_open(kOpenSeconds);
+  turn_.have_alone();
+  const Value answer = Value::map({{"verb", "quiet"}, {"others", turn_.beside_others()}});
+  return send(answer, nullptr, nullptr);
 }
 
 /// The judge has seen enough of the submission, and wants it gone.
@@ -133,20 +150,44 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
   if (!is_timed(task, options_)) settings.measure = false;
-  if (options_.device_code && is_module(task, options_))
-    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
+  if (options_.device_code && is_module(task, options_) && settings.round_ms < kModuleRoundMs) {
+    settings.round_ms = kModuleRoundMs;
+    settings.pairs_min = fewer(settings.pairs_min);
+    settings.pairs_max = fewer(settings.pairs_max);
+  }
   return Value::map({{"verb", verb},
                      {"task", task_for_judge(task)},
                      {"settings", settings_to_value(settings)},
                      {"seed", static_cast<std::int64_t>(seed)}});
 }
 
+Result<DeviceResult> Device::run(const DeviceJob& job) {
+  cancelled_ = false;
+  // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
+  const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
+  take_turn(whole);
+  Result<DeviceResult> result = run_in_turn(job);
+  if (whole || cancelled_ || !result || !turn_.met_others() ||
+      !may_be_others_doing(result->judgement))
+    return result;
+  log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it: " +
+                           result->judgement.message);
+  take_turn(true);
+  return run_in_turn(job);
+}
+
+/// Nothing of this lane's own is on the device but what stands still.
+void Device::take_turn(bool whole) {
+  await_last();
+  if (whole || turn_.is_wanted()) rest();
+  whole ? turn_.have_whole() : turn_.share();
+}
+
 /// Rationale: what a process that others' code has used before says of a submission's end, and that it cheated, counts
 /// once a fresh one says it too. A wrong answer of device code counts: its process has just given a right one to the judge
 /// (known_answer.hpp), and many are wrong; of a module, whose host code may have left anything there, none does. Nor do we
 /// trust its praise: a new best is looked at again, in a fresh one (second_look.hpp).
-Result<DeviceResult> Device::run(const DeviceJob& job) {
-  cancelled_ = false;
+Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
   bool used = false;
   // Rationale: nor is there anything of others beside one that looks again.
   const bool module = is_module(*job.task, options_);
@@ -182,44 +223,6 @@ Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult
                      (judged.ending == Ending::kFault && judged.where == "loading");
   bool used = false;
   return lacks && forget_all() ? run_once(job, true, &used) : std::move(result);
-}
-
-/// Whether there were any.
-bool Device::forget_all() {
-  const bool any = !kept_.empty();
-  while (!kept_.empty()) forget(std::string(kept_ages_.back()));
-  return any;
-}
-
-/// Whose submissions may share a process with this one; empty: nobody's. Rationale: where device code reaches all memory
-/// of its process, it reaches our own code there, and the next submission's process must not be its work. A module's host
-/// code always does, so that its process is shared only where the configuration takes that risk; and a library of its own
-/// stays in its process for good.
-std::string Device::owner_of(const DeviceJob& job) const {
-  if (!options_.device_code) return "";
-  if (is_module(*job.task, options_)) {
-    if (options_.module_isolation == "fresh" || builds_extensions(job.built->artifact)) return "";
-    // With its length: names are strangers' words, and no two owners have one key.
-    const std::string client = std::to_string(job.client.size()) + " " + job.client;
-    return "modules of " + client + (options_.module_isolation == "episode" ? job.episode : "");
-  }
-  const Value* reachable = facts_.find("host_memory_reachable");
-  if (options_.isolation == "fresh" || leaves_state(job)) return "";
-  return reachable == nullptr || *reachable != Value(true) ? "plans of " + job.client : "";
-}
-
-/// Rationale: a context's heap outlives an artifact, as does the word at which the blocks of a cooperative launch wait for
-/// each other, and nobody can scrub them. The next submission of the client, another sample of the same model, must not
-/// find the heap full. Not all device code calls a malloc by that name: some says that it wants a heap, or a way to call
-/// the host, which its malloc goes.
-bool Device::leaves_state(const DeviceJob& job) const {
-  if (!options_.device_code || !options_.measure.defences.holds(Defence::kOwnHeap)) return false;
-  const std::string& artifact = job.built->artifact;
-  const auto& launches = job.plan.launches;
-  return std::any_of(std::begin(kHeapWords), std::end(kHeapWords),
-                     [&](const char* word) { return artifact.find(word) != std::string::npos; }) ||
-         std::any_of(launches.begin(), launches.end(),
-                     [](const PlanLaunch& launch) { return launch.cooperative; });
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
@@ -300,41 +303,6 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   if (options_.device_code) leaving_ = std::move(runner.process);
 }
 
-void Device::send_forget(std::int64_t id) {
-  static_cast<void>(send(Value::map({{"verb", "forget"}, {"runner", id}}), nullptr, nullptr));
-}
-
-/// Its owner's process, or none. One that is not to be used any more is forgotten.
-Device::Kept Device::take_kept(const std::string& owner, bool fresh) {
-  const auto found = kept_.find(owner);
-  if (found == kept_.end()) return {};
-  if (fresh || found->second.uses >= options_.runner_uses) {
-    forget(owner);
-    return {};
-  }
-  Kept kept = std::move(found->second);
-  kept_ages_.remove(owner);
-  kept_.erase(found);
-  return kept;
-}
-
-/// Returns once what it held of the device is others': nothing is measured meanwhile.
-void Device::forget(const std::string& owner) {
-  const auto found = kept_.find(owner);
-  if (found == kept_.end()) return;
-  send_forget(found->second.id);
-  found->second.process->kill();
-  static_cast<void>(found->second.process->wait(kGoneSeconds));
-  kept_ages_.remove(owner);
-  kept_.erase(found);
-}
-
-void Device::keep(const std::string& owner, Kept kept) {
-  while (kept_.size() >= options_.runners_max) forget(std::string(kept_ages_.back()));
-  kept_.insert_or_assign(owner, std::move(kept));
-  kept_ages_.push_front(owner);
-}
-
 void Device::cancel() {
   cancelled_ = true;
   MutexLock lock(mutex_);
@@ -358,6 +326,7 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
 }
 
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+  take_turn(true);
   HONE_TRY(ensure_judge());
   const auto key = ensure_installed(task);
   if (!key) {

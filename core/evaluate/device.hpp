@@ -1,5 +1,5 @@
 // Device: the host's side of one judge: keeps it alive, hands it processes, and makes verdicts of
-// its judgements.
+// its judgements. A device that judges modules may have several, its lanes, which take turns.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,10 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
+#include "evaluate/calibrations.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
+#include "evaluate/turns.hpp"
 #include "evaluate/warm_interpreters.hpp"
 #include "judge/messages.hpp"
 #include "model/task.hpp"
@@ -35,6 +37,7 @@ struct DeviceJob {
   std::uint64_t seed = 0;
   bool measure = true;
   bool swapped = false;  ///< the measurement in the other order
+  bool whole = false;    ///< with nothing of other lanes on the device
   std::function<void(const char* stage)> progress;
 };
 
@@ -46,17 +49,25 @@ struct DeviceResult {
   bool used = false;  ///< by a process that has run others' code
 };
 
+/// What the lanes of one device share.
+struct Shared {
+  Turns turns;
+  Calibrations calibrations;
+};
+
 /// One thread calls run() and admit(); cancel() may come from any.
 class Device {
  public:
   Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
-         const EvaluatorOptions& options, DeviceSpec spec);
+         const EvaluatorOptions& options, DeviceSpec spec, Shared& shared);
   ~Device();
 
   /// Starts the judge and a standby candidate.
   Status start();
   /// Makes processes for the next submissions in the place of those that were taken.
   void make_ready();
+  /// Leaves the device to other lanes, until there is something to judge.
+  void rest();
   /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
   /// task's own code failed.
   Result<DeviceResult> run(const DeviceJob& job);
@@ -107,6 +118,8 @@ class Device {
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
+  Result<DeviceResult> run_in_turn(const DeviceJob& job);
+  void take_turn(bool whole);
   void forget(const std::string& owner);
   bool forget_all();
   Result<DeviceResult> with_room(const DeviceJob& job, Result<DeviceResult> result);
@@ -131,6 +144,7 @@ class Device {
   void open_ahead();
   bool wait_until_open(double seconds);
   void await_last();
+  Status answer_quiet();
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
@@ -158,6 +172,8 @@ class Device {
   BuildPool& builds_;
   const EvaluatorOptions& options_;
   const DeviceSpec spec_;
+  Shared& shared_;
+  Turn turn_;
   std::unique_ptr<Process> judge_;
   UniqueFd judge_socket_;
   Value facts_;                       ///< the opened device's

@@ -223,6 +223,12 @@ void Device::make_ready() {
   open_ahead();
 }
 
+void Device::rest() {
+  await_last();
+  wait_until_open(kOpenSeconds);
+  turn_.leave();
+}
+
 /// Whether processes of this kind take their time to open a device, and wait to be told.
 bool Device::opens_ahead(Kind kind) const {
   return options_.device_code && kind != Kind::kCandidate;

@@ -36,10 +36,12 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
-  ask.set("from", from).set("quiet", leaving_ == nullptr && wait_until_open(0));
-  ask.set("plan", plan_to_value(source.plan));
+  ask.set("from", from).set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
   for (const auto& [form, plan] : source.fillers) ask.set(form, plan_to_value(plan));
+  const bool timed = role == "baseline";
+  const auto known = timed ? shared_.calibrations.find(key) : std::nullopt;
+  if (known) ask.set("calibration", *known);
   HONE_TRY(send(ask, from.empty() ? &runner : nullptr, &built->artifact));
   HONE_ASSIGN(const Value answer, receive({}));
   answered = true;
@@ -50,6 +52,9 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
       log(in_vain ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
           "task " + task->id + ": " + words);
     }
+    const Value* calibration = answer.find("calibration");
+    if (timed && options_.device_code && !known && calibration != nullptr)
+      shared_.calibrations.keep(key, *calibration);
     return std::move(runner.process);
   }
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));

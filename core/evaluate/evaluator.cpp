@@ -3,7 +3,7 @@
 // Theory of operation. A submission waits in `waiting_` (fair among clients and episodes). A
 // builder thread takes it, builds it (or finds it in the cache) and, if it built, puts it into
 // `built_`, which is short: builders stop while devices are behind. A device thread takes it from
-// there and judges it. Every job ends in finish(), once, whoever gets there first: its thread, a
+// there and judges it; a device that checks several modules at a time has one for each of its lanes. Every job ends in finish(), once, whoever gets there first: its thread, a
 // cancellation, or its deadline, which the clock thread watches.
 #include "evaluate/evaluator.hpp"
 
@@ -11,7 +11,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <map>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -22,43 +24,30 @@
 #include "evaluate/counters.hpp"
 #include "evaluate/device.hpp"
 #include "evaluate/fair_queue.hpp"
+#include "evaluate/job.hpp"
+#include "evaluate/judging.hpp"
 #include "evaluate/make_evaluator.hpp"
-#include "evaluate/second_look.hpp"
 #include "evaluate/sources.hpp"
-#include "evaluate/stage_times.hpp"
 #include "evaluate/verdicts.hpp"
-#include "judge/fill.hpp"
 
 namespace hone {
 namespace {
 
 constexpr int kAttempts = 2;
 
-struct Job {
-  std::uint64_t id = 0;
-  Submission submission;
-  Evaluator::Progress progress;
-  Evaluator::Done done;
-  double deadline_s = 0;
-  StageTimes times;
-  std::shared_ptr<const Built> built;
-  Plan plan;
-  bool used = false;  ///< its first look's process, by others
-  std::atomic<bool> over{false};
-};
-using JobPtr = std::shared_ptr<Job>;
-
 class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
-      : options_(std::move(options)),
+      : options_(shared_by_lanes(std::move(options))),
         interpreters_(launcher, options_),
         builds_(launcher, options_, &interpreters_),
-        looks_(options_.suspect_speedup, options_.suspect_factor) {
-    for (const DeviceSpec& spec : options_.devices) {
+        judging_(options_, builds_) {
+    const auto add = [&](const DeviceSpec& spec, Shared& shared) {
       devices_.push_back(
-          std::make_unique<Device>(launcher, interpreters_, builds_, options_, spec));
-    }
+          std::make_unique<Device>(launcher, interpreters_, builds_, options_, spec, shared));
+    };
+    for (const DeviceSpec& spec : options_.devices) add(spec, shared_.emplace_back());
+    for (const DeviceSpec& lane : options_.lanes) add(lane, shared_.front());
   }
 
   ~LocalEvaluator() override {
@@ -87,8 +76,8 @@ class LocalEvaluator : public Evaluator {
     if (options_.toolchains.count("python") != 0) interpreters_.begin();
     fingerprint_ = (options_.device_code ? devices_.front()->name() : hardware) + "; " + toolchain;
     for (int i = 0; i < options_.builders; ++i) threads_.emplace_back([this] { build_loop(); });
-    for (auto& device : devices_)
-      threads_.emplace_back([this, d = device.get()] { device_loop(*d); });
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+      threads_.emplace_back([this, i] { device_loop(i); });
     threads_.emplace_back([this] { clock_loop(); });
     return {};
   }
@@ -158,7 +147,7 @@ class LocalEvaluator : public Evaluator {
     MutexLock lock(mutex_);
     stats.set("queue", waiting_.size())
         .set("pending", jobs_.size())
-        .set("devices", devices_.size());
+        .set("devices", options_.devices.size());
     return stats;
   }
 
@@ -166,7 +155,8 @@ class LocalEvaluator : public Evaluator {
 
  private:
   Status start_devices() {
-    for (auto& device : devices_) HONE_TRY(device->start());
+    // Other lanes start with what they are given.
+    for (std::size_t i = 0; i < options_.devices.size(); ++i) HONE_TRY(devices_[i]->start());
     return {};
   }
 
@@ -193,7 +183,7 @@ class LocalEvaluator : public Evaluator {
     finish(job, std::move(why));
     MutexLock lock(mutex_);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (i < judging_.size() && judging_[i] == job) devices_[i]->cancel();
+      if (i < judged_.size() && judged_[i] == job) devices_[i]->cancel();
     }
   }
 
@@ -253,102 +243,39 @@ class LocalEvaluator : public Evaluator {
     return builds_.build(request);
   }
 
-  JobPtr next_to_judge(std::size_t device) {
+  /// What this device, or lane of one, is to judge next, if there is anything; on lanes there are only modules.
+  std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
+    if (device < options_.devices.size()) return built_.pop();
+    return built_.remove_if(
+        [this](const JobPtr& job) { return is_module(*job->submission.task, options_); });
+  }
+
+  /// Null: no more. `wait`: until there is one.
+  std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
     MutexLock lock(mutex_);
-    judging_.resize(devices_.size());
-    judging_[device] = nullptr;
-    while (!stopping_ && built_.size() == 0) changed_.wait(mutex_);
+    judged_.resize(devices_.size());
+    judged_[device] = nullptr;
+    std::optional<JobPtr> job = take_built(device);
+    for (; wait && !job && !stopping_; job = take_built(device)) changed_.wait(mutex_);
     if (stopping_) return nullptr;
-    JobPtr job = *built_.pop();
-    judging_[device] = job;
+    if (job) judged_[device] = *job;
     changed_.notify_all();
     return job;
   }
 
-  void device_loop(Device& device) {
-    const std::size_t index =
-        static_cast<std::size_t>(std::find_if(devices_.begin(), devices_.end(),
-                                              [&](const auto& d) { return d.get() == &device; }) -
-                                 devices_.begin());
-    while (JobPtr job = next_to_judge(index)) {
-      if (job->over) continue;
-      finish(job, judge(device, *job));
+  void device_loop(std::size_t index) {
+    Device& device = *devices_[index];
+    for (;;) {
+      std::optional<JobPtr> job = next_to_judge(index, false);
+      if (!job) {
+        device.rest();
+        job = next_to_judge(index, true);
+      }
+      if (*job == nullptr) return device.rest();  // no other lane is to wait for this one
+      if ((*job)->over) continue;
+      finish(*job, judging_.judge(device, **job));
       device.make_ready();
     }
-  }
-
-  /// Judges, and what looks too good once more, with other secrets.
-  Result<Verdict> judge(Device& device, Job& job) {
-    const Submission& s = job.submission;
-    Result<Verdict> first = look(device, job, false);
-    if (!first || !options_.measure.defences.holds(Defence::kSecondLook)) return first;
-    if (const std::string doubt =
-            looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task), job.used);
-        !doubt.empty()) {
-      job.times.second_look_s = monotonic_s();
-      Result<Verdict> second = look(device, job, true);
-      if (!second) return second.error().in("second look");
-      first = settle(std::move(*first), std::move(*second), job.used);
-      const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
-                                s.task->id + ": " + doubt + "; a second look " + first->second_look;
-      const bool agreed = first->second_look == "agreed";
-      agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + first->reason);
-    }
-    looks_.remember(*s.task, *first);
-    return first;
-  }
-
-  /// One look: again in a fresh process when it was a fault of ours. The same artifact that fails
-  /// us twice, while a known answer is judged right, did it on purpose.
-  Result<Verdict> look(Device& device, Job& job, bool second) {
-    Result<Verdict> verdict = unavailable("not judged");
-    const std::uint64_t seed =
-        second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      if (!second) job.times.begun_s = {{"prepare", monotonic_s()}};
-      const auto hear = [&job, second](const char* stage) {
-        if (!second) job.times.begun_s[stage] = monotonic_s();
-        const bool measuring = std::string_view(stage) == "measure";
-        if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
-      };
-      DeviceJob look;
-      look.task = job.submission.task;
-      look.built = job.built;
-      look.plan = job.plan;
-      look.client = job.submission.client;
-      look.episode = job.submission.episode;
-      look.seed = seed;
-      look.swapped = second;
-      look.progress = hear;
-      auto result = device.run(look);
-      if (job.over) return unavailable("ended early");
-      if (!second) job.used = result && result->used;
-      verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
-      if (verdict) {
-        if (const std::string kind = hindered_extension(*verdict);
-            is_module_on_device(job) && !kind.empty())
-          HONE_TRY(builds_.check_extensions(kind));
-        // What did a native kernel's work is no question, and nobody watches it.
-        if (!is_module(*job.submission.task, options_)) return verdict;
-        const bool told = options_.measure.defences.holds(Defence::kSecondWitness);
-        return with_policy(*job.submission.task, std::move(*verdict),
-                           told ? job.built->rehearsed : std::nullopt);
-      }
-      log_warning("evaluate",
-                  "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
-      const bool provoked = may_be_provoked(result, is_module_on_device(job));
-      if (attempt + 1 < kAttempts || !provoked) continue;
-      if (Status known = device.known_answer(job.submission.task); known)
-        return result ? verdict_of_provocation(*result)
-                      : verdict_of_provocation(result.error().message);
-    }
-    return verdict;
-  }
-
-  /// Rationale: a module's host code beside a device can have the reference run out of memory, or itself
-  /// ended by its own children, and whoever fails that often while a known answer is judged right did it.
-  bool is_module_on_device(const Job& job) const {
-    return options_.device_code && is_module(*job.submission.task, options_);
   }
 
   /// Ends jobs whose deadline has passed.
@@ -372,8 +299,9 @@ class LocalEvaluator : public Evaluator {
   const EvaluatorOptions options_;
   WarmInterpreters interpreters_;
   BuildPool builds_;
-  SecondLook looks_;
-  std::vector<std::unique_ptr<Device>> devices_;
+  Judging judging_;
+  std::deque<Shared> shared_;                     ///< by the lanes of each device
+  std::vector<std::unique_ptr<Device>> devices_;  ///< and its lanes
   std::vector<std::thread> threads_;
   std::string fingerprint_;
   Counters counters_;
@@ -384,7 +312,7 @@ class LocalEvaluator : public Evaluator {
   std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
-  std::vector<JobPtr> judging_ HONE_GUARDED_BY(mutex_);
+  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< now, by each of devices_
 };
 
 }  // namespace

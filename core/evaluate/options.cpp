@@ -1,6 +1,8 @@
 // Defaults of a machine, and the names of stages.
 #include "evaluate/options.hpp"
 
+#include <algorithm>
+
 #include "evaluate/evaluator.hpp"
 
 namespace hone {
@@ -17,6 +19,12 @@ std::string_view stage_name(Stage stage) {
       return "measuring";
   }
   return "queued";
+}
+
+EvaluatorOptions shared_by_lanes(EvaluatorOptions options) {
+  const std::size_t lanes = 1 + options.lanes.size();
+  options.installed_max = std::max<std::size_t>(1, options.installed_max / lanes);
+  return options;
 }
 
 std::vector<DeviceSpec> default_devices(int cpus) {

@@ -50,6 +50,8 @@ struct EvaluatorOptions {
   std::vector<std::string> readable;            ///< further folders that compilers need
   std::vector<std::string> python_readable;     ///< what the interpreter of modules imports from
   std::vector<DeviceSpec> devices;
+  /// Device code: of the first device, for modules that are checked beside another one's; with `module_isolation` fresh.
+  std::vector<DeviceSpec> lanes;
   int builders = 1;              ///< builds at a time
   std::size_t queue_max = 1024;  ///< submissions waiting and running
   std::size_t client_max = 512;  ///< of one client
@@ -67,6 +69,9 @@ struct EvaluatorOptions {
 inline std::string module_place_of(const EvaluatorOptions& options) {
   return options.device_code ? options.module_place : "processor";
 }
+
+/// What one lane keeps of what a device does: its lanes share that.
+EvaluatorOptions shared_by_lanes(EvaluatorOptions options);
 
 /// On this machine: the last core is the device's first; with four cores or more, four-core devices
 /// of which the first core is the judge's.

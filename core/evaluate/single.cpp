@@ -12,7 +12,8 @@ Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
                     const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   BuildPool builds(launcher, options, nullptr);
   WarmInterpreters interpreters(launcher, options);
-  Device device(launcher, interpreters, builds, options, options.devices.front());
+  Shared shared;
+  Device device(launcher, interpreters, builds, options, options.devices.front(), shared);
   return device.admit(task, seed);
 }
 

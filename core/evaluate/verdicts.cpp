@@ -1,14 +1,20 @@
 // What ended how becomes an outcome and a reason that its author can use.
 #include "evaluate/verdicts.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 
 #include "evaluate/diagnostics.hpp"
 #include "model/caught.hpp"
 
 namespace hone {
 namespace {
+
+// In what is raised where a device, or the memory of one, is not as a module wants it.
+constexpr const char* kDeviceWords[] = {"memory", "cuda", "cublas", "cudnn", "hip", "alloc"};
 
 std::string number(double value) {
   char text[32];
@@ -176,6 +182,19 @@ std::string hindered_extension(const Verdict& verdict) {
       return kind;
   }
   return {};
+}
+
+bool may_be_others_doing(const Judgement& judgement) {
+  if (judgement.culprit != "submission") return false;
+  if (judgement.ending == Ending::kOutOfMemory || judgement.ending == Ending::kTimedOut)
+    return true;
+  if (judgement.ending != Ending::kException && judgement.ending != Ending::kFault) return false;
+  // A library that finds no memory for itself has many words for it.
+  std::string words = judgement.message;
+  std::transform(words.begin(), words.end(), words.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(std::begin(kDeviceWords), std::end(kDeviceWords),
+                     [&](const char* word) { return words.find(word) != std::string::npos; });
 }
 
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {

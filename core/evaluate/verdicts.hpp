@@ -30,6 +30,8 @@ bool killed_from_outside(const DeviceResult& result);
 /// The kind of extension, "host" or "device", that was not built beside the device, for what may be the machine's
 /// doing, if this is what it crashed of by its own words; else empty.
 std::string hindered_extension(const Verdict& verdict);
+/// Whether a submission's failure may be for what submissions beside it had of the device's memory or its time.
+bool may_be_others_doing(const Judgement& judgement);
 /// Whether a failure that is ours by its looks may be the submission's doing.
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);
 

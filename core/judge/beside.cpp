@@ -1,39 +1,163 @@
 // The baseline's rounds between a module's, and whether the device was theirs alone.
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/clock.hpp"
 #include "judge/awake.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/module_rounds.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
 
 namespace hone {
 namespace {
 
-// How the device is looked at before and after the baseline's rounds: for a slice of the time that contexts share at the
-// least, and before them for as long again as rounds take, or less. Longer rounds could have a kernel within them for sure.
-constexpr double kLookSeconds = 2.2e-3, kLookMoreSeconds = 6e-3, kHiddenRoundSeconds = 6e-3;
+// How the device is looked at before and after some of the baseline's rounds: for a slice of the time that contexts share
+// at the least, and before them for as long again as they will take, or less. Who leaves work there that begins once we
+// have looked is not to know when that is; in rounds that take longer than we may look it could lie for sure.
+constexpr double kLookSeconds = 2.2e-3, kLookMoreLeastSeconds = 4e-3, kLookMoreMostSeconds = 16e-3;
+// Of what comes before a round: the device made busy, inputs, cold caches.
+constexpr double kRoundCostSeconds = 1.5e-3;
+constexpr double kMargin = 1.3;                           // that it may take longer than foreseen
 constexpr double kShareTaken = 0.15, kShareOfAll = 0.08;  // 0.03 is seen where there is nobody
 constexpr double kAwaySeconds = 1e-3, kNotAlone = 1e3;
+// There is one look for so many rounds, if they take no longer together.
+constexpr int kPairsAtOnce = 3;
+constexpr double kAtOnceSeconds = 12e-3;
+constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
+constexpr int kPairsFew = 4;         // that do where the speedup's standard error is this
+constexpr double kErrorOfSpeedup = 0.015;
+constexpr double kErrorOfMedian = 1.25;  // over that of a mean, of what is distributed normally
+
+/// The standard error of the median of pairs' ratios.
+double error_of_speedup(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < b.size(); ++i) ratios.push_back(std::log(a[i] / b[i]));
+  const auto count = static_cast<double>(ratios.size());
+  const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count;
+  double squares = 0;
+  for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
+  return kErrorOfMedian * std::sqrt(squares / (count - 1) / count);
+}
 
 }  // namespace
 
-/// While the submission stands still, and with what will be its inputs.
-Judgement Session::baseline_beside(const Posed& posed, double* seconds) {
+/// So many of its rounds, with what will be the submission's inputs.
+Judgement Session::baseline_beside(std::size_t calls, std::size_t rounds,
+                                   std::vector<double>& seconds) {
+  for (std::size_t i = 0; i < rounds; ++i) {
+    double took = 0;
+    if (Judgement judged = round(side_of(true, calls), ahead_[i].set, ahead_[i].layout, &took);
+        !passed(judged))
+      return judged;
+    if (Status copied = copy_as_checked(ahead_[i].layout); !copied) return fault(copied.error());
+    seconds.push_back(took);
+  }
+  return correct_so_far();
+}
+
+/// What is done with a submission's outputs after its round: nobody's next round is to be the warmer one.
+Status Session::copy_as_checked(const Layout& layout) {
+  for (int i = 0; i < kCopiesOfOutputs; ++i)
+    HONE_TRY(workbench_.snapshot(baseline_.runner->arena(), layout.total, beside_copy_));
+  return {};
+}
+
+/// What a round of the baseline's will take, with all that comes before it.
+double Session::round_seconds(std::size_t calls) const {
+  return static_cast<double>(calls) * baseline_.call_seconds + kRoundCostSeconds;
+}
+
+/// The same, between two looks at the device.
+Judgement Session::baseline_watched(std::size_t calls, std::size_t rounds,
+                                    std::vector<double>& seconds) {
+  Measured& m = measured_;
+  const double foreseen_s =
+      std::max(m.beside_s, static_cast<double>(rounds) * round_seconds(calls));
+  const double more_s =
+      std::clamp(kMargin * foreseen_s, kLookMoreLeastSeconds, kLookMoreMostSeconds);
+  const double drawn_s = draw(derive_seed(next_secret(), "look"), 0, more_s);
+  if (Status looked = look_at_others(kLookSeconds + drawn_s); !looked) return fault(looked.error());
+  const double begun_s = monotonic_s();
+  if (Judgement judged = baseline_beside(calls, rounds, seconds); !passed(judged)) return judged;
+  m.beside_s = monotonic_s() - begun_s;
+  ++(m.beside_s > more_s ? m.too_long : m.in_time);
+  const Status looked = look_at_others(kLookSeconds);
+  return looked ? correct_so_far() : fault(looked.error());
+}
+
+/// Some of the baseline's rounds, while the submission stands still, and then as many of its own.
+Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std::vector<double>& a,
+                                 std::vector<double>& b) {
+  if (Judgement posed = pose_ahead(calls, pairs); !passed(posed)) return posed;
+  const std::size_t most = std::min(static_cast<std::size_t>(pairs), ahead_.size());
   const auto stands = submission_.stand_still();
   if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
   if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
-  const Awake awake(baseline_.runner);
-  const Side side = side_of(true, posed.set.calls());
-  // As long as nobody can foresee; and the device is busy then.
-  const double more = draw(derive_seed(side.secret, "look"), 0, kLookMoreSeconds);
-  if (Status looked = look_at_others(kLookSeconds + more); !looked) return fault(looked.error());
-  if (Judgement judged = round(side, posed.set, posed.layout, seconds); !passed(judged))
+  {
+    const Awake awake(baseline_.runner);
+    if (Judgement judged =
+            watched ? baseline_watched(calls, most, a) : baseline_beside(calls, most, a);
+        !passed(judged))
+      return judged;
+  }
+  if (const Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
+  for (std::size_t i = 0; i < most; ++i) {
+    double seconds = 0;
+    if (Judgement judged = submission_round(calls, 1, &seconds); !passed(judged)) return judged;
+    b.push_back(seconds);
+  }
+  return correct_so_far();
+}
+
+/// As many as are wanted; fewer where more would say nothing more.
+Judgement Session::pairs_beside() {
+  Measured& m = measured_;
+  const Awake awake(&submission_);
+  const double start = monotonic_s();
+  const int at_once =
+      std::clamp(static_cast<int>(kAtOnceSeconds / round_seconds(m.calls)), 1, kPairsAtOnce);
+  if (Judgement still = expect_others_still(); !passed(still)) return still;
+  auto before = m.recorded();
+  std::vector<double> a, b;
+  if (Judgement judged = pairs_at_once(m.calls, kWarmRounds, false, a, b); !passed(judged))
     return judged;
-  if (Status looked = look_at_others(kLookSeconds); !looked) return fault(looked.error());
-  const Status thawed = submission_.thaw();
-  return thawed ? correct_so_far() : fault(thawed.error());
+  m.forget_since(before);
+  while (m.b.size() < static_cast<std::size_t>(settings_.pairs_max)) {
+    const int done = static_cast<int>(m.b.size());
+    if (done >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
+    if (done >= std::max(settings_.pairs_min, kRoundsLeast) && steady(m.b)) break;
+    if (done >= kPairsFew && error_of_speedup(m.a, m.b) <= kErrorOfSpeedup) break;
+    before = m.recorded();
+    a.clear();
+    b.clear();
+    const int pairs = std::min(at_once, settings_.pairs_max - done);
+    if (Judgement judged = pairs_at_once(m.calls, pairs, true, a, b); !passed(judged))
+      return judged;
+    const auto drop = held_back();
+    if (!drop) return fault(drop.error());
+    if (*drop) {
+      m.forget_since(before);
+      continue;
+    }
+    m.a.insert(m.a.end(), a.begin(), a.end());
+    m.b.insert(m.b.end(), b.begin(), b.end());
+  }
+  return expect_others_still();
+}
+
+/// Of rounds of one call: all at once.
+Judgement Session::single_pairs_beside() {
+  if (!with_singles()) return correct_so_far();
+  const Awake awake(&submission_);
+  const auto before = measured_.recorded();
+  ahead_ = std::move(singles_ahead_);
+  Judgement judged = pairs_at_once(1, std::min(settings_.singles, kSingles), true,
+                                   measured_.singles_a, measured_.singles_b);
+  measured_.keep_single_floors(before);
+  return judged;
 }
 
 /// What of the device somebody else has now.
@@ -52,7 +176,7 @@ Status Session::look_at_others(double seconds) {
 /// they begin. A second look does not take this for an answer.
 bool Session::had_the_device() const {
   if (!settings_.defences.holds(Defence::kStandStill)) return true;
-  return !settings_.swapped && median(measured_.a) < kHiddenRoundSeconds && !was_disturbed();
+  return !settings_.swapped && measured_.in_time > measured_.too_long && !was_disturbed();
 }
 
 bool Session::was_disturbed() const {

@@ -10,6 +10,7 @@
 #include "judge/compare.hpp"
 #include "judge/fill.hpp"
 #include "judge/harness_text.hpp"
+#include "judge/spare_arenas.hpp"
 #include "judge/workbench.hpp"
 #include "model/fields.hpp"
 
@@ -23,9 +24,8 @@ constexpr std::uint64_t kTableBytes = 4u << 20;
 constexpr std::uint64_t kResultBytes = 1u << 20;
 constexpr std::uint64_t kFlushShare = 2;  // so many times the caches are written to make them cold
 constexpr double kStillSeconds = 6e-3;    // three turns of a device's between contexts
-constexpr double kStillShare = 0.8;
-constexpr int kFirstLooks = 4;
-constexpr int kStillLooks = 3;  // one alone is slow now and then
+constexpr double kStillShare = 0.8, kStillAwaySeconds = 2e-3;
+constexpr int kFirstLooks = 4, kStillLooks = 3;  // one alone is slow now and then
 
 constexpr const char* kKernels[] = {"hone_fill", "hone_load", "hone_inspect", "hone_rms",
                                     "hone_compare"};
@@ -108,7 +108,8 @@ class DeviceWorkbench : public Workbench {
     flush_bytes_ = std::max<std::uint64_t>(static_cast<std::uint64_t>(caches) * kFlushShare, 4096);
     HONE_ASSIGN(flush_, Arena::create(backend, device_, flush_bytes_, false));
     flush_bytes_ = flush_->bytes();
-    make_arena_ = [&backend, this](std::uint64_t bytes) {
+    make_arena_ = [&backend, this](std::uint64_t bytes) -> Result<std::unique_ptr<Arena>> {
+      if (auto spare = spares_.take(bytes)) return spare;
       return Arena::create(backend, device_, bytes, false);
     };
     // While nobody else is there: what a move takes at the least.
@@ -165,7 +166,7 @@ class DeviceWorkbench : public Workbench {
     }
     HONE_TRY(reserve_sums(t.rms > 0 ? sums : 1));
     if (t.rms > 0) {
-      HONE_TRY(clear_sums(sums));
+      HONE_TRY(run(kFill, {{address(*sums_), sums, 1, 3}}, {}));  // with a constant, 0
       HONE_TRY(run(kRms, items, {address(*sums_)}));
     }
     std::vector<std::uint64_t> results(3 * items.size());
@@ -191,7 +192,7 @@ class DeviceWorkbench : public Workbench {
 
   Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) override {
     if (into == nullptr || into->bytes() < bytes) {
-      into.reset();
+      spares_.keep(std::move(into));
       HONE_ASSIGN(into, make_arena_(bytes));
     }
     hone_error error = fresh();
@@ -199,6 +200,8 @@ class DeviceWorkbench : public Workbench {
         check(backend_.copy_buffer(into->buffer(), 0, from.buffer(), 0, bytes, &error), error));
     return check(backend_.wait(device_, &error), error);
   }
+
+  void keep_spare(std::unique_ptr<Arena> spare) override { spares_.keep(std::move(spare)); }
 
   Status scrub(const Arena& arena) override { return overwrite(arena, arena.bytes(), 0); }
 
@@ -216,6 +219,10 @@ class DeviceWorkbench : public Workbench {
   /// Rationale: two contexts that have work share the device by turns of two milliseconds, so that ours gets half.
   bool is_still() override {
     for (int look = 0; look < kStillLooks; ++look) {
+      const auto others = others_had(kStillSeconds);
+      if (!others || others->share > 1 / kStillShare || others->away_s > kStillAwaySeconds)
+        continue;
+      if (others->share > 0) return true;  // by its own clock: a processor may be held up
       const auto rate = overwrites_per_second(kStillSeconds);
       if (rate && *rate >= kStillShare * most_overwrites_per_second_) return true;
     }
@@ -287,11 +294,6 @@ class DeviceWorkbench : public Workbench {
     sums_.reset();
     HONE_ASSIGN(sums_, make_arena_(bytes));
     return {};
-  }
-
-  Status clear_sums(std::uint64_t count) {
-    // A constant fill with 0.
-    return run(kFill, {{address(*sums_), count, 1, 3}}, {});
   }
 
   Status put_table(const std::vector<Item>& items) {
@@ -373,6 +375,7 @@ class DeviceWorkbench : public Workbench {
   hone_artifact* artifact_ = nullptr;
   hone_kernel* kernels_[std::size(kKernels)] = {};
   std::unique_ptr<Arena> table_, flush_, sums_;
+  SpareArenas spares_;
   std::function<Result<std::unique_ptr<Arena>>(std::uint64_t)> make_arena_;
   std::uint64_t flush_bytes_ = 0, flushes_ = 0, memory_bytes_ = 0;
   double bytes_per_second_ = 0;

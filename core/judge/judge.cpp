@@ -1,8 +1,6 @@
 // The judge's loop.
 #include "judge/judge.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -19,11 +17,9 @@ namespace {
 
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
-constexpr double kLoadSeconds = 60;         // of a task's own code, which may be compiled
-constexpr double kCalibratedSeconds = 600;  // that they count
-constexpr std::size_t kCalibratedMax = 1 << 14;
-constexpr double kHostSeconds = 90;  // for the host to end a process, or to open three
-constexpr std::uint64_t kRoundsKept = 8, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
+constexpr double kLoadSeconds = 60;   // of a task's own code, which may be compiled
+constexpr double kHostSeconds = 600;  // for the host to end a process, or others to measure
+constexpr std::uint64_t kRoundsKept = 10, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");
@@ -56,10 +52,7 @@ std::int64_t integer_of(const Value& request, std::string_view key) {
   return number != nullptr && number->is_int() ? number->as_int() : -1;
 }
 
-bool is_readable(int socket) {
-  pollfd polled{socket, POLLIN, 0};
-  return poll(&polled, 1, 0) > 0;
-}
+Status to_status(const Result<Value>& result) { return result ? Status() : Status(result.error()); }
 
 }  // namespace
 
@@ -99,7 +92,10 @@ void Judge::answer(StreamMessage message) {
   } else if (verb == "install") {
     const Judgement done = install(*request, std::move(message.fds));
     if (!passed(done)) return say_judged(done);
-    say(Value::map({{"kind", "installed"}, {"note", done.message}}));
+    const Trusted& made = installed_.at(text_of(*request, "key")).trusted;
+    say(Value::map({{"kind", "installed"},
+                    {"note", done.message},
+                    {"calibration", calibration_to_value(made)}}));
   } else if (verb == "judge") {
     const Judgement judged = judge(*request, std::move(message.fds));
     say_judged(judged, kept_.count(integer_of(*request, "runner")) != 0);
@@ -206,23 +202,28 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
         std::min(kRoundsKeptBytesMax, workbench_->memory_bytes() / kRoundsKeptShare);
     more = std::max(*bytes, std::min(kRoundsKept * *bytes, most));
   }
-  auto arena = Arena::create(backend_, device_, more, false);
-  if (!arena && more > *bytes) arena = Arena::create(backend_, device_, *bytes, false);
-  if (!arena) return fault(arena.error());
+  const auto old = installed_.find(text_of(request, "from"));
+  const std::uint64_t had = old == installed_.end() ? 0 : old->second.runner->arena().bytes();
+  std::unique_ptr<Arena> arena;  // none: what an old one has will do
+  if (had < more || had > std::max(more, kRoundsKeptBytesMax)) {
+    auto made = Arena::create(backend_, device_, more, false);
+    if (!made && more > *bytes) made = Arena::create(backend_, device_, *bytes, false);
+    if (!made) return fault(made.error());
+    arena = std::move(*made);
+  }
   // Trusted code has no business with the memory limit of submissions.
   Task unlimited = *task;
   unlimited.memory_mb = 0;
   std::unique_ptr<ProcessRunner> runner;
   Round ready;
-  if (const auto old = installed_.find(text_of(request, "from")); old != installed_.end()) {
+  if (old != installed_.end()) {
     if (fds.size() != 1) return fault(internal_error("request: no artifact"));
     runner = std::move(old->second.runner);
     installed_.erase(old);
-    ready = runner->reload(unlimited, std::move(*plans), std::move(fds[0]), std::move(*arena),
+    ready = runner->reload(unlimited, std::move(*plans), std::move(fds[0]), std::move(arena),
                            options_for(request, *task, *settings, false), kLoadSeconds);
   } else {
-    auto made =
-        make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), false);
+    auto made = make_runner(request, std::move(fds), *task, *settings, std::move(arena), false);
     if (!made) return fault(made.error());
     runner = std::move(*made);
     ready = runner->set_up(unlimited, std::move(*plans), cores_, kLoadSeconds);
@@ -245,20 +246,18 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
 /// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
 /// long as all else that makes a task ready.
 Judgement Judge::find_times(const Value& request, const Task& task, Trusted& baseline) {
-  const std::string key = text_of(request, "key");
-  const auto found = device_code_ ? calibrated_.find(key) : calibrated_.end();
-  if (found != calibrated_.end() && monotonic_s() - found->second.at_s < kCalibratedSeconds) {
-    static_cast<Calibration&>(baseline) = found->second.found;
+  if (const Value* known = request.find("calibration"); known != nullptr) {
+    auto found = calibration_from_value(*known);
+    if (!found) return fault(found.error());
+    static_cast<Calibration&>(baseline) = *found;
     return correct_so_far();
   }
   const auto reference = installed(request, "reference");
   if (!reference) return fault(reference.error());
+  if (Status quiet = device_code_ ? await_quiet() : Status(); !quiet) return fault(quiet.error());
   Judgement done = calibrate(task, seed_of(request), *reference, baseline, *workbench_);
-  // What was measured beside others is good for the next submission, and not for ten minutes.
-  if (!passed(done) || !flag_of(request, "quiet")) return done;
-  if (calibrated_.size() >= kCalibratedMax) calibrated_.clear();
-  calibrated_.insert_or_assign(key, Calibrated{monotonic_s(), baseline});
-  return done;
+  const Status shares = device_code_ ? share() : Status();
+  return shares ? done : fault(shares.error());
 }
 
 Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {
@@ -314,19 +313,16 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   host.progress = [this](const char* stage) {
     say(Value::map({{"kind", "stage"}, {"stage", stage}}));
   };
-  host.quiet = [this](const std::function<bool()>& meanwhile) {
-    say(Value::map({{"kind", "quiet"}}));
-    while (meanwhile && !is_readable(socket_) && meanwhile()) {
-    }
-    return hear_host("quiet");
-  };
+  host.quiet = [this] { return await_quiet(); };
+  host.share = [this] { return share(); };
   host.others_stand = [this] {
-    const bool any = std::any_of(kept_.begin(), kept_.end(),
-                                 [](const auto& kept) { return kept.second->withholds(); });
+    const bool any =
+        beside_others_ || std::any_of(kept_.begin(), kept_.end(),
+                                      [](const auto& kept) { return kept.second->withholds(); });
     return !any || workbench_->is_still();
   };
   host.end = [this] { say(Value::map({{"kind", "end"}})); };
-  host.ended = [this] { return hear_host("ended"); };
+  host.ended = [this] { return to_status(hear_host("ended")); };
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
                   host);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
@@ -336,10 +332,23 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   return session.judge();
 }
 
-Status Judge::hear_host(std::string_view expected) const {
+/// The device is this judge's alone then.
+Status Judge::await_quiet() {
+  say(Value::map({{"kind", "quiet"}}));
+  HONE_ASSIGN(const Value answer, hear_host("quiet"));
+  beside_others_ = flag_of(answer, "others");
+  return {};
+}
+
+Status Judge::share() {
+  say(Value::map({{"kind", "share"}}));
+  return to_status(hear_host("share"));
+}
+
+Result<Value> Judge::hear_host(std::string_view expected) const {
   HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kHostSeconds));
-  HONE_ASSIGN(const Value answer, from_msgpack(message.bytes));
-  if (text_of(answer, "verb") == expected) return {};
+  HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
+  if (text_of(answer, "verb") == expected) return answer;
   return internal_error("found the verb '" + text_of(answer, "verb") + "', expected '" +
                         std::string(expected) + "'");
 }

@@ -20,13 +20,18 @@ namespace hone {
 /// Requests (maps) and what travels with them:
 ///   equip    {} + harness and known answer, where the device's memory is its own → {kind: "equipped", facts}
 ///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
-///            exact: plan} + process → {kind: "installed"}. `quiet`: true, no context is being made. With `from`: key, the process of what is installed
-///            there serves instead, in its place, and what travels is the artifact alone
+///            exact: plan} + process → {kind: "installed", note, calibration}. `calibration`: what
+///            was found of this baseline before. With `from`: key, the process of what is installed there
+///            serves instead, in its place, and what travels is the artifact alone
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
 ///            bool} + process → {kind: "stage", stage}… {kind: "judged", kept: bool}. With `kept`, the runner of
 ///            that id is used again, and what travels is the artifact alone; the answer's says whether it can be once
 ///            more, a module's only with `keeps`. {kind: "end"} asks for the submission's end, and waits for
 ///   ended    {}
+///            {kind: "quiet"}, here or in "install", asks for the device alone, {kind: "share"} gives that up, and they
+///            wait for
+///   quiet    {others: bool, whether other judges have something on the device}
+///   share    {}
 ///   forget   {runner: id} → nothing
 ///   admit    {task, seed, reference: key} → {kind: "admitted", report}
 ///   drop     {key} → nothing
@@ -46,10 +51,6 @@ class Judge {
     std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
   };
-  struct Calibrated {
-    double at_s = 0;
-    Calibration found;
-  };
   Result<Value> equip(std::vector<UniqueFd> fds);
   Result<Plans> plans_of(const Value& request, const Task& task) const;
   RunnerOptions options_for(const Value& request, const Task& task, const MeasureSettings& settings,
@@ -64,7 +65,9 @@ class Judge {
                                                      bool limited) const;
   Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
                        const Value& request, const Task& task, const MeasureSettings& settings);
-  Status hear_host(std::string_view expected) const;
+  Status await_quiet();
+  Status share();
+  Result<Value> hear_host(std::string_view expected) const;
   void keep(const Value& request, const MeasureSettings& settings,
             std::unique_ptr<ProcessRunner> runner);
   Judgement judge_kept(const Value& request, UniqueFd artifact, const Task& task,
@@ -87,11 +90,11 @@ class Judge {
   std::optional<WitnessArea> witness_area_;  ///< device code: there once equipped
   std::unique_ptr<Workbench> workbench_ = make_host_workbench();
   std::map<std::string, Installed> installed_;
-  std::map<std::string, Calibrated> calibrated_;  ///< by key: for those that are installed again
   std::map<std::int64_t, std::unique_ptr<ProcessRunner>> kept_;  ///< device code: by the host's id
   /// The next submission's, made between two requests: the kernel takes milliseconds to clear it.
   std::unique_ptr<Arena> spare_;
   std::uint64_t spare_bytes_ = 0;  ///< what the last submission needed
+  bool beside_others_ = false;     ///< other judges have something on the device
 };
 
 }  // namespace hone

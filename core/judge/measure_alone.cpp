@@ -14,29 +14,21 @@
 #include "judge/awake.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/module_rounds.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
 
 namespace hone {
 namespace {
 
-constexpr int kRoundsLeast = 3;
-constexpr int kSingles = 3, kSinglesMost = 10;  // the most where none was as short as calls are
+constexpr int kSinglesMost = 10;  // of one call, where none was as short as calls are
 constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
 constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
 constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;  // that the device was idle for
-constexpr int kWarmRounds = 1;  // not counted: what runs first sets things up
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
-constexpr double kSteady = 0.02;    // a spread of rounds that more of them would not make less
 constexpr double kLastSeconds = 2;  // that a block of the baseline's counts for the next submission
-
-/// By quartiles, over their median.
-bool steady(const std::vector<double>& rounds) {
-  const Floor all = floor_of(rounds);
-  return all.spread <= kSteady * all.seconds;
-}
 
 std::vector<double> since(const std::vector<double>& all, std::size_t from) {
   return {all.begin() + static_cast<std::ptrdiff_t>(from), all.end()};
@@ -55,7 +47,7 @@ Judgement Session::begin() {
   if (!settings_.measure || !alone()) return correct_so_far();
   choose_calls();
   if (side_by_side()) return correct_so_far();
-  if (Status quiet = host_.quiet(nullptr); !quiet) return fault(quiet.error());
+  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   return take_last_block() ? correct_so_far() : baseline_before();
 }
 
@@ -63,7 +55,7 @@ Judgement Session::begin() {
 Judgement Session::baseline_before() {
   Measured& m = measured_;
   if (Judgement judged =
-          block({&m.a, nullptr}, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2);
+          block(true, (settings_.pairs_min + 1) / 2, (settings_.pairs_max + 1) / 2, m.a);
       !passed(judged))
     return judged;
   if (baseline_.last != nullptr && !m.throttled)
@@ -151,19 +143,14 @@ Judgement Session::stand_in(const Posed& posed) {
 }
 
 /// `coming`: so many rounds of the submission follow for sure, this one among them.
-Judgement Session::one_round(const Times& times, std::size_t calls, int coming,
-                             std::optional<Posed>& kept, Seconds* seconds) {
-  if (times.b == nullptr) return baseline_round(calls, kept, &seconds->a);
+Judgement Session::submission_round(std::size_t calls, int coming, double* seconds) {
   if (ahead_.empty()) {
     if (Judgement posed = pose_ahead(calls, coming); !passed(posed)) return posed;
   }
   Posed posed = std::move(ahead_.front());
   ahead_.pop_front();
-  if (times.a != nullptr) {
-    if (Judgement judged = baseline_beside(posed, &seconds->a); !passed(judged)) return judged;
-  }
   const Side side = side_of(false, calls);
-  if (Judgement judged = round(side, posed.set, posed.layout, &seconds->b); !passed(judged))
+  if (Judgement judged = round(side, posed.set, posed.layout, seconds); !passed(judged))
     return judged;
   posed.secret = side.secret;
   return check_timed(std::move(posed));
@@ -174,44 +161,45 @@ Judgement Session::expect_others_still() const {
   if (host_.others_stand == nullptr || !settings_.defences.holds(Defence::kStandStill) ||
       host_.others_stand())
     return correct_so_far();
-  return fault(unavailable("the device did not stand still beside processes that are kept"));
+  return fault(unavailable("the device did not stand still beside what others have on it"));
 }
 
-/// Rounds, while nobody else has the device.
-Judgement Session::block(const Times& times, int enough, int rounds) {
+/// Rounds of one side, while nobody else has the device.
+Judgement Session::block(bool of_baseline, int enough, int most, std::vector<double>& rounds) {
   if (Judgement still = expect_others_still(); !passed(still)) return still;
-  if (Judgement judged = rounds_of(times, enough, rounds); !passed(judged)) return judged;
+  if (Judgement judged = rounds_of(of_baseline, enough, most, rounds); !passed(judged))
+    return judged;
   return expect_others_still();
 }
 
 /// Who keeps its core between these rounds. Not a baseline whose rounds have others' between them.
-Runner* Session::awake_between(const Times& times) const {
-  if (times.b != nullptr) return &submission_;
+Runner* Session::awake_between(bool of_baseline) const {
+  if (!of_baseline) return &submission_;
   return side_by_side() ? nullptr : baseline_.runner;
 }
 
 /// So many rounds; fewer, but `enough`, where more would say nothing more.
-Judgement Session::rounds_of(const Times& times, int enough, int rounds) {
+Judgement Session::rounds_of(bool of_baseline, int enough, int most, std::vector<double>& rounds) {
   Measured& m = measured_;
-  const Awake awake(awake_between(times));
+  const Awake awake(awake_between(of_baseline));
   std::optional<Posed> kept;
   const double start = monotonic_s();
-  Seconds seconds;
-  auto before = m.recorded();
+  double seconds = 0;
   const int least = std::max(enough, kRoundsLeast);
+  const auto one_round = [&](int coming) {
+    return of_baseline ? baseline_round(m.calls, kept, &seconds)
+                       : submission_round(m.calls, coming, &seconds);
+  };
+  auto before = m.recorded();
   for (int i = 0; i < kWarmRounds; ++i) {
-    if (Judgement judged = one_round(times, m.calls, kWarmRounds - i + least, kept, &seconds);
-        !passed(judged))
-      return judged;
+    if (Judgement judged = one_round(kWarmRounds - i + least); !passed(judged)) return judged;
   }
   m.forget_since(before);
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < most; ++i) {
     if (i >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
-    if (i >= least && steady(times.b == nullptr ? *times.a : *times.b)) break;
+    if (i >= least && steady(rounds)) break;
     before = m.recorded();
-    if (Judgement judged = one_round(times, m.calls, std::max(least - i, kMore), kept, &seconds);
-        !passed(judged))
-      return judged;
+    if (Judgement judged = one_round(std::max(least - i, kMore)); !passed(judged)) return judged;
     const auto drop = held_back();
     if (!drop) return fault(drop.error());
     if (*drop) {
@@ -219,7 +207,7 @@ Judgement Session::rounds_of(const Times& times, int enough, int rounds) {
       --i;
       continue;
     }
-    times.keep(seconds);
+    rounds.push_back(seconds);
   }
   return correct_so_far();
 }
@@ -234,29 +222,27 @@ bool Session::all_late(const std::vector<double>& singles) const {
 }
 
 /// Rounds of one call, once the others are over.
-Judgement Session::single_rounds(const Times& times) {
+Judgement Session::single_rounds(bool of_baseline, std::vector<double>& rounds) {
   if (!with_singles()) return correct_so_far();
   Measured& m = measured_;
-  const Awake awake(awake_between(times));
+  const Awake awake(awake_between(of_baseline));
   std::optional<Posed> kept;
   const double start = monotonic_s();
   const auto before = m.recorded();
   const int enough = std::min(settings_.singles, kSingles);
-  // What delays one of a pair delays the other.
-  const int most = times.a == nullptr ? kSinglesMost : enough;
+  const int most = of_baseline ? enough : kSinglesMost;
   ahead_.clear();
   for (int i = 0; i < most; ++i) {
     if (i > 0 && monotonic_s() - start > settings_.seconds_max) break;
-    if (i >= enough && !all_late(*times.b)) break;
-    Seconds seconds;
-    if (Judgement judged = one_round(times, 1, std::max(enough - i, kMore), kept, &seconds);
+    if (i >= enough && !all_late(rounds)) break;
+    double seconds = 0;
+    if (Judgement judged = of_baseline ? baseline_round(1, kept, &seconds)
+                                       : submission_round(1, std::max(enough - i, kMore), &seconds);
         !passed(judged))
       return judged;
-    times.keep(seconds);
+    rounds.push_back(seconds);
   }
-  const std::vector<double> floors = since(m.floors, before.floors);
-  m.single_floors.insert(m.single_floors.end(), floors.begin(), floors.end());
-  m.forget_since(before);
+  m.keep_single_floors(before);
   return correct_so_far();
 }
 
@@ -267,7 +253,7 @@ Judgement Session::baseline_after() {
   const std::size_t floors = m.floors.size();
   std::vector<double> after;
   if (baseline_.last != nullptr) *baseline_.last = {};
-  if (Judgement judged = block({&after, nullptr}, settings_.pairs_min / 2, settings_.pairs_max / 2);
+  if (Judgement judged = block(true, settings_.pairs_min / 2, settings_.pairs_max / 2, after);
       !passed(judged))
     return judged;
   const std::vector<double> new_floors = since(m.floors, floors);
@@ -277,7 +263,7 @@ Judgement Session::baseline_after() {
     m.singles_a.clear();
     m.single_floors.clear();
   }
-  if (Judgement judged = single_rounds({&m.singles_a, nullptr}); !passed(judged)) return judged;
+  if (Judgement judged = single_rounds(true, m.singles_a); !passed(judged)) return judged;
   const double least = floor_of(m.floors).least;
   const Floor first = floor_of(m.a), last = floor_of(after);
   const double apart = std::fabs(first.seconds - last.seconds);
@@ -296,16 +282,27 @@ Judgement Session::baseline_after() {
   return correct_so_far();
 }
 
-/// Meanwhile inputs of the submission's next rounds are made, and their answers.
+/// So many of the submission's rounds as there are if its calls take as long as the baseline's.
+int Session::rounds_to_come() const {
+  const double call_s = 2 * baseline_.call_seconds + baseline_.exact_seconds;
+  const double pair_s = static_cast<double>(measured_.calls) * call_s;
+  const double most = pair_s > 0 ? settings_.seconds_max / pair_s : settings_.pairs_min;
+  return kWarmRounds +
+         std::max(static_cast<int>(std::min<double>(most, settings_.pairs_min)), kRoundsLeast);
+}
+
+/// While contexts are made, and others check, inputs of the submission's rounds are made, and their answers. While others
+/// measure it stands still.
 Judgement Session::await_quiet() {
-  Judgement done = correct_so_far();
-  const int coming = kWarmRounds + std::max(settings_.pairs_min, kRoundsLeast);
-  const Status quiet = host_.quiet([&] {
-    bool more = false;
-    done = work_ahead(measured_.calls, coming, &more);
-    return more && passed(done);
-  });
-  return quiet ? done : fault(quiet.error());
+  const int singles = side_by_side() && with_singles() ? std::min(settings_.singles, kSingles) : 0;
+  if (Judgement done = work_ahead(measured_.calls, rounds_to_come(), singles); !passed(done))
+    return done;
+  if (side_by_side()) {
+    if (const auto stands = submission_.stand_still(); !stands)
+      return frozen_badly(stands.error(), "submission", "a measurement");
+  }
+  const Status quiet = host_.quiet();
+  return quiet ? correct_so_far() : fault(quiet.error());
 }
 
 Judgement Session::run_alone() {
@@ -313,17 +310,19 @@ Judgement Session::run_alone() {
   if (Judgement quiet = await_quiet(); !passed(quiet)) return quiet;
   const bool pairs = side_by_side();
   if (Judgement judged =
-          block({pairs ? &m.a : nullptr, &m.b}, settings_.pairs_min, settings_.pairs_max);
+          pairs ? pairs_beside() : block(false, settings_.pairs_min, settings_.pairs_max, m.b);
       !passed(judged))
     return judged;
-  if (Judgement judged = single_rounds({pairs ? &m.singles_a : nullptr, &m.singles_b});
+  if (Judgement judged = pairs ? single_pairs_beside() : single_rounds(false, m.singles_b);
       !passed(judged))
     return judged;
   ahead_.clear();
   if (pairs && had_the_device()) {
-    // What is still to be checked is not to be disturbed either.
-    const auto still = submission_.stand_still();
-    return still ? check_later() : frozen_badly(still.error(), "submission", "a measurement");
+    // What others measure is not to be disturbed, nor what is still to be checked.
+    if (const auto stands = submission_.stand_still(); !stands)
+      return frozen_badly(stands.error(), "submission", "a measurement");
+    const Status shares = host_.share();
+    return shares ? check_later() : fault(shares.error());
   }
   const bool stands = stands_still(submission_, workbench_, settings_.defences);
   if (!stands) {
@@ -335,7 +334,7 @@ Judgement Session::run_alone() {
     if (Status ended = host_.ended(); !ended) return fault(ended.error());
   }
   if (!passed(answers)) return answers;
-  if (Status quiet = host_.quiet(nullptr); !quiet) return fault(quiet.error());
+  if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   if (Judgement judged = baseline_after(); !passed(judged)) return judged;
   // Rounds are compared one by one; who has more of them gives those up.
   const std::size_t rounds = std::min(m.a.size(), m.b.size());

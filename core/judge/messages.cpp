@@ -44,6 +44,25 @@ Result<Judgement> judgement_from_value(const Value& value) {
   return j;
 }
 
+Value calibration_to_value(const Calibration& c) {
+  return Value::map({{"call_seconds", c.call_seconds},
+                     {"exact_seconds", c.exact_seconds},
+                     {"floor_seconds", c.floor.seconds},
+                     {"floor_least", c.floor.least},
+                     {"floor_spread", c.floor.spread}});
+}
+
+Result<Calibration> calibration_from_value(const Value& value) {
+  Fields f(value, "calibration");
+  Calibration c;
+  const auto seconds = [&f](const char* key) { return f.number(key, 0, 1e9); };
+  c.call_seconds = seconds("call_seconds");
+  c.exact_seconds = seconds("exact_seconds");
+  c.floor = {seconds("floor_seconds"), seconds("floor_least"), seconds("floor_spread")};
+  HONE_TRY(f.finish());
+  return c;
+}
+
 std::string kind_of(const Value& answer) {
   const Value* kind = answer.find("kind");
   return kind != nullptr && kind->is_string() ? kind->as_string() : "";

@@ -16,6 +16,9 @@ Result<Ending> parse_ending(std::string_view name);
 Value judgement_to_value(const Judgement& judgement);
 Result<Judgement> judgement_from_value(const Value& value);
 
+Value calibration_to_value(const Calibration& found);
+Result<Calibration> calibration_from_value(const Value& value);
+
 /// A judge's answer: its kind ("judged", "installed", …; "" for what has none), and its judgement.
 std::string kind_of(const Value& answer);
 Result<Judgement> judgement_of(const Value& answer);

@@ -16,8 +16,10 @@ constexpr std::uint64_t kLaterShareOfMemory = 64;     // and the device's over t
 
 /// The end of the inputs that are kept for later, and of those that were made ahead.
 std::uint64_t Session::end_of_inputs() const {
-  if (!ahead_.empty()) return ahead_.back().set.exact_layout().total;
-  return later_.empty() ? 0 : later_.back().posed.set.exact_layout().total;
+  const auto end = [](const Posed& posed) { return posed.set.exact_layout().total; };
+  const std::uint64_t singles = singles_ahead_.empty() ? 0 : end(singles_ahead_.back());
+  if (!ahead_.empty()) return std::max(end(ahead_.back()), singles);
+  return later_.empty() ? singles : std::max(end(later_.back().posed), singles);
 }
 
 bool Session::has_room(std::size_t calls) const {
@@ -36,10 +38,10 @@ bool Session::lacks_inputs(std::size_t calls, int rounds) const {
 }
 
 /// Of the submission's next round.
-Judgement Session::pose_one(std::size_t calls) {
+Judgement Session::pose_one(std::size_t calls, std::deque<Posed>& to) {
   auto posed = pose_timed(next_secret(), calls, end_of_inputs());
   if (!posed) return fault(posed.error());
-  ahead_.push_back(std::move(*posed));
+  to.push_back(std::move(*posed));
   return correct_so_far();
 }
 
@@ -48,23 +50,32 @@ Judgement Session::pose_one(std::size_t calls) {
 /// same inputs again, has not: a module of microseconds lost a third by it.
 Judgement Session::pose_ahead(std::size_t calls, int rounds) {
   if (ahead_.empty() && !has_room(calls)) {
+    singles_ahead_.clear();
     if (Judgement judged = check_later(); !passed(judged)) return judged;
   }
   while (lacks_inputs(calls, rounds)) {
-    if (Judgement posed = pose_one(calls); !passed(posed)) return posed;
+    if (Judgement posed = pose_one(calls, ahead_); !passed(posed)) return posed;
   }
   return correct_so_far();
 }
 
 /// What is to be done anyway, while others make the device's contexts and nothing can be timed: the inputs of the next
-/// rounds, so many at the most, and their answers.
-Judgement Session::work_ahead(std::size_t calls, int rounds, bool* more) {
-  *more = true;
-  if (lacks_inputs(calls, rounds)) return pose_one(calls);
-  const auto next = std::find_if(ahead_.begin(), ahead_.end(),
-                                 [](const Posed& posed) { return !posed.answered; });
-  *more = next != ahead_.end();
-  return *more ? answer(*next) : correct_so_far();
+/// rounds, so many at the most, and of those of one call, and their answers.
+Judgement Session::work_ahead(std::size_t calls, int rounds, int singles) {
+  if (Judgement posed = pose_ahead(calls, rounds); !passed(posed)) return posed;
+  while (static_cast<int>(singles_ahead_.size()) < singles && has_room(1)) {
+    if (Judgement posed = pose_one(1, singles_ahead_); !passed(posed)) return posed;
+  }
+  for (std::deque<Posed>* all : {&ahead_, &singles_ahead_}) {
+    for (Posed& posed : *all) {
+      if (Judgement answered = answer(posed); !passed(answered)) return answered;
+    }
+  }
+  return correct_so_far();
+}
+
+std::uint64_t Session::later_bytes_max() const {
+  return std::min(kLaterBytesMax, workbench_.memory_bytes() / kLaterShareOfMemory);
 }
 
 /// The reference's answers to these inputs, once.
@@ -79,9 +90,7 @@ Judgement Session::answer(Posed& posed) {
 /// Whether the answers of this round are kept, and not looked at now. Not where there is no memory for them.
 bool Session::leaves_for_later(Posed& timed) {
   const std::uint64_t bytes = timed.layout.total;
-  const std::uint64_t most =
-      std::min(kLaterBytesMax, workbench_.memory_bytes() / kLaterShareOfMemory);
-  if (!alone() || copy_ == nullptr || later_bytes_ + bytes > most) return false;
+  if (!alone() || copy_ == nullptr || later_bytes_ + bytes > later_bytes_max()) return false;
   std::unique_ptr<Arena> outputs;
   if (!workbench_.snapshot(*copy_, bytes, outputs)) return false;
   later_bytes_ += bytes;
@@ -91,9 +100,9 @@ bool Session::leaves_for_later(Posed& timed) {
 
 Judgement Session::check_later() {
   for (Later& round : later_) {
-    const std::unique_ptr<Arena> outputs = std::move(round.outputs);
-    if (Judgement judged = check_timed_answers(std::move(round.posed), *outputs); !passed(judged))
-      return judged;
+    const Judgement judged = check_timed_answers(std::move(round.posed), *round.outputs);
+    workbench_.keep_spare(std::move(round.outputs));
+    if (!passed(judged)) return judged;
   }
   later_.clear();
   later_bytes_ = 0;

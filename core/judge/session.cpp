@@ -38,6 +38,12 @@ Session::Session(const Task& task, std::uint64_t seed, const MeasureSettings& se
       workbench_(workbench),
       host_(std::move(host)) {}
 
+Session::~Session() {
+  for (Later& round : later_) workbench_.keep_spare(std::move(round.outputs));
+  workbench_.keep_spare(std::move(copy_));
+  workbench_.keep_spare(std::move(beside_copy_));
+}
+
 Judgement Session::judge() {
   host_.progress("check");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);

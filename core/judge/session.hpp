@@ -103,10 +103,11 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
 /// What a session tells and asks the host.
 struct SessionHost {
   std::function<void(const char*)> progress;  ///< hears "check" and "measure"
-  /// Of runners that withhold: returns once no context is being made on the device. Until then it calls `meanwhile`, if
-  /// there is one, as long as that says that there is more to do.
-  std::function<Status(const std::function<bool()>& meanwhile)> quiet = nullptr;
-  /// Of runners that withhold: whether all others that are kept, and what they left on the device, stand still.
+  /// Of runners that withhold: returns once no context is being made on the device and no other judge uses it. Others may
+  /// measure before that, and again from `share` on, which returns once none does: the submission stands still
+  /// meanwhile, or is not there.
+  std::function<Status()> quiet = nullptr, share = nullptr;
+  /// Of runners that withhold: whether what others have on the device, or left there, stands still.
   std::function<bool()> others_stand = nullptr;
   /// Of runners that withhold: has the submission ended; `ended` returns once nothing of it is left.
   std::function<void()> end = nullptr;
@@ -121,6 +122,9 @@ class Session {
  public:
   Session(const Task& task, std::uint64_t seed, const MeasureSettings& settings, Trusted reference,
           Trusted baseline, Runner& submission, Workbench& workbench, SessionHost host);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   /// What comes before the submission is loaded: where it withholds and cannot stand still, its baseline's first rounds.
   Judgement begin();
@@ -145,19 +149,6 @@ class Session {
     std::uint64_t secret;
     double limit_s;
   };
-  /// Where the seconds of rounds go: of the baseline's, of the submission's, or of pairs of them.
-  struct Seconds {
-    double a = 0, b = 0;
-  };
-  struct Times {
-    std::vector<double>* a = nullptr;
-    std::vector<double>* b = nullptr;
-
-    void keep(const Seconds& seconds) const {
-      if (a != nullptr) a->push_back(seconds.a);
-      if (b != nullptr) b->push_back(seconds.b);
-    }
-  };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
   Judgement run_check(const Posed& posed, const std::string& where);
@@ -176,15 +167,17 @@ class Session {
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
   bool side_by_side() const;
-  Runner* awake_between(const Times& times) const;
+  Runner* awake_between(bool of_baseline) const;
   bool lacks_inputs(std::size_t calls, int rounds) const;
   std::uint64_t end_of_inputs() const;
   std::uint64_t next_secret();
-  Judgement pose_one(std::size_t calls);
+  Judgement pose_one(std::size_t calls, std::deque<Posed>& to);
+  std::uint64_t later_bytes_max() const;
   Judgement pose_ahead(std::size_t calls, int rounds);
-  Judgement work_ahead(std::size_t calls, int rounds, bool* more);
+  Judgement work_ahead(std::size_t calls, int rounds, int singles);
   Judgement answer(Posed& posed);
   bool has_room(std::size_t calls) const;
+  int rounds_to_come() const;
   double owed_s() const;
   bool leaves_for_later(Posed& posed);
   Judgement check_later();
@@ -194,15 +187,21 @@ class Session {
   Status look_at_others(double seconds);
   bool had_the_device() const;
   bool was_disturbed() const;
-  Judgement baseline_beside(const Posed& posed, double* seconds);
-  Judgement one_round(const Times& times, std::size_t calls, int coming, std::optional<Posed>& kept,
-                      Seconds* seconds);
+  Judgement baseline_beside(std::size_t calls, std::size_t rounds, std::vector<double>& seconds);
+  Judgement baseline_watched(std::size_t calls, std::size_t rounds, std::vector<double>& seconds);
+  Judgement pairs_at_once(std::size_t calls, int pairs, bool watched, std::vector<double>& a,
+                          std::vector<double>& b);
+  Status copy_as_checked(const Layout& layout);
+  double round_seconds(std::size_t calls) const;
+  Judgement pairs_beside();
+  Judgement single_pairs_beside();
+  Judgement submission_round(std::size_t calls, int coming, double* seconds);
   Side side_of(bool of_baseline, std::size_t calls);
-  Judgement block(const Times& times, int enough, int rounds);
-  Judgement rounds_of(const Times& times, int enough, int rounds);
+  Judgement block(bool of_baseline, int enough, int most, std::vector<double>& rounds);
+  Judgement rounds_of(bool of_baseline, int enough, int most, std::vector<double>& rounds);
   Judgement expect_others_still() const;
   bool all_late(const std::vector<double>& singles) const;
-  Judgement single_rounds(const Times& times);
+  Judgement single_rounds(bool of_baseline, std::vector<double>& rounds);
   Judgement await_quiet();
   bool take_last_block();
   Judgement baseline_after();
@@ -223,14 +222,14 @@ class Session {
   Runner& submission_;
   Workbench& workbench_;
   const SessionHost host_;
-  std::unique_ptr<Arena> copy_;  ///< of a module's outputs
+  std::unique_ptr<Arena> copy_, beside_copy_;  ///< of a module's outputs, and of its baseline's
   /// A round of a module's whose answers are checked once it is gone.
   struct Later {
     Posed posed;
     std::unique_ptr<Arena> outputs;
   };
   std::vector<Later> later_;
-  std::deque<Posed> ahead_;  ///< rounds of a module's that are to come
+  std::deque<Posed> ahead_, singles_ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
   double idle_since_s_ = 0;   ///< the device: since the last timed round
   std::optional<Work> work_;  ///< what a call that was watched did
@@ -243,8 +242,12 @@ class Session {
     std::vector<double> single_floors;  ///< of a module's: those before rounds of one call
     std::vector<double> marked;
     std::vector<double>
-        shares;       ///< of the device that others had around the baseline's rounds (others_had)
-    int dropped = 0;  ///< pairs, because the device was held back
+        shares;  ///< of the device that others had around the baseline's rounds (others_had)
+    double beside_s = 0;  ///< what the baseline's last rounds beside the submission took
+    int in_time = 0,
+        too_long =
+            0;  ///< how often such rounds were over in no more than could be looked before them
+    int dropped = 0;          ///< pairs, because the device was held back
     bool throttled = false;   ///< so often that such pairs were taken
     bool drifted = false;     ///< the baseline's rounds before and after do not agree
     std::size_t secrets = 0;  ///< that rounds which stand alone have had
@@ -257,6 +260,12 @@ class Session {
     void forget_since(const Recorded& before) {
       floors.resize(before.floors);
       marked.resize(before.marked);
+    }
+    void keep_single_floors(const Recorded& before) {
+      single_floors.insert(single_floors.end(),
+                           floors.begin() + static_cast<std::ptrdiff_t>(before.floors),
+                           floors.end());
+      forget_since(before);
     }
   } measured_;
 };

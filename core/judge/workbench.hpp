@@ -84,6 +84,8 @@ class Workbench {
   virtual Result<bool> throttled() const = 0;
   /// A copy of the first `bytes` of an arena, in `into`, which is made where it is null or too small.
   virtual Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) = 0;
+  /// Takes one back, for the next that is made.
+  virtual void keep_spare([[maybe_unused]] std::unique_ptr<Arena> spare) {}
   /// Leaves nothing of what is in an arena.
   virtual Status scrub(const Arena& arena) = 0;
   /// How tensors lie where no guard pages are wanted, or there can be none.

@@ -1,0 +1,28 @@
+// Job: a submission on its way to its verdict.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "evaluate/build_pool.hpp"
+#include "evaluate/evaluator.hpp"
+#include "evaluate/sources.hpp"
+#include "evaluate/stage_times.hpp"
+
+namespace hone {
+
+struct Job {
+  std::uint64_t id = 0;
+  Submission submission;
+  Evaluator::Progress progress;
+  Evaluator::Done done;
+  double deadline_s = 0;
+  StageTimes times;
+  std::shared_ptr<const Built> built;
+  Plan plan;
+  bool used = false;  ///< its first look's process, by others
+  std::atomic<bool> over{false};
+};
+using JobPtr = std::shared_ptr<Job>;
+
+}  // namespace hone

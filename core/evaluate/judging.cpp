@@ -1,0 +1,94 @@
+#include "evaluate/judging.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "evaluate/verdicts.hpp"
+#include "judge/fill.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kAttempts = 2;
+
+}  // namespace
+
+/// Judges, and what looks too good once more, with other secrets.
+Result<Verdict> Judging::judge(Device& device, Job& job) {
+  const Submission& s = job.submission;
+  Result<Verdict> first = look(device, job, false);
+  if (!first || !options_.measure.defences.holds(Defence::kSecondLook)) return first;
+  if (const std::string doubt =
+          looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task), job.used);
+      !doubt.empty()) {
+    job.times.second_look_s = monotonic_s();
+    Result<Verdict> second = look(device, job, true);
+    if (!second) return second.error().in("second look");
+    first = settle(std::move(*first), std::move(*second), job.used);
+    const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
+                              s.task->id + ": " + doubt + "; a second look " + first->second_look;
+    const bool agreed = first->second_look == "agreed";
+    agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + first->reason);
+  }
+  looks_.remember(*s.task, *first);
+  return first;
+}
+
+/// One look: again in a fresh process when it was a fault of ours. The same artifact that fails
+/// us twice, while a known answer is judged right, did it on purpose.
+Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
+  Result<Verdict> verdict = unavailable("not judged");
+  const std::uint64_t seed =
+      second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (!second) job.times.begun_s = {{"prepare", monotonic_s()}};
+    const auto hear = [&job, second](const char* stage) {
+      if (!second) job.times.begun_s[stage] = monotonic_s();
+      const bool measuring = std::string_view(stage) == "measure";
+      if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
+    };
+    DeviceJob look;
+    look.task = job.submission.task;
+    look.built = job.built;
+    look.plan = job.plan;
+    look.client = job.submission.client;
+    look.episode = job.submission.episode;
+    look.seed = seed;
+    look.swapped = second;
+    look.whole = attempt > 0;
+    look.progress = hear;
+    auto result = device.run(look);
+    if (job.over) return unavailable("ended early");
+    if (!second) job.used = result && result->used;
+    verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
+    if (verdict) {
+      if (const std::string kind = hindered_extension(*verdict);
+          is_module_on_device(job) && !kind.empty())
+        HONE_TRY(builds_.check_extensions(kind));
+      // What did a native kernel's work is no question, and nobody watches it.
+      if (!is_module(*job.submission.task, options_)) return verdict;
+      const bool told = options_.measure.defences.holds(Defence::kSecondWitness);
+      return with_policy(*job.submission.task, std::move(*verdict),
+                         told ? job.built->rehearsed : std::nullopt);
+    }
+    log_warning("evaluate",
+                "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
+    const bool provoked = may_be_provoked(result, is_module_on_device(job));
+    if (attempt + 1 < kAttempts || !provoked) continue;
+    if (Status known = device.known_answer(job.submission.task); known)
+      return result ? verdict_of_provocation(*result)
+                    : verdict_of_provocation(result.error().message);
+  }
+  return verdict;
+}
+
+/// Rationale: a module's host code beside a device can have the reference run out of memory, or itself
+/// ended by its own children, and whoever fails that often while a known answer is judged right did it.
+bool Judging::is_module_on_device(const Job& job) const {
+  return options_.device_code && is_module(*job.submission.task, options_);
+}
+
+}  // namespace hone

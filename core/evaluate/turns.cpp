@@ -1,0 +1,79 @@
+#include "evaluate/turns.hpp"
+
+namespace hone {
+
+void Turn::share() {
+  if (state_ == State::kSharing) return;
+  Turns& t = turns_;
+  MutexLock lock(t.mutex_);
+  if (state_ != State::kOut) {
+    t.alone_ = false;
+    t.changed_.notify_all();
+  }
+  // A lane that is inside has work to end before another one can have all of the device.
+  const bool enters = state_ == State::kOut;
+  while (t.alone_ || t.next_ != t.served_ || (enters && t.whole_waiting_ > 0))
+    t.changed_.wait(t.mutex_);
+  if (enters) {
+    met_ = t.inside_++ > 0;
+    entered_ = ++t.entries_;
+  }
+  ++t.sharing_;
+  state_ = State::kSharing;
+}
+
+void Turn::have_alone() {
+  if (state_ != State::kSharing) return;
+  Turns& t = turns_;
+  MutexLock lock(t.mutex_);
+  --t.sharing_;
+  const std::uint64_t ticket = t.next_++;
+  t.changed_.notify_all();
+  while (t.alone_ || t.sharing_ > 0 || t.served_ != ticket) t.changed_.wait(t.mutex_);
+  ++t.served_;
+  t.alone_ = true;
+  state_ = State::kAlone;
+}
+
+void Turn::have_whole() {
+  if (state_ == State::kWhole) return;
+  leave();
+  Turns& t = turns_;
+  MutexLock lock(t.mutex_);
+  ++t.whole_waiting_;
+  while (t.inside_ > 0) t.changed_.wait(t.mutex_);
+  --t.whole_waiting_;
+  ++t.inside_;
+  entered_ = ++t.entries_;
+  met_ = false;
+  t.alone_ = true;
+  state_ = State::kWhole;
+}
+
+void Turn::leave() {
+  if (state_ == State::kOut) return;
+  Turns& t = turns_;
+  MutexLock lock(t.mutex_);
+  if (state_ == State::kSharing) --t.sharing_;
+  if (state_ != State::kSharing) t.alone_ = false;
+  --t.inside_;
+  state_ = State::kOut;
+  t.changed_.notify_all();
+}
+
+bool Turn::is_wanted() const {
+  MutexLock lock(turns_.mutex_);
+  return turns_.whole_waiting_ > 0;
+}
+
+bool Turn::beside_others() const {
+  MutexLock lock(turns_.mutex_);
+  return turns_.inside_ > (state_ == State::kOut ? 0 : 1);
+}
+
+bool Turn::met_others() const {
+  MutexLock lock(turns_.mutex_);
+  return met_ || turns_.entries_ > entered_;
+}
+
+}  // namespace hone

@@ -1,0 +1,45 @@
+// SpareArenas: memory of a device's that is the judge's alone, between two uses.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "judge/arena.hpp"
+
+namespace hone {
+
+/// Rationale: to get memory of a device takes longer than to copy what lies there, and ten times as long while contexts are
+/// made.
+class SpareArenas {
+ public:
+  /// One of so many bytes at the least, and not many more; null where there is none.
+  std::unique_ptr<Arena> take(std::uint64_t bytes) {
+    const auto found = std::find_if(spares_.begin(), spares_.end(), [bytes](const auto& spare) {
+      return spare->bytes() >= bytes && spare->bytes() <= std::max(kSmallBytes, kWaste * bytes);
+    });
+    if (found == spares_.end()) return nullptr;
+    std::unique_ptr<Arena> spare = std::move(*found);
+    spares_.erase(found);
+    bytes_ -= spare->bytes();
+    return spare;
+  }
+  void keep(std::unique_ptr<Arena> spare) {
+    if (spare == nullptr) return;
+    bytes_ += spare->bytes();
+    spares_.push_back(std::move(spare));
+    while (spares_.size() > kMost || bytes_ > kBytesMax) {
+      bytes_ -= spares_.front()->bytes();
+      spares_.erase(spares_.begin());
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMost = 24;
+  static constexpr std::uint64_t kBytesMax = 1u << 30, kSmallBytes = 1u << 21, kWaste = 4;
+  std::vector<std::unique_ptr<Arena>> spares_;  ///< first: kept longest
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace hone

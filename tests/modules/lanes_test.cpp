@@ -1,0 +1,64 @@
+// Modules that a device checks side by side.
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "modules/device_case.hpp"
+#include "places.hpp"
+
+namespace hone::test {
+namespace {
+
+constexpr std::size_t kLanes = 3;
+
+Result<std::unique_ptr<Machine>> machine_with_lanes() {
+  EvaluatorOptions options = device_options();
+  options.lanes.assign(kLanes - 1, options.devices.front());
+  options.installed_max = kLanes;  // one of each
+  HONE_TRY(use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options));
+  return Machine::start(std::move(options));
+}
+
+class DeviceModuleLanes : public BesideADevice {
+ protected:
+  /// Judged all at once; what differs from what is expected, by name.
+  std::vector<std::string> judged_at_once(const std::vector<Case>& cases) {
+    const auto machine = machine_with_lanes();
+    EXPECT_TRUE(machine.ok()) << machine.error().message;
+    std::vector<std::string> differences(cases.size(), "no machine");
+    if (!machine) return differences;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      threads.emplace_back([&, i] {
+        auto task = module_task(cases[i].task);
+        if (!task) return;
+        const auto text = read_file((kHere / "submissions" / (cases[i].name + ".py")).string());
+        const auto verdict = (*machine)->judge(std::make_shared<const Task>(std::move(*task)),
+                                               text ? *text : "", 7 + i, "python", "cuda");
+        differences[i] = difference(verdict, cases[i].expected);
+        if (!differences[i].empty()) differences[i] = cases[i].name + ": " + differences[i];
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return differences;
+  }
+};
+
+TEST_F(DeviceModuleLanes, JudgeAsOneDoes) {
+  const std::vector<Case> cases = {
+      {"model", timed(is(kCorrect))},
+      {"library_linear", timed(is(kCorrect))},
+      {"wrapper", timed(is(kCorrect))},
+      {"triton_model", timed(is(kCorrect))},
+      {"wrong_slope", is(kWrong, "output out is wrong")},
+      {"raises", is(kCrashed, "(submission.py:16)")},
+      {"other_shape", is(kWrong, "output out has shape [16, 8], expected [8, 16]")},
+      {"other_names", timed(is(kCorrect))},
+      {"no_parameters", is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]")},
+  };
+  for (const std::string& difference : judged_at_once(cases)) EXPECT_EQ(difference, "");
+}
+
+}  // namespace
+}  // namespace hone::test
