@@ -99,8 +99,9 @@ void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
 
 void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
   v.number("round_ms", c.round_ms, {0.1, 1000}, "a round is as many calls as take so long");
-  v.integer("pairs_min", c.pairs_min, {3, 1000}, "fewest pairs of baseline and submission");
-  v.integer("pairs_max", c.pairs_max, {3, 1000}, "most pairs");
+  v.integer("pairs_min", c.pairs_min, {3, 1000},
+            "fewest pairs of baseline and submission; of modules on a device three quarters");
+  v.integer("pairs_max", c.pairs_max, {3, 1000}, "most pairs; likewise");
   v.number("seconds_max", c.seconds_max, {0.01, 600}, "no further pair after so long");
   v.integer("set_mb", c.set_mb, {1, 65536},
             "memory for a round's inputs and outputs; above the caches");

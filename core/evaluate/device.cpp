@@ -12,6 +12,7 @@
 #include "channel/stream.hpp"
 #include "evaluate/rehearsal.hpp"
 #include "evaluate/verdicts.hpp"
+#include "judge/fill.hpp"
 
 namespace hone {
 namespace {
@@ -66,8 +67,13 @@ void Device::stop_judge() {
     static_cast<void>(judge_->wait(kExitSeconds));
   }
   judge_.reset();
+  for (auto& [key, installed] : installed_) {
+    let_go(std::move(installed.reference));
+    let_go(std::move(installed.baseline));
+  }
   installed_.clear();
   ages_.clear();
+  for (auto& [owner, kept] : kept_) let_go(std::move(kept.process));
   kept_.clear();
   kept_ages_.clear();
 }
@@ -165,21 +171,36 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   cancelled_ = false;
   // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
   const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
-  take_turn(whole);
+  // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
+  const bool finds_out =
+      judge_ == nullptr || (chooses_baseline(*job.task, options_) && !is_installed(*job.task));
+  take_turn(whole || finds_out);
+  if (cancelled_) return unavailable("cancelled");
   Result<DeviceResult> result = run_in_turn(job);
-  if (whole || cancelled_ || !result || !turn_.met_others() ||
-      !may_be_others_doing(result->judgement))
-    return result;
+  if (whole || cancelled_ || !redo_alone(job, result)) return result;
   log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it: " +
-                           result->judgement.message);
+                           result->judgement.message + result->judgement.verdict.reason);
   take_turn(true);
-  return run_in_turn(job);
+  if (cancelled_) return unavailable("cancelled");
+  DeviceJob again = job;
+  again.seed = derive_seed(job.seed, "alone") >> 1;
+  return run_in_turn(again);
+}
+
+/// Whether what others had of the device's memory or time may be to blame.
+bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const {
+  if (!result || !turn_.met_others()) return false;
+  const Judgement& judged = result->judgement;
+  if (judged.ending != Ending::kDone) return may_be_others_doing(judged);
+  // A call that could not be watched says nothing of whose work it was.
+  return judged.verdict.correct() && !judged.verdict.work &&
+         !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct();
 }
 
 /// Nothing of this lane's own is on the device but what stands still.
 void Device::take_turn(bool whole) {
   await_last();
-  if (whole || turn_.is_wanted()) rest();
+  if (whole || turn_.is_wanted() || turn_.has_whole()) rest();
   whole ? turn_.have_whole() : turn_.share();
 }
 
@@ -300,7 +321,7 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   if (!done && ended && result.judgement.culprit == "submission") {
     if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
   }
-  if (options_.device_code) leaving_ = std::move(runner.process);
+  let_go(std::move(runner.process));
 }
 
 void Device::cancel() {

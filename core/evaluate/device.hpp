@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/mutex.hpp"
 #include "base/result.hpp"
@@ -120,6 +121,7 @@ class Device {
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   Result<DeviceResult> run_in_turn(const DeviceJob& job);
   void take_turn(bool whole);
+  bool redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const;
   void forget(const std::string& owner);
   bool forget_all();
   Result<DeviceResult> with_room(const DeviceJob& job, Result<DeviceResult> result);
@@ -143,11 +145,13 @@ class Device {
   bool opens_ahead(Kind kind) const;
   void open_ahead();
   bool wait_until_open(double seconds);
+  void let_go(std::unique_ptr<Process> process);
   void await_last();
   Status answer_quiet();
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
+  bool is_installed(const Task& task) const;
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
                                            const std::string& role, const std::string& key);
   /// With `from` in the place of another task's: the process that is installed so. `answered`: whether the judge has.
@@ -180,8 +184,8 @@ class Device {
   std::map<std::string, Kept> kept_;  ///< by owner
   std::list<std::string> kept_ages_;  ///< front: used last
   std::int64_t last_runner_ = 0;
-  std::map<Kind, std::list<Runner>> standby_;  ///< that wait for work
-  std::unique_ptr<Process> leaving_;           ///< the last submission's, which has been ended
+  std::map<Kind, std::list<Runner>> standby_;      ///< that wait for work
+  std::vector<std::unique_ptr<Process>> leaving_;  ///< that have been ended
   std::map<std::string, Installed> installed_;
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;

@@ -204,10 +204,16 @@ void Device::refill(Kind kind) {
   }
 }
 
-/// What a process held of its device others have when it is gone.
+/// Ends it. What it held of its device others have when it is gone, and nothing is measured before that.
+void Device::let_go(std::unique_ptr<Process> process) {
+  if (process == nullptr) return;
+  process->kill();
+  if (options_.device_code) leaving_.push_back(std::move(process));
+}
+
 void Device::await_last() {
-  if (leaving_ != nullptr) static_cast<void>(leaving_->wait(kGoneSeconds));
-  leaving_.reset();
+  for (const auto& process : leaving_) static_cast<void>(process->wait(kGoneSeconds));
+  leaving_.clear();
 }
 
 /// Of those that there are too few of; `contexts`: also those that open the device at once, and do not wait to be told.
@@ -219,6 +225,7 @@ void Device::start_missing(bool contexts) {
 
 void Device::make_ready() {
   await_last();
+  turn_.share();
   start_missing(true);
   open_ahead();
 }

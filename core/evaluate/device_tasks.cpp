@@ -10,7 +10,11 @@ namespace {
 constexpr int kTasksOfProcess =
     64;  // that it serves one after the other: what they leave behind adds up
 
+std::string key_of(const Task& task) { return sha256_hex(to_msgpack(task_to_value(task))); }
+
 }  // namespace
+
+bool Device::is_installed(const Task& task) const { return installed_.count(key_of(task)) != 0; }
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
                                                  const std::string& role, const std::string& key) {
@@ -76,6 +80,8 @@ void Device::drop(const std::string& key) {
   const auto found = installed_.find(key);
   if (found == installed_.end()) return;
   send_drop(key);
+  let_go(std::move(found->second.reference));
+  let_go(std::move(found->second.baseline));
   ages_.erase(found->second.age);
   installed_.erase(found);
 }
@@ -137,7 +143,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   if (task->backends.count(options_.backend) == 0) {
     return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
   }
-  const std::string key = sha256_hex(to_msgpack(task_to_value(*task)));
+  const std::string key = key_of(*task);
   if (const auto found = installed_.find(key); found != installed_.end()) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;

@@ -86,6 +86,18 @@ Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions&
   return planned_of_task(task, task.backends.at(options.backend).baseline, options, false);
 }
 
+bool chooses_baseline(const Task& task, const EvaluatorOptions& options) {
+  const auto sources = task.backends.find(options.backend);
+  if (sources == task.backends.end()) return false;
+  const auto& support = sources->second.support;
+  return std::any_of(support.begin(), support.end(), [](const Source& file) {
+    if (file.name != "module.json") return false;
+    const auto meta = from_json(file.text);
+    const Value* baseline = meta ? meta->find("baseline") : nullptr;
+    return baseline != nullptr && *baseline == Value("compile");
+  });
+}
+
 void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds) {
   const auto build = [&](const Result<PlannedSource>& source) {
     if (source) static_cast<void>(builds.build(source->build));

@@ -26,6 +26,9 @@ bool is_module(const Task& task, const EvaluatorOptions& options);
 /// Whether submissions are timed, against a baseline that is installed: all but modules on the processor.
 bool is_timed(const Task& task, const EvaluatorOptions& options);
 
+/// Whether its baseline is timed in several modes when it is installed, and the fastest is kept.
+bool chooses_baseline(const Task& task, const EvaluatorOptions& options);
+
 /// "submission.cpp", "submission.cu", …: what the compiler's messages call it.
 std::string submission_name(const std::string& language);
 

@@ -1,9 +1,16 @@
 #include "evaluate/turns.hpp"
 
+#include "base/clock.hpp"
+
 namespace hone {
+namespace {
+
+constexpr double kPatience = 2;  // seconds
+
+}  // namespace
 
 void Turn::share() {
-  if (state_ == State::kSharing) return;
+  if (state_ == State::kSharing || state_ == State::kWhole) return;
   Turns& t = turns_;
   MutexLock lock(t.mutex_);
   if (state_ != State::kOut) {
@@ -27,10 +34,12 @@ void Turn::have_alone() {
   Turns& t = turns_;
   MutexLock lock(t.mutex_);
   --t.sharing_;
+  if (t.next_ == t.served_) t.served_at_s_ = monotonic_s();
   const std::uint64_t ticket = t.next_++;
   t.changed_.notify_all();
   while (t.alone_ || t.sharing_ > 0 || t.served_ != ticket) t.changed_.wait(t.mutex_);
   ++t.served_;
+  t.served_at_s_ = monotonic_s();
   t.alone_ = true;
   state_ = State::kAlone;
 }
@@ -63,7 +72,8 @@ void Turn::leave() {
 
 bool Turn::is_wanted() const {
   MutexLock lock(turns_.mutex_);
-  return turns_.whole_waiting_ > 0;
+  return turns_.whole_waiting_ > 0 ||
+         (turns_.next_ != turns_.served_ && monotonic_s() - turns_.served_at_s_ > kPatience);
 }
 
 bool Turn::beside_others() const {

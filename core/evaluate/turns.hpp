@@ -29,6 +29,8 @@ class Turns {
   bool alone_ HONE_GUARDED_BY(mutex_) = false;  ///< one has it alone, or whole
   std::uint64_t entries_ HONE_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_ HONE_GUARDED_BY(mutex_) = 0, served_ HONE_GUARDED_BY(mutex_) = 0;
+  double served_at_s_ HONE_GUARDED_BY(mutex_) =
+      0;  ///< when the last one was, or the first began to wait
 };
 
 /// One lane's. One thread.
@@ -39,17 +41,17 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  /// Uses the device beside others; gives up what more it had.
+  /// Uses the device beside others; of one that had it alone. One that has it whole keeps it.
   void share();
   /// Of one that shares: has it alone, once nobody else uses it. What others have on it stands still.
   void have_alone();
-  /// Has it alone, and nobody else anything on it, until leave() or share(). Gives up what it had; nothing of its own
-  /// may be there.
+  /// Has it alone, and nobody else anything on it, until leave(). Gives up what it had; nothing of its own may be there.
   void have_whole();
   void leave();
 
-  /// Whether another lane waits to have it whole.
+  /// Whether another lane waits to have it whole, or has waited for long to have it alone.
   bool is_wanted() const;
+  bool has_whole() const { return state_ == State::kWhole; }
   /// Whether others have something on the device now.
   bool beside_others() const;
   /// Whether others have had since share() or have_whole() let this one in.

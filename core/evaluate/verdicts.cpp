@@ -2,10 +2,10 @@
 #include "evaluate/verdicts.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <iterator>
+#include <string_view>
 
 #include "evaluate/diagnostics.hpp"
 #include "model/caught.hpp"
@@ -13,8 +13,21 @@
 namespace hone {
 namespace {
 
-// In what is raised where a device, or the memory of one, is not as a module wants it.
-constexpr const char* kDeviceWords[] = {"memory", "cuda", "cublas", "cudnn", "hip", "alloc"};
+// What is raised whatever there is of a device.
+constexpr std::string_view kMistakes[] = {"TypeError",
+                                          "NameError",
+                                          "AttributeError",
+                                          "ImportError",
+                                          "ModuleNotFoundError",
+                                          "IndexError",
+                                          "KeyError",
+                                          "SyntaxError",
+                                          "AssertionError",
+                                          "UnboundLocalError",
+                                          "ValueError",
+                                          "ZeroDivisionError",
+                                          "NotImplementedError",
+                                          "ModelNew has no parameter"};
 
 std::string number(double value) {
   char text[32];
@@ -185,16 +198,12 @@ std::string hindered_extension(const Verdict& verdict) {
 }
 
 bool may_be_others_doing(const Judgement& judgement) {
-  if (judgement.culprit != "submission") return false;
-  if (judgement.ending == Ending::kOutOfMemory || judgement.ending == Ending::kTimedOut)
-    return true;
-  if (judgement.ending != Ending::kException && judgement.ending != Ending::kFault) return false;
-  // A library that finds no memory for itself has many words for it.
-  std::string words = judgement.message;
-  std::transform(words.begin(), words.end(), words.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(std::begin(kDeviceWords), std::end(kDeviceWords),
-                     [&](const char* word) { return words.find(word) != std::string::npos; });
+  if (judgement.culprit != "submission" || judgement.ending == Ending::kDone ||
+      judgement.ending == Ending::kMismatch)
+    return false;
+  // A library that finds no memory for itself has many words for it; a mistake of the author's has Python's.
+  return std::none_of(std::begin(kMistakes), std::end(kMistakes),
+                      [&](std::string_view name) { return judgement.message.rfind(name, 0) == 0; });
 }
 
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {

@@ -24,7 +24,7 @@ constexpr double kMargin = 1.3;                           // that it may take lo
 constexpr double kShareTaken = 0.15, kShareOfAll = 0.08;  // 0.03 is seen where there is nobody
 constexpr double kAwaySeconds = 1e-3, kNotAlone = 1e3;
 // There is one look for so many rounds, if they take no longer together.
-constexpr int kPairsAtOnce = 3;
+constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
 constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
 constexpr int kPairsFew = 4;         // that do where the speedup's standard error is this
@@ -145,7 +145,7 @@ Judgement Session::pairs_beside() {
     m.a.insert(m.a.end(), a.begin(), a.end());
     m.b.insert(m.b.end(), b.begin(), b.end());
   }
-  return expect_others_still();
+  return correct_so_far();
 }
 
 /// Of rounds of one call: all at once.

@@ -17,8 +17,7 @@ namespace {
 
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
-constexpr double kLoadSeconds = 60;   // of a task's own code, which may be compiled
-constexpr double kHostSeconds = 600;  // for the host to end a process, or others to measure
+constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 constexpr std::uint64_t kRoundsKept = 10, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
 
 Result<Task> task_of(const Value& request) {
@@ -51,8 +50,6 @@ std::int64_t integer_of(const Value& request, std::string_view key) {
   const Value* number = request.find(key);
   return number != nullptr && number->is_int() ? number->as_int() : -1;
 }
-
-Status to_status(const Result<Value>& result) { return result ? Status() : Status(result.error()); }
 
 }  // namespace
 
@@ -255,7 +252,9 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   const auto reference = installed(request, "reference");
   if (!reference) return fault(reference.error());
   if (Status quiet = device_code_ ? await_quiet() : Status(); !quiet) return fault(quiet.error());
-  Judgement done = calibrate(task, seed_of(request), *reference, baseline, *workbench_);
+  Judgement done = expect_still();
+  if (passed(done)) done = calibrate(task, seed_of(request), *reference, baseline, *workbench_);
+  if (passed(done)) done = expect_still();
   const Status shares = device_code_ ? share() : Status();
   return shares ? done : fault(shares.error());
 }
@@ -315,6 +314,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   };
   host.quiet = [this] { return await_quiet(); };
   host.share = [this] { return share(); };
+  host.beside_others = [this] { return beside_others_; };
   host.others_stand = [this] {
     const bool any =
         beside_others_ || std::any_of(kept_.begin(), kept_.end(),
@@ -322,7 +322,10 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
     return !any || workbench_->is_still();
   };
   host.end = [this] { say(Value::map({{"kind", "end"}})); };
-  host.ended = [this] { return to_status(hear_host("ended")); };
+  host.ended = [this]() -> Status {
+    HONE_TRY(hear_host("ended"));
+    return {};
+  };
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
                   host);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
@@ -330,27 +333,6 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   const Round ready = set_up();
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
   return session.judge();
-}
-
-/// The device is this judge's alone then.
-Status Judge::await_quiet() {
-  say(Value::map({{"kind", "quiet"}}));
-  HONE_ASSIGN(const Value answer, hear_host("quiet"));
-  beside_others_ = flag_of(answer, "others");
-  return {};
-}
-
-Status Judge::share() {
-  say(Value::map({{"kind", "share"}}));
-  return to_status(hear_host("share"));
-}
-
-Result<Value> Judge::hear_host(std::string_view expected) const {
-  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kMessageMax, kHostSeconds));
-  HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
-  if (text_of(answer, "verb") == expected) return answer;
-  return internal_error("found the verb '" + text_of(answer, "verb") + "', expected '" +
-                        std::string(expected) + "'");
 }
 
 Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task& task,

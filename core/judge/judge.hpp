@@ -66,6 +66,8 @@ class Judge {
   Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
                        const Value& request, const Task& task, const MeasureSettings& settings);
   Status await_quiet();
+  Status expect_memory() const;
+  Judgement expect_still();
   Status share();
   Result<Value> hear_host(std::string_view expected) const;
   void keep(const Value& request, const MeasureSettings& settings,

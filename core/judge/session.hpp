@@ -107,6 +107,8 @@ struct SessionHost {
   /// measure before that, and again from `share` on, which returns once none does: the submission stands still
   /// meanwhile, or is not there.
   std::function<Status()> quiet = nullptr, share = nullptr;
+  /// Of runners that withhold: whether other judges have anything on the device.
+  std::function<bool()> beside_others = nullptr;
   /// Of runners that withhold: whether what others have on the device, or left there, stands still.
   std::function<bool()> others_stand = nullptr;
   /// Of runners that withhold: has the submission ended; `ended` returns once nothing of it is left.
@@ -203,6 +205,7 @@ class Session {
   bool all_late(const std::vector<double>& singles) const;
   Judgement single_rounds(bool of_baseline, std::vector<double>& rounds);
   Judgement await_quiet();
+  Judgement give_up_quiet();
   bool take_last_block();
   Judgement baseline_after();
   Judgement run_alone();

@@ -31,5 +31,21 @@ TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
   EXPECT_FALSE(may_be_provoked(killed, false));
 }
 
+TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {
+  const auto judged = [](Ending ending, const char* culprit, const char* message) {
+    return Judgement{ending, culprit, "a check of the only shape", message, {}};
+  };
+  for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
+    EXPECT_TRUE(may_be_others_doing(judged(ending, "submission", "")));
+  EXPECT_TRUE(may_be_others_doing(
+      judged(Ending::kException, "submission", "RuntimeError: unable to find an engine")));
+  EXPECT_TRUE(may_be_others_doing(judged(Ending::kRefused, "submission", "CUDA out of memory")));
+  EXPECT_FALSE(may_be_others_doing(
+      judged(Ending::kException, "submission", "NameError: name 'allocate' is not defined")));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kMismatch, "submission", "a shape")));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, "", "")));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, "reference", "")));
+}
+
 }  // namespace
 }  // namespace hone

@@ -113,6 +113,8 @@ TEST(Turns, SayWhoWasThere) {
   one.leave();
   other.have_whole();
   EXPECT_FALSE(other.met_others());
+  other.share();  // what is measured whole is checked whole
+  EXPECT_TRUE(other.has_whole());
 }
 
 }  // namespace

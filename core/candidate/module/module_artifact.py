@@ -42,6 +42,12 @@ def root_mean_square(tensor):
     return float(tensor.float().square().mean().sqrt()) if tensor.numel() else 0.0
 
 
+def lacks_memory(error):
+    """Whether others may have left too little of the device: no reason to answer less precisely from now on."""
+    words = ("out of memory", "ALLOC_FAILED", "NOT_INITIALIZED")
+    return isinstance(error, torch.OutOfMemoryError) or any(each in str(error) for each in words)
+
+
 def code_of(source, name):
     return compile(source, name, "exec")
 
@@ -191,7 +197,9 @@ class Artifact:
                 return lambda values: self.run_model(values, *self.model)
             try:
                 self.double = self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
-            except Exception:
+            except Exception as error:
+                if lacks_memory(error):
+                    raise
                 self.double = None
             return self.run_exact
         factory = getattr(self.module, name, None)
@@ -254,10 +262,9 @@ class Artifact:
                 if self.trusted_double or self.agrees(places, seed, wide):
                     self.store(places, wide, exact=True)
                     return
-            except torch.OutOfMemoryError:
-                raise  # others may have left too little: no reason to answer less precisely from now on
-            except RuntimeError:
-                pass
+            except RuntimeError as error:
+                if lacks_memory(error):
+                    raise
             finally:
                 torch.set_default_dtype(torch.float32)
                 self.give_back()

@@ -1,0 +1,57 @@
+// What a judge asks of the host while it judges: the device alone, and the submission's end.
+#include "judge/blame.hpp"
+#include "judge/judge.hpp"
+#include "judge/messages.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kAnswerMax = 1u << 16;
+constexpr double kForever =
+    1e9;  // the host may have others to wait for, and says so when it closes
+constexpr std::uint64_t kMemoryShare = 32;  // that is to be free where something is timed
+
+bool has(const Value& answer, std::string_view key, const Value& expected) {
+  const Value* found = answer.find(key);
+  return found != nullptr && *found == expected;
+}
+
+}  // namespace
+
+/// The device is this judge's alone then.
+Status Judge::await_quiet() {
+  say(Value::map({{"kind", "quiet"}}));
+  HONE_ASSIGN(const Value answer, hear_host("quiet"));
+  beside_others_ = has(answer, "others", Value(true));
+  return beside_others_ ? expect_memory() : Status();
+}
+
+/// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
+Status Judge::expect_memory() const {
+  const std::uint64_t bytes = workbench_->memory_bytes() / kMemoryShare;
+  if (bytes == 0 || Arena::create(backend_, device_, bytes, false)) return {};
+  return unavailable("what others have on the device leaves less than " + std::to_string(bytes) +
+                     " bytes of its memory");
+}
+
+/// What others have on the device is not to be part of what a baseline takes.
+Judgement Judge::expect_still() {
+  if (!beside_others_ || workbench_->is_still()) return correct_so_far();
+  return fault(unavailable("the device did not stand still beside what others have on it"));
+}
+
+Status Judge::share() {
+  say(Value::map({{"kind", "share"}}));
+  const auto answer = hear_host("share");
+  return answer ? Status() : Status(answer.error());
+}
+
+Result<Value> Judge::hear_host(std::string_view expected) const {
+  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kAnswerMax, kForever));
+  HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
+  if (has(answer, "verb", Value(std::string(expected)))) return answer;
+  return internal_error("found " + to_json(answer) + ", expected the verb '" +
+                        std::string(expected) + "'");
+}
+
+}  // namespace hone
