@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-constexpr double kPatience = 2;  // seconds
+constexpr double kTurnSeconds = 2;  // seconds
 
 }  // namespace
 
@@ -73,7 +73,7 @@ void Turn::leave() {
 bool Turn::is_wanted() const {
   MutexLock lock(turns_.mutex_);
   return turns_.whole_waiting_ > 0 ||
-         (turns_.next_ != turns_.served_ && monotonic_s() - turns_.served_at_s_ > kPatience);
+         (turns_.next_ != turns_.served_ && monotonic_s() - turns_.served_at_s_ > kTurnSeconds);
 }
 
 bool Turn::beside_others() const {

@@ -27,7 +27,8 @@ constexpr double kAwaySeconds = 1e-3, kNotAlone = 1e3;
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
 constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
-constexpr int kPairsFew = 4;         // that do where the speedup's standard error is this
+constexpr double kHeldUp = 2;
+constexpr int kPairsFew = 4;  // that do where the speedup's standard error is this
 constexpr double kErrorOfSpeedup = 0.015;
 constexpr double kErrorOfMedian = 1.25;  // over that of a mean, of what is distributed normally
 
@@ -112,8 +113,28 @@ Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std
   return correct_so_far();
 }
 
-/// As many as are wanted; fewer where more would say nothing more.
+/// Once more, where the machine was held up in the middle of them.
 Judgement Session::pairs_beside() {
+  if (Judgement judged = enough_pairs(); !passed(judged) || !was_held_up()) return judged;
+  Measured& m = measured_;
+  m.a.clear();
+  m.b.clear();
+  m.shares.clear();
+  m.forget_since({});
+  m.beside_s = 0;
+  m.in_time = m.too_long = 0;
+  return enough_pairs();
+}
+
+/// Whether the baseline took far longer than it did before, and nobody else had the device.
+bool Session::was_held_up() const {
+  const Measured& m = measured_;
+  const double before_s = static_cast<double>(m.calls) * baseline_.call_seconds;
+  return m.too_long >= m.in_time && !was_disturbed() && median(m.a) > kHeldUp * before_s;
+}
+
+/// As many as are wanted; fewer where more would say nothing more.
+Judgement Session::enough_pairs() {
   Measured& m = measured_;
   const Awake awake(&submission_);
   const double start = monotonic_s();

@@ -6,8 +6,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kAnswerMax = 1u << 16;
-constexpr double kForever =
+constexpr std::size_t kHostAnswerMax = 1u << 16;
+constexpr double kHostSeconds =
     1e9;  // the host may have others to wait for, and says so when it closes
 constexpr std::uint64_t kMemoryShare = 32;  // that is to be free where something is timed
 
@@ -47,7 +47,7 @@ Status Judge::share() {
 }
 
 Result<Value> Judge::hear_host(std::string_view expected) const {
-  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kAnswerMax, kForever));
+  HONE_ASSIGN(const StreamMessage message, receive_message(socket_, kHostAnswerMax, kHostSeconds));
   HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
   if (has(answer, "verb", Value(std::string(expected)))) return answer;
   return internal_error("found " + to_json(answer) + ", expected the verb '" +

@@ -196,6 +196,8 @@ class Session {
   Status copy_as_checked(const Layout& layout);
   double round_seconds(std::size_t calls) const;
   Judgement pairs_beside();
+  Judgement enough_pairs();
+  bool was_held_up() const;
   Judgement single_pairs_beside();
   Judgement submission_round(std::size_t calls, int coming, double* seconds);
   Side side_of(bool of_baseline, std::size_t calls);
@@ -257,7 +259,7 @@ class Session {
 
     /// How much rounds have recorded besides their times, for those that are not to count.
     struct Recorded {
-      std::size_t floors, marked;
+      std::size_t floors = 0, marked = 0;
     };
     Recorded recorded() const { return {floors.size(), marked.size()}; }
     void forget_since(const Recorded& before) {
