@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-constexpr double kTurnSeconds = 2;  // seconds
+constexpr double kTurnSeconds = 2;  // that one waits before others rest for it
 
 }  // namespace
 
