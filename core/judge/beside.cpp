@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "judge/awake.hpp"
@@ -174,7 +175,7 @@ Judgement Session::single_pairs_beside() {
   if (!with_singles()) return correct_so_far();
   const Awake awake(&submission_);
   const auto before = measured_.recorded();
-  ahead_ = std::move(singles_ahead_);
+  ahead_ = std::exchange(singles_ahead_, {});
   Judgement judged = pairs_at_once(1, std::min(settings_.singles, kSingles), true,
                                    measured_.singles_a, measured_.singles_b);
   measured_.keep_single_floors(before);

@@ -1,12 +1,13 @@
-// Measuring a module on a device: pairs of rounds A·B A·B …, the submission standing still in A (beside.cpp).
+// Measuring a module on a device: pairs of rounds A·A B·B …, the submission standing still in A (beside.cpp).
 //
 // Theory of operation. A module's own host code runs beside the device. While the baseline is timed its control group
 // is frozen; but what it has started on the device goes on there, and would make the baseline slow. So the device is
 // looked at, and where that does not do, the baseline is timed once more, A…A, when nothing of the submission is left (or,
-// of a process that is kept, while the device stands still, too); where the two do not agree, the faster one counts. Where no control group can hold a submission, the
-// baseline is timed before it is loaded instead, and what comes after one submission comes before the next of its task,
-// where that follows at once. The answers of timed rounds are checked while the submission's process ends, which
-// takes a while, too. A copy of them is kept, and their inputs in the reference's arena (posed_rounds.cpp).
+// of a process that is kept, while the device stands still, too); where the two do not agree, the faster one counts. Where
+// no control group can hold a submission, the baseline is timed before it is loaded instead, and what comes after one
+// submission comes before the next of its task, where that follows at once. What comes before the first pair is done
+// beside other judges; then they wait, standing still. The answers of timed rounds are checked beside them again: a copy
+// of them is kept, and their inputs in the reference's arena (posed_rounds.cpp).
 #include <algorithm>
 #include <cmath>
 
