@@ -103,11 +103,11 @@ Status fit_slots(LoadedConfig& loaded) {
   const std::int64_t interpreters = gpu != nullptr ? kModulesAhead + kTrustedModulesAhead + 1 +
                                                          static_cast<std::int64_t>(kRunnersMax)
                                                    : 1;
-  const std::int64_t of_device = 3 + interpreters + 2 * c.evaluate.installed_max;
+  const std::int64_t of_lane = 3 + interpreters;
+  const std::int64_t of_device = of_lane + 2 * c.evaluate.installed_max;
   const std::int64_t lanes = gpu != nullptr ? module_lanes(*gpu) - 1 : 0;
-  const std::int64_t needed = 2 * c.evaluate.builders +
-                              static_cast<std::int64_t>(devices) * of_device +
-                              lanes * (3 + interpreters);
+  const std::int64_t needed =
+      2 * c.evaluate.builders + static_cast<std::int64_t>(devices) * of_device + lanes * of_lane;
   if (needed <= c.isolation.slots) return {};
   const std::string asked = place_of(loaded, {"/isolation/slots"});
   if (asked.empty() && needed <= kSlotsMax) {

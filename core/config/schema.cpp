@@ -89,8 +89,7 @@ void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
       "of one share it");
   v.integer("module_lanes", c.module_lanes, {0, kModuleLanesMax},
             "modules that are checked at a time where each has a process of its own, one alone is "
-            "measured; 0: by the "
-            "processor's cores");
+            "measured; 0: by the processor's cores");
   v.integer("uses", c.uses, {1, 1'000'000}, "submissions before a shared process is replaced");
   v.text("python", c.python,
          "the interpreter for PyTorch and Triton modules; empty: none are taken");

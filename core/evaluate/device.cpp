@@ -172,9 +172,8 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
   const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
   // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
-  const bool finds_out =
-      judge_ == nullptr || (chooses_baseline(*job.task, options_) && !is_installed(*job.task));
-  take_turn(whole || finds_out);
+  take_turn(whole || judge_ == nullptr ||
+            (chooses_baseline(*job.task, options_) && !is_installed(*job.task)));
   if (cancelled_) return unavailable("cancelled");
   Result<DeviceResult> result = run_in_turn(job);
   if (whole || cancelled_ || !redo_alone(job, result)) return result;

@@ -3,12 +3,12 @@
 // Theory of operation. A submission waits in `waiting_` (fair among clients and episodes). A
 // builder thread takes it, builds it (or finds it in the cache) and, if it built, puts it into
 // `built_`, which is short: builders stop while devices are behind. A device thread takes it from
-// there and judges it; a device that checks several modules at a time has one for each of its lanes. Every job ends in finish(), once, whoever gets there first: its thread, a
-// cancellation, or its deadline, which the clock thread watches.
+// there and judges it; a device that checks several modules at a time has one for each of its lanes.
+// Every job ends in finish(), once, whoever gets there first: its thread, a cancellation, or its
+// deadline, which the clock thread watches.
 #include "evaluate/evaluator.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>

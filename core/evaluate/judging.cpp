@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr int kLooksAtMost = 2;
+constexpr int kAttemptsOfALook = 2;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
   Result<Verdict> verdict = unavailable("not judged");
   const std::uint64_t seed =
       second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
-  for (int attempt = 0; attempt < kLooksAtMost; ++attempt) {
+  for (int attempt = 0; attempt < kAttemptsOfALook; ++attempt) {
     if (!second) job.times.begun_s = {{"prepare", monotonic_s()}};
     const auto hear = [&job, second](const char* stage) {
       if (!second) job.times.begun_s[stage] = monotonic_s();
@@ -77,7 +77,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     log_warning("evaluate",
                 "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
     const bool provoked = may_be_provoked(result, is_module_on_device(job));
-    if (attempt + 1 < kLooksAtMost || !provoked) continue;
+    if (attempt + 1 < kAttemptsOfALook || !provoked) continue;
     if (Status known = device.known_answer(job.submission.task); known)
       return result ? verdict_of_provocation(*result)
                     : verdict_of_provocation(result.error().message);

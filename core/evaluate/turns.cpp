@@ -63,8 +63,11 @@ void Turn::leave() {
   if (state_ == State::kOut) return;
   Turns& t = turns_;
   MutexLock lock(t.mutex_);
-  if (state_ == State::kSharing) --t.sharing_;
-  if (state_ != State::kSharing) t.alone_ = false;
+  if (state_ == State::kSharing) {
+    --t.sharing_;
+  } else {
+    t.alone_ = false;
+  }
   --t.inside_;
   state_ = State::kOut;
   t.changed_.notify_all();

@@ -306,18 +306,16 @@ Judgement Session::await_quiet() {
   return quiet ? correct_so_far() : fault(quiet.error());
 }
 
-/// After its rounds beside a submission. What others measure next is not to be disturbed by what it left on the device,
-/// nor what is still to be checked; and what was disturbed by others is for another time.
-Judgement Session::give_up_quiet() {
+/// After rounds beside a submission, which stands still from now on: what others measure next is not to be disturbed by
+/// what it left on the device, nor what is still to be checked; and what others disturbed is for another time.
+Judgement Session::expect_undisturbed() {
   const auto stands = submission_.stand_still();
   if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
   if (Judgement still = expect_others_still(); !passed(still)) return still;
   const bool others = host_.beside_others != nullptr && host_.beside_others();
   if (others && was_disturbed())
     return fault(unavailable("the device was others' beside a measurement"));
-  if (!had_the_device()) return correct_so_far();
-  const Status shares = host_.share();
-  return shares ? correct_so_far() : fault(shares.error());
+  return correct_so_far();
 }
 
 Judgement Session::run_alone() {
@@ -333,8 +331,11 @@ Judgement Session::run_alone() {
     return judged;
   ahead_.clear();
   if (pairs) {
-    if (Judgement over = give_up_quiet(); !passed(over)) return over;
-    if (had_the_device()) return check_later();
+    if (Judgement undisturbed = expect_undisturbed(); !passed(undisturbed)) return undisturbed;
+    if (had_the_device()) {
+      const Status shares = host_.share();
+      return shares ? check_later() : fault(shares.error());
+    }
   }
   const bool stands = stands_still(submission_, workbench_, settings_.defences);
   if (!stands) {

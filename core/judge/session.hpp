@@ -207,7 +207,7 @@ class Session {
   bool all_late(const std::vector<double>& singles) const;
   Judgement single_rounds(bool of_baseline, std::vector<double>& rounds);
   Judgement await_quiet();
-  Judgement give_up_quiet();
+  Judgement expect_undisturbed();
   bool take_last_block();
   Judgement baseline_after();
   Judgement run_alone();
