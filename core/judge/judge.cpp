@@ -259,6 +259,22 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   return shares ? done : fault(shares.error());
 }
 
+/// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not
+/// count for as long as the baseline is installed.
+Judgement Judge::find_times_again(const Value& request) {
+  const auto found = installed_.find(text_of(request, "baseline"));
+  if (found == installed_.end() || !found->second.doubted) return correct_so_far();
+  found->second.doubted = false;
+  return find_times(request, found->second.task, found->second.trusted);
+}
+
+void Judge::doubt_times(const Value& request, const Judgement& judged) {
+  if (device_code_ || !judged.verdict.speedup) return;  // a device's floor is found with each
+  const std::vector<std::string>& flags = judged.verdict.speedup->flags;
+  if (std::find(flags.begin(), flags.end(), "below_resolution") != flags.end())
+    installed_.at(text_of(request, "baseline")).doubted = true;
+}
+
 Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {
   const auto found = installed_.find(text_of(request, role));
   if (found == installed_.end()) return internal_error("no " + std::string(role) + " is installed");
@@ -272,6 +288,7 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (!settings) return fault(settings.error());
   auto reference = installed(request, "reference");
   if (!reference) return fault(reference.error());
+  if (Judgement found = find_times_again(request); !passed(found)) return found;
   auto baseline = installed(request, "baseline");
   if (!baseline) return fault(baseline.error());
   if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
@@ -291,6 +308,7 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
     return (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
   };
   Judgement judged = judge_with(**runner, set_up, request, *task, *settings);
+  doubt_times(request, judged);
   if (device_code_ && judged.ending == Ending::kDone) keep(request, *settings, std::move(*runner));
   return judged;
 }

@@ -50,6 +50,7 @@ class Judge {
     Task task;
     std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
+    bool doubted = false;  ///< its times: rounds of them could not be told apart
   };
   Result<Value> equip(std::vector<UniqueFd> fds);
   Result<Plans> plans_of(const Value& request, const Task& task) const;
@@ -77,6 +78,8 @@ class Judge {
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
   Judgement find_times(const Value& request, const Task& task, Trusted& baseline);
+  Judgement find_times_again(const Value& request);
+  void doubt_times(const Value& request, const Judgement& judged);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
   Result<Value> admit(const Value& request);
   Result<Trusted> installed(const Value& request, std::string_view role) const;

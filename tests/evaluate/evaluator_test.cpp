@@ -3,11 +3,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "evaluate/shared_machine.hpp"
@@ -105,6 +107,36 @@ TEST(Evaluator, SameSeedSameVerdict) {
   EXPECT_EQ(first->reason, second->reason);
   EXPECT_EQ(first->mismatch->got, second->mismatch->got);
   EXPECT_EQ(first->mismatch->wrong, second->mismatch->wrong);
+}
+
+TEST(Evaluator, TimesOfABaselineThatCouldNotBeToldApartAreFoundAgain) {
+  constexpr std::uint64_t kVerdictsMax = 60;
+  EvaluatorOptions options = test::quick_options();
+  options.measure.round_ms = 0.1;
+  options.devices = {{0, 0, {1}}};
+  const auto machine = test::Machine::start(std::move(options));
+  ASSERT_TRUE(machine) << machine.error().message;
+  auto task = std::make_shared<Task>(*(*machine)->task("add_relu"));
+  task->timed["n"] = 1;
+  std::optional<Speedup> before;
+  int kept = 0, found_again = 0;
+  for (std::uint64_t i = 0; i < kVerdictsMax && (kept == 0 || found_again < 3); ++i) {
+    const auto verdict = (*machine)->judge(task, kRight, i);
+    ASSERT_TRUE(verdict && verdict->speedup);
+    const bool same = before && before->floor_us == verdict->speedup->floor_us;
+    const auto flagged = [](const Speedup& s) {
+      return std::find(s.flags.begin(), s.flags.end(), "below_resolution") != s.flags.end();
+    };
+    if (before && !flagged(*before)) {
+      EXPECT_TRUE(same) << i;
+      ++kept;
+    }
+    // Two floors may be the same by chance.
+    if (before && flagged(*before) && !same) ++found_again;
+    before = *verdict->speedup;
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(found_again, 0);
 }
 
 TEST(Evaluator, ManyAtOnceAllEnd) {
