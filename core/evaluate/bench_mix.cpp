@@ -34,8 +34,9 @@ using Places = std::vector<std::size_t>;
 struct Pass {
   std::size_t count = 0;
   double seconds = 0;
-  std::vector<double> latencies_ms;        // of those that were judged
-  std::map<std::string, double> stage_ms;  // sums
+  std::vector<double> latencies_ms;  // of those that were judged
+  std::map<std::string, double> right_ms,
+      other_ms;  // sums by stage, of the correct ones and of the others
   std::map<Outcome, int> outcomes;
   Places correct;
   std::size_t faults = 0;
@@ -161,7 +162,8 @@ class MixBench {
     pass.latencies_ms.push_back(ms);
     ++pass.outcomes[verdict->outcome];
     if (verdict->correct()) pass.correct.push_back(place);
-    for (const auto& [stage, stage_ms] : verdict->stage_ms) pass.stage_ms[stage] += stage_ms;
+    auto& sums = verdict->correct() ? pass.right_ms : pass.other_ms;
+    for (const auto& [stage, took_ms] : verdict->stage_ms) sums[stage] += took_ms;
   }
 
   /// The first of them.
@@ -208,12 +210,23 @@ class MixBench {
     }
   }
 
+  /// The mean of each stage.
+  void tell_stages(const std::string& whose, const std::map<std::string, double>& sums,
+                   double count) {
+    for (const char* stage :
+         {"build", "wait", "attempts", "prepare", "load", "check", "measure", "second_look"}) {
+      const auto sum = sums.find(stage);
+      if (sum == sums.end()) continue;
+      figures_.push(
+          figure(std::string("mix: ") + stage + " " + whose + ", mean", sum->second / count, "ms"));
+    }
+  }
+
   void tell_costs() {
     const auto judged = static_cast<double>(timed_.latencies_ms.size());
-    for (const char* stage : {"build", "prepare", "load", "check", "measure"}) {
-      figures_.push(
-          figure(std::string("mix: ") + stage + ", mean", timed_.stage_ms[stage] / judged, "ms"));
-    }
+    const auto right = static_cast<double>(timed_.correct.size());
+    tell_stages("of the correct ones", timed_.right_ms, right);
+    tell_stages("of the others", timed_.other_ms, judged - right);
     if (processes_) {
       figures_.push(figure("mix: device processes per evaluation", *processes_ / judged,
                            "processes",

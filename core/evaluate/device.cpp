@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -116,7 +117,9 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       continue;
     }
     if (kind_of(answer) == "share") {
+      const double from_s = monotonic_s();
       turn_.share();
+      tell_waited(from_s);
       HONE_TRY(send(Value::map({{"verb", "share"}}), nullptr, nullptr));
       continue;
     }
@@ -131,8 +134,10 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
 
 /// The judge wants to measure.
 Status Device::answer_quiet() {
+  const double from_s = monotonic_s();
   wait_until_open(kOpenSeconds);
   turn_.have_alone();
+  tell_waited(from_s);
   const Value answer = Value::map({{"verb", "quiet"}, {"others", turn_.beside_others()}});
   return send(answer, nullptr, nullptr);
 }
@@ -169,6 +174,13 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 
 Result<DeviceResult> Device::run(const DeviceJob& job) {
   cancelled_ = false;
+  waited_ = job.waited;
+  Result<DeviceResult> result = run_or_redo(job);
+  waited_ = nullptr;
+  return result;
+}
+
+Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
   // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
   const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
   // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
@@ -179,6 +191,7 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
   if (whole || cancelled_ || !redo_alone(job, result)) return result;
   log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it: " +
                            result->judgement.message + result->judgement.verdict.reason);
+  if (job.progress) job.progress("prepare");
   take_turn(true);
   if (cancelled_) return unavailable("cancelled");
   DeviceJob again = job;
@@ -198,9 +211,15 @@ bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result
 
 /// Nothing of this lane's own is on the device but what stands still.
 void Device::take_turn(bool whole) {
+  const double from_s = monotonic_s();
   await_last();
   if (whole || turn_.is_wanted() || turn_.has_whole()) rest();
   whole ? turn_.have_whole() : turn_.share();
+  tell_waited(from_s);
+}
+
+void Device::tell_waited(double from_s) const {
+  if (waited_) waited_(from_s, monotonic_s());
 }
 
 /// Rationale: what a process that others' code has used before says of a submission's end, and that it cheated, counts

@@ -39,7 +39,9 @@ struct DeviceJob {
   bool measure = true;
   bool swapped = false;  ///< the measurement in the other order
   bool whole = false;    ///< with nothing of other lanes on the device
+  /// Hears "load", "check" and "measure", and "prepare" where all of it is done again.
   std::function<void(const char* stage)> progress;
+  std::function<void(double from_s, double to_s)> waited;  ///< hears when it waited for others
 };
 
 /// How a job ended, for a verdict: the judge's judgement, and how the submission's process ended if
@@ -119,8 +121,10 @@ class Device {
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
+  Result<DeviceResult> run_or_redo(const DeviceJob& job);
   Result<DeviceResult> run_in_turn(const DeviceJob& job);
   void take_turn(bool whole);
+  void tell_waited(double from_s) const;
   bool redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const;
   void forget(const std::string& owner);
   bool forget_all();
@@ -190,7 +194,8 @@ class Device {
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
-  std::atomic<bool> cancelled_{false};  ///< what run() runs
+  std::atomic<bool> cancelled_{false};                      ///< what run() runs
+  std::function<void(double from_s, double to_s)> waited_;  ///< its job's
   std::atomic<std::size_t> module_processes_{0};
 };
 

@@ -44,9 +44,10 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
   const std::uint64_t seed =
       second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
   for (int attempt = 0; attempt < kAttemptsOfALook; ++attempt) {
-    if (!second) job.times.begun_s = {{"prepare", monotonic_s()}};
+    if (!second) job.times.attempt();
     const auto hear = [&job, second](const char* stage) {
-      if (!second) job.times.begun_s[stage] = monotonic_s();
+      const bool again = std::string_view(stage) == "prepare";
+      if (!second) again ? job.times.attempt() : void(job.times.begun_s[stage] = monotonic_s());
       const bool measuring = std::string_view(stage) == "measure";
       if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
     };
@@ -60,6 +61,10 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     look.swapped = second;
     look.whole = attempt > 0;
     look.progress = hear;
+    if (!second)
+      look.waited = [&job](double from_s, double to_s) {
+        job.times.waits_s.emplace_back(from_s, to_s);
+      };
     auto result = device.run(look);
     if (job.over) return unavailable("ended early");
     if (!second) job.used = result && result->used;

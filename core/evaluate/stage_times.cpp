@@ -1,6 +1,8 @@
 // From the last stage back: each ends where the next one began.
 #include "evaluate/stage_times.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 
 namespace hone {
@@ -12,17 +14,31 @@ double ms(double from_s, double to_s) {
 
 }  // namespace
 
+void StageTimes::attempt() {
+  const double now = monotonic_s();
+  if (taken_s == 0) taken_s = now;
+  begun_s = {{"prepare", now}};
+}
+
 void StageTimes::fill(Verdict& verdict) const {
   const double now = monotonic_s();
   const auto begun = [this](const char* stage) {
     const auto found = begun_s.find(stage);
     return found == begun_s.end() ? 0.0 : found->second;
   };
-  verdict.stage_ms["queue"] = ms(submitted_s, building_s) + ms(built_s, begun("prepare"));
+  verdict.stage_ms["queue"] = ms(submitted_s, building_s) + ms(built_s, taken_s);
   verdict.stage_ms["build"] = ms(building_s, built_s);
+  const auto waited_ms = [this](double from_s, double to_s) {
+    double waited = 0;
+    for (const auto& [from, to] : waits_s) waited += ms(std::max(from, from_s), std::min(to, to_s));
+    return waited;
+  };
+  if (begun("prepare") > taken_s) verdict.stage_ms["attempts"] = ms(taken_s, begun("prepare"));
   double end_s = second_look_s > 0 ? second_look_s : now;
   for (const char* stage : {"measure", "check", "load", "prepare"}) {
-    verdict.stage_ms[stage] = ms(begun(stage), end_s);
+    const double waited = begun(stage) > 0 ? waited_ms(begun(stage), end_s) : 0;
+    verdict.stage_ms[stage] = ms(begun(stage), end_s) - waited;
+    verdict.stage_ms["wait"] += waited;
     if (begun(stage) > 0) end_s = begun(stage);
   }
   if (second_look_s > 0) verdict.stage_ms["second_look"] = ms(second_look_s, now);

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/verdict.hpp"
 
@@ -10,8 +12,13 @@ namespace hone {
 
 /// Seconds of monotonic_s(); 0: not reached.
 struct StageTimes {
-  double submitted_s = 0, building_s = 0, built_s = 0, second_look_s = 0;
-  std::map<std::string, double> begun_s;  ///< "prepare", "load", "check", "measure"
+  double submitted_s = 0, building_s = 0, built_s = 0, taken_s = 0, second_look_s = 0;
+  std::map<std::string, double>
+      begun_s;  ///< "prepare", "load", "check", "measure": of the last attempt
+  std::vector<std::pair<double, double>> waits_s;  ///< from when to when it waited for others
+
+  /// An attempt at a verdict begins, which may not be the first.
+  void attempt();
 
   /// Writes stage_ms, of an evaluation that has just ended.
   void fill(Verdict& verdict) const;

@@ -1,6 +1,7 @@
 // Modules that a device checks side by side.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -28,6 +29,7 @@ class DeviceModuleLanes : public BesideADevice {
     EXPECT_TRUE(machine.ok()) << machine.error().message;
     std::vector<std::string> differences(cases.size(), "no machine");
     if (!machine) return differences;
+    waits_ms_.assign(cases.size(), 0);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       threads.emplace_back([&, i] {
@@ -37,12 +39,15 @@ class DeviceModuleLanes : public BesideADevice {
         const auto verdict = (*machine)->judge(std::make_shared<const Task>(std::move(*task)),
                                                text ? *text : "", 7 + i, "python", "cuda");
         differences[i] = difference(verdict, cases[i].expected);
+        if (verdict) waits_ms_[i] = verdict->stage_ms.at("wait");
         if (!differences[i].empty()) differences[i] = cases[i].name + ": " + differences[i];
       });
     }
     for (std::thread& thread : threads) thread.join();
     return differences;
   }
+
+  std::vector<double> waits_ms_;  // each case's, for the others
 };
 
 TEST_F(DeviceModuleLanes, JudgeAsOneDoes) {
@@ -58,6 +63,7 @@ TEST_F(DeviceModuleLanes, JudgeAsOneDoes) {
       {"no_parameters", is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]")},
   };
   for (const std::string& difference : judged_at_once(cases)) EXPECT_EQ(difference, "");
+  EXPECT_GT(*std::max_element(waits_ms_.begin(), waits_ms_.end()), 0);
 }
 
 }  // namespace
