@@ -52,6 +52,9 @@ struct DeviceResult {
   bool used = false;  ///< by a process that has run others' code
 };
 
+/// Of all that a task is.
+std::string task_key(const Task& task);
+
 /// What the lanes of one device share.
 struct Shared {
   Turns turns;
@@ -82,6 +85,8 @@ class Device {
   std::string name() const;
   /// What it can load and store in a second for this task, caches included.
   double bytes_per_second_max(const Task& task) const;
+  /// Whether the reference and the baseline of the task with this key are ready here. [the thread of run()]
+  bool has_ready(const std::string& task_key) const { return installed_.count(task_key) != 0; }
   /// Ends the submission that is being judged.
   void cancel();
   /// Runs the baseline as if it were submitted, in a fresh process: whether this device judges
@@ -155,13 +160,13 @@ class Device {
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
-  bool is_installed(const Task& task) const;
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
                                            const std::string& role, const std::string& key);
   /// With `from` in the place of another task's: the process that is installed so. `answered`: whether the judge has.
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
                                            const std::string& role, const std::string& key,
                                            Runner runner, const std::string& from, bool& answered);
+  bool is_installed(const Task& task) const { return has_ready(task_key(task)); }
   Status install_both(const std::shared_ptr<const Task>& task, const std::string& key,
                       Installed& made);
   Status install_over(const std::string& old_key, const std::shared_ptr<const Task>& task,

@@ -10,11 +10,9 @@ namespace {
 constexpr int kTasksOfProcess =
     64;  // that it serves one after the other: what they leave behind adds up
 
-std::string key_of(const Task& task) { return sha256_hex(to_msgpack(task_to_value(task))); }
-
 }  // namespace
 
-bool Device::is_installed(const Task& task) const { return installed_.count(key_of(task)) != 0; }
+std::string task_key(const Task& task) { return sha256_hex(to_msgpack(task_to_value(task))); }
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
                                                  const std::string& role, const std::string& key) {
@@ -143,7 +141,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   if (task->backends.count(options_.backend) == 0) {
     return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
   }
-  const std::string key = key_of(*task);
+  const std::string key = task_key(*task);
   if (const auto found = installed_.find(key); found != installed_.end()) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;

@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -221,6 +222,7 @@ class LocalEvaluator : public Evaluator {
         continue;
       }
       job->built = *built;
+      job->task_key = task_key(*s.task);
       build_trusted(*s.task, options_, builds_);
       MutexLock lock(mutex_);
       built_.push(s.client, s.episode, job);
@@ -243,11 +245,21 @@ class LocalEvaluator : public Evaluator {
     return builds_.build(request);
   }
 
-  /// What this device, or lane of one, is to judge next, if there is anything; on lanes there are only modules.
+  /// What this device, or lane of one, is to judge next, if there is anything; on lanes there are only modules. Rationale:
+  /// to make a task ready may take as long as to judge a submission, so it is a task that is ready here, or else nowhere.
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
-    if (device < options_.devices.size()) return built_.pop();
-    return built_.remove_if(
-        [this](const JobPtr& job) { return is_module(*job->submission.task, options_); });
+    constexpr std::size_t kHomesMax = 1 << 14;
+    const bool lane = device >= options_.devices.size();
+    std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) HONE_REQUIRES(mutex_) {
+      if (lane && !is_module(*one->submission.task, options_)) return -1;
+      if (devices_[device]->has_ready(one->task_key)) return 0;
+      return homes_.count(one->task_key) == 0 ? 1 : 2;
+    });
+    if (job) {
+      if (homes_.size() >= kHomesMax) homes_.clear();
+      homes_.insert((*job)->task_key);
+    }
+    return job;
   }
 
   /// Null: no more. `wait`: until there is one.
@@ -312,7 +324,8 @@ class LocalEvaluator : public Evaluator {
   std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
-  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< now, by each of devices_
+  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);   ///< now, by each of devices_
+  std::set<std::string> homes_ HONE_GUARDED_BY(mutex_);  ///< tasks that a device has been given
 };
 
 }  // namespace

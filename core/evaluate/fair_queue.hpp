@@ -27,68 +27,75 @@ class FairQueue {
   }
 
   std::optional<T> pop() {
-    if (client_order_.empty()) return std::nullopt;
-    const std::string name = client_order_.front();
-    client_order_.pop_front();
-    Client& owner = clients_[name];
-    const std::string episode = owner.order.front();
-    owner.order.pop_front();
-    std::deque<T>& line = owner.episodes[episode];
-    T item = std::move(line.front());
-    line.pop_front();
-    if (line.empty()) {
-      owner.episodes.erase(episode);
-    } else {
-      owner.order.push_back(episode);
-    }
-    if (--owner.count > 0) {
-      client_order_.push_back(name);
-    } else {
-      clients_.erase(name);
-    }
-    --size_;
-    return item;
+    return pop_by([](const T&) { return 0; });
   }
 
-  /// Takes out the first item for which `matches` holds.
-  template <typename Matches>
-  std::optional<T> remove_if(Matches matches) {
-    FairQueue rest;
-    std::optional<T> found;
-    while (auto next = pop_with_names()) {
-      if (!found && matches(next->item)) {
-        found = std::move(next->item);
+  /// Of the client whose turn it is, the next of that episode for which `rank(item)`, an int, is least; of equal ones
+  /// the one that is nearest to its turn. The episode whose turn it is may be passed over kPassedMost times, and a client
+  /// never. An item whose rank is negative is for somebody else: it is left, and so is a client's turn who has no other.
+  template <typename Rank>
+  std::optional<T> pop_by(Rank rank) {
+    for (auto turn = client_order_.begin(); turn != client_order_.end(); ++turn) {
+      const auto owner = clients_.find(*turn);
+      const auto episode = chosen(owner->second, rank);
+      if (episode == owner->second.order.end()) continue;
+      T item = take(owner->second, episode);
+      const std::string name = std::move(*turn);
+      client_order_.erase(turn);
+      if (owner->second.count > 0) {
+        client_order_.push_back(name);
       } else {
-        rest.push(next->client, next->episode, std::move(next->item));
+        clients_.erase(owner);
       }
+      --size_;
+      return item;
     }
-    *this = std::move(rest);
-    return found;
+    return std::nullopt;
   }
 
   std::size_t size() const { return size_; }
 
  private:
+  static constexpr int kPassedMost = 4;
+  using Episodes = std::list<std::string>;
   struct Client {
     std::map<std::string, std::deque<T>> episodes;
-    std::deque<std::string> order;
+    Episodes order;  // front: whose turn it is
     std::size_t count = 0;
-  };
-  struct Named {
-    std::string client, episode;
-    T item;
+    int passed = 0;  ///< how often the first one has been passed over
   };
 
-  std::optional<Named> pop_with_names() {
-    if (client_order_.empty()) return std::nullopt;
-    std::string client = client_order_.front();
-    std::string episode = clients_[client].order.front();
-    std::optional<T> item = pop();
-    return Named{std::move(client), std::move(episode), std::move(*item)};
+  template <typename Rank>
+  static typename Episodes::iterator chosen(Client& owner, Rank rank) {
+    auto best = owner.order.end();
+    int least = 0;
+    for (auto episode = owner.order.begin(); episode != owner.order.end(); ++episode) {
+      const int its = rank(owner.episodes.at(*episode).front());
+      if (its < 0 || (best != owner.order.end() && its >= least)) continue;
+      best = episode;
+      least = its;
+      if (least == 0 || owner.passed >= kPassedMost) break;
+    }
+    return best;
+  }
+
+  static T take(Client& owner, typename Episodes::iterator episode) {
+    owner.passed = episode == owner.order.begin() ? 0 : owner.passed + 1;
+    const auto line = owner.episodes.find(*episode);
+    T item = std::move(line->second.front());
+    line->second.pop_front();
+    if (line->second.empty()) {
+      owner.episodes.erase(line);
+      owner.order.erase(episode);
+    } else {
+      owner.order.splice(owner.order.end(), owner.order, episode);
+    }
+    --owner.count;
+    return item;
   }
 
   std::map<std::string, Client> clients_;
-  std::deque<std::string> client_order_;
+  std::list<std::string> client_order_;
   std::size_t size_ = 0;
 };
 

@@ -19,6 +19,7 @@ struct Job {
   double deadline_s = 0;
   StageTimes times;
   std::shared_ptr<const Built> built;
+  std::string task_key;  ///< once it is built
   Plan plan;
   bool used = false;  ///< its first look's process, by others
   std::atomic<bool> over{false};

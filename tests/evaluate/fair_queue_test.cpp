@@ -40,5 +40,44 @@ TEST(FairQueue, TwoHundredAndFiftySixEpisodesAtOnceAllMove) {
   for (int e = 0; e < 256; ++e) EXPECT_EQ(order[static_cast<std::size_t>(e)], std::to_string(e));
 }
 
+TEST(FairQueue, WhatIsReadyComesFirstOfItsClientAndEpisode) {
+  FairQueue<std::string> queue;
+  for (const char* item : {"a0 cold", "a1 ready"}) queue.push("c", "a", item);
+  queue.push("c", "b", "b0 cold");
+  queue.push("c", "d", "d0 ready");
+  queue.push("other", "e", "e0 cold");
+  queue.push("other", "f", "f0 ready");
+  const auto pop = [&] {
+    return queue.pop_by(
+        [](const std::string& item) { return item.find("ready") == std::string::npos ? 1 : 0; });
+  };
+  std::vector<std::string> order;
+  while (auto item = pop()) order.push_back(*item);
+  EXPECT_EQ(order, (std::vector<std::string>{"d0 ready", "f0 ready", "a0 cold", "e0 cold",
+                                             "a1 ready", "b0 cold"}));
+}
+
+TEST(FairQueue, NobodyIsPassedOverForLong) {
+  FairQueue<std::string> queue;
+  queue.push("c", "cold", "cold");
+  for (int i = 0; i < 9; ++i) queue.push("c", std::to_string(i), "ready");
+  int before = 0;
+  while (queue.pop_by([](const std::string& item) { return item == "cold" ? 1 : 0; }) != "cold")
+    ++before;
+  EXPECT_EQ(before, 4);
+  EXPECT_EQ(queue.size(), 5u);
+}
+
+TEST(FairQueue, WhatIsForOthersStaysAndKeepsItsTurn) {
+  FairQueue<std::string> queue;
+  queue.push("a", "e", "native");
+  queue.push("b", "e", "native");
+  queue.push("b", "f", "module");
+  const auto modules = [](const std::string& item) { return item == "module" ? 0 : -1; };
+  EXPECT_EQ(queue.pop_by(modules), "module");
+  EXPECT_EQ(queue.pop_by(modules), std::nullopt);
+  EXPECT_EQ(drain(queue), (std::vector<std::string>{"native", "native"}));
+}
+
 }  // namespace
 }  // namespace hone
