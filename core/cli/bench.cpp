@@ -179,11 +179,13 @@ class BenchCommand : public Command {
                   .doc = "modules: a correct submission (the module itself)",
                   .value = "FILE"},
                  source_);
-    options.texts({.name = "--run",
-                   .doc = "modules: a folder with level_1_problem_P_sample_S_kernel.py, as hone "
-                          "eval reads it (repeatable)",
-                   .value = "DIR"},
-                  mix_.runs);
+    options.texts(
+        {.name = "--run",
+         .doc =
+             "modules: a folder with level_1_problem_P_sample_S_kernel.py, as hone "
+             "eval reads it (repeatable); its files are also run in a plain harness, with no jail",
+         .value = "DIR"},
+        mix_.runs);
     options.integer({.name = "--level",
                      .doc = "modules: of KernelBench's, that each --run is of",
                      .value = "N"},

@@ -15,6 +15,7 @@
 #include "cli/parts.hpp"
 #include "cli/run_words.hpp"
 #include "kernel_refine/compiler_words.hpp"
+#include "kernel_refine/extract.hpp"
 #include "kernel_refine/words.hpp"
 
 namespace hone {
@@ -42,10 +43,11 @@ bool ends_with_any(const std::string& file, std::initializer_list<std::string_vi
   return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
-/// Whether it is a model's whole answer, as Markdown, and not a source.
+/// Whether it is a model's whole answer and not a source, which may have a fence in a comment.
 bool is_response(const Entry& entry) {
-  return ends_with_any(entry.file, {".md", ".markdown"}) || entry.text.starts_with("```") ||
-         entry.text.find("\n```") != std::string::npos;
+  if (ends_with_any(entry.file, {".py", ".c", ".cpp", ".cc", ".cxx", ".cu", ".hip", ".h", ".hpp"}))
+    return entry.text.starts_with("```");
+  return ends_with_any(entry.file, {".md", ".markdown"}) || kernel_refine::has_marks(entry.text);
 }
 
 Value action_of(const Entry& entry) {
@@ -77,9 +79,11 @@ class EvalCommand : public Command {
                  task_);
     options.texts(
         {.name = "FILES",
-         .doc = "sources (.c is C, anything else C++), or a model's answers: .md, or with "
-                "a ``` fence; - is standard input; for dataset/level1 a folder with "
-                "level_1_problem_P_sample_S_kernel.py",
+         .doc =
+             "sources, in the language that their endings say, else the task's first; or a "
+             "model's answers: .md, or no source by its name and with a ``` fence, a <triton> or "
+             "<think>; - is standard input; for dataset/level1 a folder with "
+             "level_1_problem_P_sample_S_kernel.py",
          .value = "FILE",
          .required = true},
         files_);
@@ -99,7 +103,9 @@ class EvalCommand : public Command {
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     const auto level = parse_level(task_);
-    if (level && files_.size() == 1 && std::filesystem::is_directory(files_[0])) {
+    const bool folder = level && files_.size() == 1 && std::filesystem::is_directory(files_[0]);
+    if (const Status fit = fits_options(folder); !fit) return terminal.fail(fit.error());
+    if (folder) {
       return judge_level(terminal, std::move(*loaded), level->first, level->second);
     }
     if (const Status fit = fits_task(); !fit) return terminal.fail(fit.error());
@@ -125,6 +131,10 @@ class EvalCommand : public Command {
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
     const Judge judge{**task, loaded->config.backend, **environment, **reward};
     const auto& languages = (*task)->backends.at(loaded->config.backend).languages;
+    if (!language_.empty() &&
+        std::find(languages.begin(), languages.end(), language_) == languages.end())
+      return terminal.fail(invalid_argument("--language: found " + language_ + ", expected " +
+                                            joined(languages, " or ") + ", the task's"));
     for (Entry& entry : entries_) entry.language = language_of(entry, languages);
     evaluate(terminal, **host, *task, judge);
     for (Entry& entry : entries_) score(entry, judge);
@@ -132,6 +142,20 @@ class EvalCommand : public Command {
   }
 
  private:
+  /// Options that say nothing of what is judged are a mistake.
+  Status fits_options(bool folder) const {
+    const char* unfit = folder        ? !language_.empty() ? "--language"
+                                        : !reward_.empty() ? "--reward"
+                                                           : nullptr
+                        : !p_.empty() ? "--p"
+                        : again_      ? "--again"
+                                      : nullptr;
+    if (unfit == nullptr) return {};
+    return invalid_argument(std::string(unfit) +
+                            (folder ? ": found beside a level's folder, expected files"
+                                    : ": found beside files, expected a level's folder"));
+  }
+
   /// A folder is a level's.
   Status fits_task() const {
     const auto level = level_of_problem(task_);
@@ -280,13 +304,17 @@ class EvalCommand : public Command {
         note += (note.empty() ? "" : ", ") + flag;
       }
     }
-    const auto total = verdict.stage_ms.find("total");
+    const auto ms = [&verdict](const char* stage) {
+      const auto found = verdict.stage_ms.find(stage);
+      return found == verdict.stage_ms.end() ? 0.0 : found->second;
+    };
+    const double took_ms = ms("total") - ms("queue");  // other files' time is not its own
     return {{entry.file, Colour::kBold},
             {std::string(outcome_name(verdict.outcome)),
              verdict.correct() ? Colour::kGreen : Colour::kRed},
             {speedup},
             {entry.reward ? short_number(*entry.reward) : ""},
-            {total == verdict.stage_ms.end() ? "" : short_number(total->second)},
+            {took_ms > 0 ? short_number(took_ms) : ""},
             {note}};
   }
 

@@ -50,6 +50,8 @@ class TasksCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
+    if (!id_.empty() && level_ != 0)
+      return terminal.fail(invalid_argument("--level: found beside a task, expected no task"));
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     std::unique_ptr<Launcher> launcher;

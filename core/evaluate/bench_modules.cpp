@@ -51,8 +51,9 @@ class ModuleBench {
     HONE_ASSIGN(const ProcessExit exit,
                 harness.run(*bench_.task, bench_.source, number, kPatience));
     if (exit.exit_code == 0) return {};
-    return failed_precondition("the plain harness does not find the submission correct" +
-                               (exit.output.empty() ? std::string() : ": " + exit.output));
+    const std::string said = exit.output.substr(0, exit.output.find_last_not_of('\n') + 1);
+    return invalid_argument("the plain harness does not find the submission correct" +
+                            (said.empty() ? said : ": " + said.substr(said.rfind('\n') + 1)));
   }
 
   Status plain() {

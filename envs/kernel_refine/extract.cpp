@@ -271,6 +271,17 @@ std::string language_of_tag(std::string_view tag) {
   return name == "h" ? "c" : name;
 }
 
+bool has_marks(std::string_view response) {
+  bool found = false;
+  each_line(response, [&](std::string_view line, std::size_t) {
+    const std::string_view rest = trim(line);
+    found = read_fence(line).length > 0 || !tag_line(line, false).empty() ||
+            rest.starts_with("<think>") || rest.ends_with("</think>");
+    return !found;
+  });
+  return found;
+}
+
 std::string remove_reasoning(std::string_view response) {
   std::string kept;
   std::size_t at = 0;

@@ -28,6 +28,9 @@ struct Extracted {
 Extracted extract_code(std::string_view response, std::string_view entry,
                        const std::vector<std::string>& languages);
 
+/// Whether some line is a fence's or a tag's, or reasoning stands there: a model's words, and not a source alone.
+bool has_marks(std::string_view response);
+
 /// Without <think>…</think>; an unclosed one goes to the end, and text before a lone </think> is
 /// reasoning too (its opening stood in the prompt).
 std::string remove_reasoning(std::string_view response);

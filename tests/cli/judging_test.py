@@ -72,6 +72,34 @@ class Judging(unittest.TestCase):
             self.assertLess(len(shown.stdout), 4000)
             self.assertRegex(shown.stdout, r"the worst is at \[\d+\]: got \S+, expected \S+\.")
 
+    def test_eval_knows_a_source_from_an_answer(self) -> None:
+        code = (GOLDEN / "correct_slow.cpp").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            here = Path(folder)
+            (here / "fenced_comment.cpp").write_text(f"/* Call it so:\n```cpp\nadd_relu(x);\n```\n*/\n{code}")
+            (here / "tagged.txt").write_text(f"<think>\nHm.\n</think>\n<kernel>\n{code}\n</kernel>\n")
+            (here / "fenced.cpp").write_text(f"```cpp\n{code}\n```\n")
+            ran = hone("eval", "add_relu", "fenced_comment.cpp", "tagged.txt", "fenced.cpp", "--json", *QUICK, cwd=here)
+        self.assertEqual([entry["verdict"]["outcome"] for entry in json.loads(ran.stdout)], ["correct"] * 3, ran.stdout)
+
+    def test_eval_refuses_options_that_would_say_nothing(self) -> None:
+        file = GOLDEN / "correct_slow.cpp"
+        for options, words in {
+            ("--language", "rust"): "--language: found rust, expected c++ or c, the task's",
+            ("--p", "1"): "--p: found beside files, expected a level's folder",
+            ("--again",): "--again: found beside files, expected a level's folder",
+        }.items():
+            ran = hone("eval", "add_relu", file, *options)
+            self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
+            self.assertIn(words, ran.stderr)
+        for options in (["--language", "python"], ["--reward", "kevin"]):
+            ran = hone("eval", "kernelbench/level1", GOLDEN, *options)
+            self.assertEqual(ran.returncode, 2)
+            self.assertIn(f"{options[0]}: found beside a level's folder, expected files", ran.stderr)
+        ran = hone("tasks", "add_relu", "--level", 1)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("--level: found beside a task", ran.stderr)
+
     def test_eval_of_one_file_says_what_a_model_is_told(self) -> None:
         wrong = (GOLDEN / "demo_1_wrong.cpp").read_text()
         ran = subprocess.run(

@@ -25,6 +25,7 @@ const std::vector<Case> kSubmissions = {
     {"ignores_weights", is(kWrong, "output out is wrong")},
     {"other_shape", is(kWrong, "output out has shape [16, 8], expected [8, 16]")},
     {"other_dtype", is(kWrong, "output out has dtype torch.float64, expected torch.float32")},
+    {"numpy_answer", is(kWrong, "gave a numpy.ndarray, expected a tensor")},
     {"two_outputs", is(kWrong, "gave 2 tensors, expected 1")},
     {"no_parameters",
      is(kCrashed, "ModelNew has no parameter for fc.weight [16, 16]; it has none")},

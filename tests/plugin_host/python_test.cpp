@@ -1,6 +1,7 @@
 // Rewards and datasets in Python: what they answer, and every way in which they can go wrong.
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -241,6 +242,31 @@ TEST_F(Python, EndlessLoopsAreKilled) {
   EXPECT_EQ(report.error().message,
             "mine: score: found no answer after 0.2 s, the limit; its plugin host was killed by "
             "SIGKILL");
+}
+
+TEST_F(Python, WhoWaitsForAProcessorIsNotLate) {
+  constexpr unsigned kStrangers = 8;  // on each processor
+  load_score(
+      "        import time\n        while time.process_time() < self.until:\n            pass\n"
+      "        return [1]\n\n    @property\n    def until(self):\n"
+      "        import time\n        self.__dict__.setdefault('end', time.process_time() + 0.15)\n"
+      "        return self.__dict__['end']\n");
+  PluginHostOptions quick = options;
+  quick.call_s = 0.3;
+  auto hosted = host(file(), quick);
+  ASSERT_TRUE(hosted.ok()) << hosted.error().message;
+  const auto made = reward_of(*hosted);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  std::atomic<bool> over{false};
+  std::vector<std::thread> strangers;
+  for (unsigned i = 0; i < kStrangers * std::max(1u, std::thread::hardware_concurrency()); ++i)
+    strangers.emplace_back([&over] {
+      while (!over) continue;
+    });
+  const auto report = (*made)->score(episode({2}));
+  over = true;
+  for (std::thread& stranger : strangers) stranger.join();
+  EXPECT_TRUE(report.ok()) << report.error().message;
 }
 
 TEST_F(Python, GarbageOnTheSocketEndsTheProcess) {

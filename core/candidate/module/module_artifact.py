@@ -334,7 +334,7 @@ class Artifact:
         self.store(places, WATCH.call(self.wrapper, *self.inputs(places), **extra))
 
     def store(self, places, result, exact=False):
-        found = flat(result)
+        found = flat(result, None if exact else Mismatch)
         wanted = self.meta["outputs"]
         if len(found) != len(wanted):
             raise Mismatch(f"gave {len(found)} tensors, expected {len(wanted)}")
