@@ -181,9 +181,8 @@ class BenchCommand : public Command {
                  source_);
     options.texts(
         {.name = "--run",
-         .doc =
-             "modules: a folder with level_1_problem_P_sample_S_kernel.py, as hone "
-             "eval reads it (repeatable); its files are also run in a plain harness, with no jail",
+         .doc = "modules: level_1_problem_P_sample_S_kernel.py are in it, as for hone eval "
+                "(repeatable); the plain harness runs them with no jail",
          .value = "DIR"},
         mix_.runs);
     options.integer({.name = "--level",

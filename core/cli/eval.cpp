@@ -45,7 +45,7 @@ bool ends_with_any(const std::string& file, std::initializer_list<std::string_vi
 
 /// Whether it is a model's whole answer and not a source, which may have a fence in a comment.
 bool is_response(const Entry& entry) {
-  if (ends_with_any(entry.file, {".py", ".c", ".cpp", ".cc", ".cxx", ".cu", ".hip", ".h", ".hpp"}))
+  if (ends_with_any(entry.file, {".py", ".c", ".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp"}))
     return entry.text.starts_with("```");
   return ends_with_any(entry.file, {".md", ".markdown"}) || kernel_refine::has_marks(entry.text);
 }

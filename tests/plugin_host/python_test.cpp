@@ -1,7 +1,6 @@
 // Rewards and datasets in Python: what they answer, and every way in which they can go wrong.
 #include <signal.h>
 
-#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -246,27 +245,19 @@ TEST_F(Python, EndlessLoopsAreKilled) {
 
 TEST_F(Python, WhoWaitsForAProcessorIsNotLate) {
   constexpr unsigned kStrangers = 8;  // on each processor
+  options.call_s = 0.3;
   load_score(
-      "        import time\n        while time.process_time() < self.until:\n            pass\n"
-      "        return [1]\n\n    @property\n    def until(self):\n"
-      "        import time\n        self.__dict__.setdefault('end', time.process_time() + 0.15)\n"
-      "        return self.__dict__['end']\n");
-  PluginHostOptions quick = options;
-  quick.call_s = 0.3;
-  auto hosted = host(file(), quick);
-  ASSERT_TRUE(hosted.ok()) << hosted.error().message;
-  const auto made = reward_of(*hosted);
-  ASSERT_TRUE(made.ok()) << made.error().message;
+      "        import time\n        end = time.process_time() + 0.15\n"
+      "        while time.process_time() < end:\n            pass\n        return [1]\n");
   std::atomic<bool> over{false};
   std::vector<std::thread> strangers;
-  for (unsigned i = 0; i < kStrangers * std::max(1u, std::thread::hardware_concurrency()); ++i)
+  for (unsigned i = 0; i < kStrangers * std::thread::hardware_concurrency(); ++i)
     strangers.emplace_back([&over] {
       while (!over) continue;
     });
-  const auto report = (*made)->score(episode({2}));
+  EXPECT_EQ(score(), "(succeeded)");
   over = true;
   for (std::thread& stranger : strangers) stranger.join();
-  EXPECT_TRUE(report.ok()) << report.error().message;
 }
 
 TEST_F(Python, GarbageOnTheSocketEndsTheProcess) {
