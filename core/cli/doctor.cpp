@@ -61,6 +61,9 @@ class DoctorCommand : public Command {
 
   int run(Terminal& terminal) override {
     if (!ask_.empty()) return answer_question(ask_, library_);
+    if (!library_.empty())
+      return terminal.fail(invalid_argument("found " + library_ + ", expected options alone"),
+                           "a configuration file: hone doctor -c " + library_);
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     terminal.status("trying what this machine allows…");
@@ -74,6 +77,9 @@ class DoctorCommand : public Command {
     }
     terminal.status("starting the interpreters of modules…");
     for (Finding& finding : examine_interpreters(loaded->config))
+      findings.push_back(std::move(finding));
+    terminal.status("opening datasets…");
+    for (Finding& finding : examine_datasets(loaded->config))
       findings.push_back(std::move(finding));
     const std::string packages = missing_packages(findings);
     bool serves = true;

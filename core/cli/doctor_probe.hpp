@@ -26,6 +26,8 @@ struct Finding {
 std::vector<Finding> examine_machine(const Capabilities& capabilities);
 /// Of the interpreters of modules that it names: whether they run in their jail, and what they have.
 std::vector<Finding> examine_interpreters(const Config& config);
+/// Of the datasets that it names: how many tasks they list, and whether the first can be described.
+std::vector<Finding> examine_datasets(const Config& config);
 /// For an apt-get line; "" when nothing is missing.
 std::string missing_packages(const std::vector<Finding>& findings);
 

@@ -114,6 +114,11 @@ class Judging(unittest.TestCase):
         for flags in re.findall(r"^Flags: (.+)", shown, re.MULTILINE):
             self.assertTrue(shown.splitlines()[1].endswith(flags), shown)
 
+    def test_doctor_takes_a_file_by_its_option_alone(self) -> None:
+        ran = hone("doctor", "server.yaml")
+        self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
+        self.assertIn("hone doctor -c server.yaml", ran.stderr)
+
     def test_admission_of_one_task(self) -> None:
         ran = hone("tasks", "--admit", "add_relu", "--json", *QUICK)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)

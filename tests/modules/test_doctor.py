@@ -2,6 +2,9 @@
 
 import json
 import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
 
 
 def test_an_interpreter_is_started_in_its_jail(hone, python):
@@ -10,6 +13,32 @@ def test_an_interpreter_is_started_in_its_jail(hone, python):
     assert found["state"] == "ok", found
     assert found["found"].startswith("Python 3."), found
     assert ", torch 2." in found["found"], found
+
+
+def dataset_of(hone, path, interpreter):
+    """What is said of a level's dataset."""
+    dataset = json.dumps({"path": str(path)})
+    given = f"datasets=[{{name: level, plugin: kernelbench, config: {dataset}}}]"
+    ran = hone("doctor", "--json", "--set", given, "--set", f"plugins.python={interpreter}")
+    told = json.loads(ran.stdout)
+    (found,) = (one for one in told["findings"] if one["what"].startswith("dataset"))
+    assert (ran.returncode, told["serves"]) == ((0, True) if found["state"] == "ok" else (1, False)), told
+    return found["state"], found["found"]
+
+
+def test_datasets_are_opened_and_a_task_described(hone, python, tmp_path):
+    level = tmp_path / "level1"
+    level.mkdir()
+    (level / "1_Linear.py").write_text((HERE / "linear/reference.py").read_text())
+    state, found = dataset_of(hone, tmp_path, python)
+    assert (state, found.split(";")[0]) == ("ok", "1 task")
+    state, found = dataset_of(hone, tmp_path, sys.executable)
+    assert state == "missing"
+    assert "can be described: " in found
+    assert f"found no torch in {sys.executable}" in found
+    state, found = dataset_of(hone, tmp_path / "nosuch", python)
+    assert state == "missing"
+    assert f"{tmp_path}/nosuch: no such file or folder" in found
 
 
 def test_an_interpreter_without_torch_is_said_to_be_missing(hone):

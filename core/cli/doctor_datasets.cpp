@@ -1,0 +1,51 @@
+// Opens what the configuration has of datasets, and has one task of each described.
+#include <algorithm>
+#include <map>
+
+#include "base/clock.hpp"
+#include "cli/doctor_probe.hpp"
+#include "cli/host.hpp"
+#include "episode/catalog.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kTries = 3;  // a task or two may be none that hone can describe
+
+std::string tenths(double seconds) {
+  const int all = static_cast<int>(seconds * 10 + 0.5);
+  return std::to_string(all / 10) + "." + std::to_string(all % 10) + " s";
+}
+
+Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummary*>& tasks) {
+  const std::string what = "dataset " + tasks.front()->dataset;
+  const std::string count = std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks");
+  std::string first_error;
+  for (std::size_t i = 0; i < std::min(kTries, tasks.size()); ++i) {
+    const double begun_s = monotonic_s();
+    const auto task = catalog.find(tasks[i]->full_id(), true);
+    if (task)
+      return {what, Finding::kGood,
+              count + "; one was described in " + tenths(monotonic_s() - begun_s)};
+    if (first_error.empty()) first_error = task.error().message;
+  }
+  return {what, Finding::kMissing,
+          count + ", none of the first of which can be described: " + first_error};
+}
+
+}  // namespace
+
+std::vector<Finding> examine_datasets(const Config& config) {
+  const auto registry = open_registry(config);
+  const auto catalog = open_catalog(config, *registry);
+  if (!catalog) return {{"datasets", Finding::kMissing, catalog.error().message}};
+  const auto tasks = (*catalog)->list("", true);
+  if (!tasks) return {{"datasets", Finding::kMissing, tasks.error().message}};
+  std::map<std::string, std::vector<const TaskSummary*>> listed;
+  for (const TaskSummary* task : *tasks) listed[task->dataset].push_back(task);
+  std::vector<Finding> findings;
+  for (const auto& [dataset, its] : listed) findings.push_back(examine_tasks(**catalog, its));
+  return findings;
+}
+
+}  // namespace hone
