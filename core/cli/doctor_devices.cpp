@@ -32,7 +32,7 @@ bool flag_in(const Value& map, std::string_view key) {
   const Value* found = map.find(key);
   return found != nullptr && *found == Value(true);
 }
-std::string joined(const Value* list, const char* between) {
+std::string words_of(const Value* list, const char* between) {
   std::string text;
   if (list == nullptr || !list->is_array()) return text;
   for (const Value& item : list->as_array()) {
@@ -141,7 +141,7 @@ std::string clocks_words(const Value& device) {
     return std::string(what) + " " + (now > 0 ? scaled(now, 1e6, "MHz") + " now, " : "") + of;
   };
   std::string words = "clocks: " + one("core", "core_hz") + "; " + one("memory", "memory_hz");
-  const std::string reasons = joined(device.find("throttled"), ", ");
+  const std::string reasons = words_of(device.find("throttled"), ", ");
   if (!reasons.empty()) return words + "; throttled: " + reasons;
   return words + (flag_in(device, "throttle_known") ? "; not throttled"
                                                     : "; the machine does not say if throttled");
@@ -156,7 +156,7 @@ std::string features_words(const Value& device) {
             (cluster > 0 ? "clusters of " + std::to_string(cluster) : "no clusters");
   }
   words += flag_in(device, "cooperative") ? "; cooperative launches" : "; no cooperative launches";
-  const std::string peers = joined(device.find("peers"), ", ");
+  const std::string peers = words_of(device.find("peers"), ", ");
   words += peers.empty() ? "; reaches no other device" : "; reaches devices " + peers;
   return words + (flag_in(device, "host_memory_reachable") ? " and pageable host memory" : "");
 }
@@ -184,7 +184,7 @@ Finding device_finding(const BackendReport& report, const Value& device) {
   } else {
     finding.details.emplace_back(
         "memory: exported as a descriptor, imported and read back, as judge and candidate do");
-    if (!joined(device.find("throttled"), "").empty()) {
+    if (!words_of(device.find("throttled"), "").empty()) {
       finding.kind = Finding::kNote;
       finding.advice = "measurements differ from those of a device at its full clocks";
     }

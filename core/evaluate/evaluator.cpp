@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -250,10 +251,11 @@ class LocalEvaluator : public Evaluator {
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
     constexpr std::size_t kHomesMax = 1 << 14;
     const bool lane = device >= options_.devices.size();
-    std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) HONE_REQUIRES(mutex_) {
+    const auto homes = std::cref(homes_);  // pop_by() asks within this call
+    std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !is_module(*one->submission.task, options_)) return -1;
       if (devices_[device]->has_ready(one->task_key)) return 0;
-      return homes_.count(one->task_key) == 0 ? 1 : 2;
+      return homes.get().count(one->task_key) == 0 ? 1 : 2;
     });
     if (job) {
       if (homes_.size() >= kHomesMax) homes_.clear();
