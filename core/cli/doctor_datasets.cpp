@@ -5,17 +5,13 @@
 #include "base/clock.hpp"
 #include "cli/doctor_probe.hpp"
 #include "cli/host.hpp"
+#include "cli/terminal.hpp"
 #include "episode/catalog.hpp"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kTries = 3;  // a task or two may be none that hone can describe
-
-std::string tenths(double seconds) {
-  const int all = static_cast<int>(seconds * 10 + 0.5);
-  return std::to_string(all / 10) + "." + std::to_string(all % 10) + " s";
-}
 
 Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummary*>& tasks) {
   const std::string what = "dataset " + tasks.front()->dataset;
@@ -26,7 +22,7 @@ Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummar
     const auto task = catalog.find(tasks[i]->full_id(), true);
     if (task)
       return {what, Finding::kGood,
-              count + "; one was described in " + tenths(monotonic_s() - begun_s)};
+              count + "; one was described in " + short_number(monotonic_s() - begun_s, 2) + " s"};
     if (first_error.empty()) first_error = task.error().message;
   }
   return {what, Finding::kMissing,

@@ -44,10 +44,9 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
   const std::uint64_t seed =
       second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
   for (int attempt = 0; attempt < kAttemptsOfALook; ++attempt) {
-    if (!second) job.times.attempt();
+    if (!second) job.times.begin("prepare");
     const auto hear = [&job, second](const char* stage) {
-      const bool again = std::string_view(stage) == "prepare";
-      if (!second) again ? job.times.attempt() : void(job.times.begun_s[stage] = monotonic_s());
+      if (!second) job.times.begin(stage);
       const bool measuring = std::string_view(stage) == "measure";
       if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
     };

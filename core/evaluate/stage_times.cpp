@@ -14,10 +14,11 @@ double ms(double from_s, double to_s) {
 
 }  // namespace
 
-void StageTimes::attempt() {
+void StageTimes::begin(const std::string& stage) {
   const double now = monotonic_s();
   if (taken_s == 0) taken_s = now;
-  begun_s = {{"prepare", now}};
+  if (stage == "prepare") begun_s.clear();
+  begun_s[stage] = now;
 }
 
 void StageTimes::fill(Verdict& verdict) const {

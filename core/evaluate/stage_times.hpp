@@ -17,8 +17,8 @@ struct StageTimes {
       begun_s;  ///< "prepare", "load", "check", "measure": of the last attempt
   std::vector<std::pair<double, double>> waits_s;  ///< from when to when it waited for others
 
-  /// An attempt at a verdict begins, which may not be the first.
-  void attempt();
+  /// A stage begins now; with "prepare" an attempt at a verdict does, which may not be the first.
+  void begin(const std::string& stage);
 
   /// Writes stage_ms, of an evaluation that has just ended.
   void fill(Verdict& verdict) const;

@@ -24,8 +24,7 @@ constexpr std::size_t kPrintedBytesMax = 64 << 10;  // of one call that reach th
 constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::string_view kWarningMark = "warning: ";  // what a plugin prints for its users to see
 constexpr double kEndingS = 2;                          // for a process that has hung up to be gone
-constexpr double kStarved =
-    9;  // more limits' worth of time that a busy machine may keep it waiting
+constexpr double kStarved = 9;  // limits' worth of time that a busy machine may keep it waiting
 
 /// Everything a plugin host finds in its environment.
 std::vector<std::string> environment() {

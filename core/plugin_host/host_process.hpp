@@ -37,8 +37,9 @@ class HostProcess {
   HostProcess& operator=(const HostProcess&) = delete;
 
   /// The plugin's answer, which may be an error of its own. When the process crashed, took longer
-  /// than `limit_s`, not counting what it waited for a processor, or answered garbage, it is gone, alive() is false and the error says why, after
-  /// `who`: "my_reward: score: its plugin host was ended by SIGSEGV in the middle of the call".
+  /// than `limit_s`, not counting what it waited for a processor (nine times that at the most), or
+  /// answered garbage, it is gone, alive() is false and the error says why, after `who`:
+  /// "my_reward: score: its plugin host was ended by SIGSEGV in the middle of the call".
   Result<Value> ask(const HostCall& call, std::string who, double limit_s);
 
   bool alive() const { return pid_ > 0; }
