@@ -20,6 +20,8 @@ namespace {
 
 // Each lane's judge and what it measures have a core each, and compilers and interpreters need some.
 constexpr int kCoresOfLane = 5, kLanesByCores = 3;
+// What is compiled for a device, and rehearsed, waits for nothing there.
+constexpr int kCoresOfBuilder = 3, kBuildersByCores = 16;
 
 /// Why a compiler is not there, and the package that brings it.
 Error no_compiler(const std::string& language, const std::string& path) {
@@ -120,6 +122,13 @@ std::int64_t module_lanes(const GpuConfig& config) {
   return std::clamp(cpu_count() / kCoresOfLane, 1, kLanesByCores);
 }
 
+std::int64_t builder_count(const Config& config) {
+  if (config.evaluate.builders > 0) return config.evaluate.builders;
+  // What is measured on the processor shares it with them.
+  if (device_config(config, config.backend) == nullptr) return 1;
+  return std::clamp(cpu_count() / kCoresOfBuilder, 1, kBuildersByCores);
+}
+
 std::string find_program(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     for (const char* folder : {"/usr/local/bin/", "/usr/bin/", "/bin/"}) {
@@ -217,7 +226,7 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   }
   options.backend_library = std::filesystem::absolute(options.backend_library);
   const EvaluateConfig& c = config.evaluate;
-  options.builders = static_cast<int>(c.builders);
+  options.builders = static_cast<int>(builder_count(config));
   options.queue_max = static_cast<std::size_t>(c.queue_max);
   options.client_max = static_cast<std::size_t>(c.client_max);
   options.build_seconds = c.build_seconds;

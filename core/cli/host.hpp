@@ -48,6 +48,8 @@ ServerOptions server_options(const Config& config);
 const GpuConfig* device_config(const Config& config, std::string_view backend);
 /// Lanes of its first device (EvaluatorOptions::lanes), with the one that each device is.
 std::int64_t module_lanes(const GpuConfig& config);
+/// Builds at a time (EvaluatorOptions::builders).
+std::int64_t builder_count(const Config& config);
 
 /// The first of these programs in the usual folders, or "".
 std::string find_program(const std::vector<std::string>& names);

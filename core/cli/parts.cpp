@@ -106,17 +106,17 @@ Status fit_slots(LoadedConfig& loaded) {
   const std::int64_t of_lane = 3 + interpreters;
   const std::int64_t of_device = of_lane + 2 * c.evaluate.installed_max;
   const std::int64_t lanes = gpu != nullptr ? module_lanes(*gpu) - 1 : 0;
+  const std::int64_t builders = builder_count(c);
   const std::int64_t needed =
-      2 * c.evaluate.builders + static_cast<std::int64_t>(devices) * of_device + lanes * of_lane;
+      2 * builders + static_cast<std::int64_t>(devices) * of_device + lanes * of_lane;
   if (needed <= c.isolation.slots) return {};
   const std::string asked = place_of(loaded, {"/isolation/slots"});
   if (asked.empty() && needed <= kSlotsMax) {
     c.isolation.slots = needed;
     return {};
   }
-  const std::string wanted = std::to_string(needed) + ", for " +
-                             std::to_string(c.evaluate.builders) + " builders and " +
-                             std::to_string(devices) + " devices with " +
+  const std::string wanted = std::to_string(needed) + ", for " + std::to_string(builders) +
+                             " builders and " + std::to_string(devices) + " devices with " +
                              std::to_string(c.evaluate.installed_max) + " tasks each";
   if (!asked.empty()) {
     return invalid_argument(asked + "isolation.slots: found " + std::to_string(c.isolation.slots) +

@@ -125,7 +125,7 @@ struct MeasureConfig {
 };
 
 struct EvaluateConfig {
-  std::int64_t builders = 1;
+  std::int64_t builders = 0;
   std::int64_t queue_max = 1024;
   std::int64_t client_max = 512;
   double build_seconds = 30;

@@ -109,7 +109,8 @@ void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
 }
 
 void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
-  v.integer("builders", c.builders, {1, 256}, "builds at a time");
+  v.integer("builders", c.builders, {0, 256},
+            "builds at a time; 0: on the processor 1, for devices one for each three cores");
   v.integer("queue_max", c.queue_max, {1, 1 << 20},
             "submissions waiting and running; more are answered BUSY");
   v.integer("client_max", c.client_max, {1, 1 << 20}, "the same, of one client");

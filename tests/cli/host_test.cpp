@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "episode/scripted_evaluator.hpp"
 #include "places.hpp"
 
@@ -62,6 +64,12 @@ TEST(HostParts, TheConfigurationReachesTheEvaluator) {
   ASSERT_EQ(options->devices.size(), 2u);
   EXPECT_EQ(options->devices[1].index, 1);
   EXPECT_EQ(options->devices[1].cores, (std::vector<int>{3, 4}));
+}
+
+TEST(HostParts, BuildersAreByTheCoresBesideADevice) {
+  EXPECT_EQ(builder_count(config_of({})), 1);
+  EXPECT_EQ(builder_count(config_of({"backend=cuda"})), std::clamp(cpu_count() / 3, 1, 16));
+  EXPECT_EQ(builder_count(config_of({"backend=cuda", "evaluate.builders=7"})), 7);
 }
 
 TEST(HostParts, AMistakeInTheDefaultRewardIsFoundAtTheStart) {
