@@ -24,12 +24,15 @@ std::string number(double value) {
 
 std::string key_of(const Task& task) { return task.dataset + "/" + task.id; }
 
+enum class Agreement { kNone, kByNoise, kByValue };
+
 /// A faster look may also be within the slower one's noise. Not the other way round: who is faster by a trick has its
 /// interval as wide as it likes.
-bool agree(const Speedup& x, const Speedup& y) {
+Agreement agreement(const Speedup& x, const Speedup& y) {
   const Speedup& slow = x.value <= y.value ? x : y;
   const Speedup& fast = x.value <= y.value ? y : x;
-  return slow.value >= kAgrees * fast.value || slow.high >= fast.value;
+  if (slow.value >= kAgrees * fast.value) return Agreement::kByValue;
+  return slow.high >= fast.value ? Agreement::kByNoise : Agreement::kNone;
 }
 
 }  // namespace
@@ -66,16 +69,14 @@ void SecondLook::remember(const Task& task, const Verdict& verdict) {
 
 Verdict settle(Verdict first, Verdict second, bool used) {
   const bool measured = second.correct() && second.speedup.has_value();
-  if (measured && agree(*first.speedup, *second.speedup)) {
-    Verdict counts = used ? std::move(second) : std::move(first);
+  const Agreement agreed = measured ? agreement(*first.speedup, *second.speedup) : Agreement::kNone;
+  const bool lower_first = measured && first.speedup->value < second.speedup->value;
+  // Rationale: a few slow rounds of its own make the second interval as wide as a submission likes.
+  const bool first_counts = !used && (lower_first || agreed == Agreement::kByValue);
+  Verdict counts = first_counts ? std::move(first) : std::move(second);
+  if (agreed != Agreement::kNone) {
     counts.second_look = "agreed";
     return counts;
-  }
-  Verdict counts;
-  if (!used && measured && first.speedup->value < second.speedup->value) {
-    counts = std::move(first);
-  } else {
-    counts = std::move(second);
   }
   if (counts.speedup) {
     counts.speedup->flags.push_back("second_look_disagrees");

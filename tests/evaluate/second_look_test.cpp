@@ -82,6 +82,17 @@ TEST(Settle, ALookIsNotExcusedByTheFasterOnesNoise) {
   EXPECT_EQ(settle(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
 }
 
+/// Some of its own rounds are slow in the second look, so that it says nothing.
+TEST(Settle, NoiseOfTheSecondLookDoesNotVouchForTheFirst) {
+  Speedup vague = *winner(0.9).speedup;
+  vague.high = 4;
+  Verdict second = winner(0.9);
+  second.speedup = vague;
+  const Verdict verdict = settle(winner(2.5), second);
+  EXPECT_EQ(verdict.speedup->value, 0.9);
+  EXPECT_EQ(verdict.second_look, "agreed");
+}
+
 TEST(Settle, OfAProcessThatOthersHaveUsedTheFreshLookCounts) {
   const Verdict agreed = settle(winner(1.3), winner(1.2), true);
   EXPECT_EQ(agreed.speedup->value, 1.2);
