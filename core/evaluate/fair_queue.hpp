@@ -20,7 +20,7 @@ class FairQueue {
     Client& owner = clients_[client];
     if (owner.count == 0) client_order_.push_back(client);
     std::deque<T>& line = owner.episodes[episode];
-    if (line.empty()) owner.order.push_back(episode);
+    if (line.empty()) owner.order.push_back({episode});
     line.push_back(std::move(item));
     ++owner.count;
     ++size_;
@@ -31,8 +31,8 @@ class FairQueue {
   }
 
   /// Of the client whose turn it is, the next of that episode for which `rank(item)`, an int, is least; of equal ones
-  /// the one that is nearest to its turn. The episode whose turn it is may be passed over kPassedMost times, and a client
-  /// never. An item whose rank is negative is for somebody else: it is left, and so is a client's turn who has no other.
+  /// the one that is nearest to its turn. An episode may be passed over kPassedMost times for what comes after it, and a
+  /// client never. An item whose rank is negative is for somebody else: it is left, and so is a client's turn who has no other.
   template <typename Rank>
   std::optional<T> pop_by(Rank rank) {
     for (auto turn = client_order_.begin(); turn != client_order_.end(); ++turn) {
@@ -57,12 +57,15 @@ class FairQueue {
 
  private:
   static constexpr int kPassedMost = 4;
-  using Episodes = std::list<std::string>;
+  struct InOrder {
+    std::string episode;
+    int passed = 0;  ///< how often one was taken that came after it
+  };
+  using Episodes = std::list<InOrder>;
   struct Client {
     std::map<std::string, std::deque<T>> episodes;
     Episodes order;  // front: whose turn it is
     std::size_t count = 0;
-    int passed = 0;  ///< how often the first one has been passed over
   };
 
   template <typename Rank>
@@ -70,18 +73,22 @@ class FairQueue {
     auto best = owner.order.end();
     int least = 0;
     for (auto episode = owner.order.begin(); episode != owner.order.end(); ++episode) {
-      const int its = rank(owner.episodes.at(*episode).front());
-      if (its < 0 || (best != owner.order.end() && its >= least)) continue;
-      best = episode;
-      least = its;
-      if (least == 0 || owner.passed >= kPassedMost) break;
+      const int its = rank(owner.episodes.at(episode->episode).front());
+      if (its < 0) continue;
+      if (best == owner.order.end() || its < least) {
+        best = episode;
+        least = its;
+      }
+      // Who comes after this one may not be taken before it.
+      if (least == 0 || episode->passed >= kPassedMost) break;
     }
     return best;
   }
 
   static T take(Client& owner, typename Episodes::iterator episode) {
-    owner.passed = episode == owner.order.begin() ? 0 : owner.passed + 1;
-    const auto line = owner.episodes.find(*episode);
+    for (auto before = owner.order.begin(); before != episode; ++before) ++before->passed;
+    episode->passed = 0;
+    const auto line = owner.episodes.find(episode->episode);
     T item = std::move(line->second.front());
     line->second.pop_front();
     if (line->second.empty()) {

@@ -68,6 +68,19 @@ TEST(FairQueue, NobodyIsPassedOverForLong) {
   EXPECT_EQ(queue.size(), 5u);
 }
 
+/// However many there are.
+TEST(FairQueue, EachIsPassedOverAsOftenAtTheMost) {
+  FairQueue<std::string> queue;
+  for (int i = 0; i < 8; ++i) queue.push("c", "cold" + std::to_string(i), "cold");
+  for (int i = 0; i < 30; ++i) queue.push("c", std::to_string(i), "ready");
+  int before = 0;
+  for (int cold = 0; cold < 8; ++before) {
+    const auto item = queue.pop_by([](const std::string& one) { return one == "cold" ? 1 : 0; });
+    cold += item == "cold" ? 1 : 0;
+  }
+  EXPECT_EQ(before, 4 + 8);
+}
+
 TEST(FairQueue, WhatIsForOthersStaysAndKeepsItsTurn) {
   FairQueue<std::string> queue;
   queue.push("a", "e", "native");
