@@ -22,7 +22,7 @@ constexpr std::size_t kAnswerMax = 1u << 20;
 constexpr double kSendSeconds = 10;
 /// Twice a device's time slice: below one, who says too early that its work is done saves what it takes to start it.
 constexpr double kModuleRoundMs = 4;
-constexpr double kFewerPairs = 0.75;  // of rounds that are longer than was asked for
+constexpr double kFewerPairs = 0.75;  // of such rounds
 constexpr int kPairsLeast = 3;
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
 
@@ -161,8 +161,8 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
   settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
   if (!is_timed(task, options_)) settings.measure = false;
-  if (options_.device_code && is_module(task, options_) && settings.round_ms < kModuleRoundMs) {
-    settings.round_ms = kModuleRoundMs;
+  if (options_.device_code && is_module(task, options_)) {
+    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
     settings.pairs_min = fewer(settings.pairs_min);
     settings.pairs_max = fewer(settings.pairs_max);
   }
@@ -203,7 +203,8 @@ Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
 bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const {
   if (!result || !turn_.met_others()) return false;
   const Judgement& judged = result->judgement;
-  if (judged.ending != Ending::kDone) return may_be_others_doing(judged);
+  if (judged.ending != Ending::kDone)
+    return may_be_others_doing(judged, may_bring_code(job.built->artifact));
   // A call that could not be watched says nothing of whose work it was.
   return judged.verdict.correct() && !judged.verdict.work &&
          !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct();
@@ -292,6 +293,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   ask.set("baseline", *key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
   ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
   ask.set("runner", runner.id).set("kept", *used).set("keeps", !fresh && !owner.empty());
+  if (const auto vouched = shared_.vouched.find(*key)) ask.set("vouched", *vouched);
   {
     MutexLock lock(mutex_);
     running_ = &process;
@@ -309,6 +311,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   }
   auto judgement = judgement_of(*answer);
   if (!judgement) return give_up(judgement.error());
+  if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(*key, *vouched);
   DeviceResult result{std::move(*judgement), std::nullopt, *used};
   const std::string& culprit = result.judgement.culprit;
   if (result.judgement.ending != Ending::kDone && culprit != "submission" &&

@@ -59,6 +59,7 @@ std::string task_key(const Task& task);
 struct Shared {
   Turns turns;
   Calibrations calibrations;
+  VouchedTimes vouched;
 };
 
 /// One thread calls run() and admit(); cancel() may come from any.

@@ -2,6 +2,7 @@
 #include "evaluate/rehearsal.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
@@ -75,6 +76,14 @@ Result<Rehearsed> read(std::string bytes) {
 
 bool builds_extensions(const std::string& source) {
   return source.find("cpp_extension") != std::string::npos;
+}
+
+bool may_bring_code(const std::string& source) {
+  // Names of what compiles or loads it, in Python; who makes such a name up loses what he hides.
+  constexpr const char* kWays[] = {"cpp_extension", "ctypes", "cffi",
+                                   "cupy",          "numba",  "_compile_kernel"};
+  return std::any_of(std::begin(kWays), std::end(kWays),
+                     [&](const char* way) { return source.find(way) != std::string::npos; });
 }
 
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,

@@ -26,6 +26,8 @@ struct Rehearsed {
 
 /// Whether a module may have torch compile extensions, which takes longer than all else in a rehearsal.
 bool builds_extensions(const std::string& source);
+/// Whether a module may call code that neither torch nor Triton made.
+bool may_bring_code(const std::string& source);
 
 /// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing of the artifact.
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,

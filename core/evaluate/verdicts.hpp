@@ -31,7 +31,8 @@ bool killed_from_outside(const DeviceResult& result);
 /// doing, if this is what it crashed of by its own words; else empty.
 std::string hindered_extension(const Verdict& verdict);
 /// Whether a submission's failure may be for what submissions beside it had of the device's memory or its time.
-bool may_be_others_doing(const Judgement& judgement);
+/// `brings_code`: it may have code that neither torch nor Triton made.
+bool may_be_others_doing(const Judgement& judgement, bool brings_code);
 /// Whether a failure that is ours by its looks may be the submission's doing.
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);
 

@@ -24,6 +24,9 @@ constexpr double kRoundCostSeconds = 1.5e-3;
 constexpr double kMargin = 1.3;                           // that it may take longer than foreseen
 constexpr double kShareTaken = 0.15, kShareOfAll = 0.08;  // 0.03 is seen where there is nobody
 constexpr double kAwaySeconds = 1e-3, kNotAlone = 1e3;
+// That rounds may take longer than while nobody else has the device, and those that do nothing of what these take.
+constexpr double kVouchedMore = 0.05, kVouchedFloorMore = 0.02;
+constexpr double kForever = 1e9;
 // There is one look for so many rounds, if they take no longer together.
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
@@ -114,9 +117,26 @@ Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std
   return correct_so_far();
 }
 
-/// Once more, where the machine was held up in the middle of them.
+/// Rationale: who leaves work on the device makes the baseline slow, and gains by nothing else. So where it is known what
+/// its rounds take, they are not looked at until they take longer, and count for no more; nor is a second look content
+/// with that.
 Judgement Session::pairs_beside() {
-  if (Judgement judged = enough_pairs(); !passed(judged) || !was_held_up()) return judged;
+  Measured& m = measured_;
+  if (baseline_.vouched.calls == m.calls && !settings_.swapped) {
+    if (Judgement judged = enough_pairs(false); !passed(judged)) return judged;
+    m.vouched = median(m.a) <= vouched_round_s() && median(m.floors) <= vouched_floor_s();
+    if (m.vouched) {
+      hold_to_vouched();
+      return correct_so_far();
+    }
+    forget_pairs();
+  }
+  if (Judgement judged = enough_pairs(true); !passed(judged) || !was_held_up()) return judged;
+  forget_pairs();  // the machine was held up in the middle of them
+  return enough_pairs(true);
+}
+
+void Session::forget_pairs() {
   Measured& m = measured_;
   m.a.clear();
   m.b.clear();
@@ -124,7 +144,32 @@ Judgement Session::pairs_beside() {
   m.forget_since({});
   m.beside_s = 0;
   m.in_time = m.too_long = 0;
-  return enough_pairs();
+}
+
+/// What a round of the baseline may take, where it is known what it takes while nobody else has the device; and one that
+/// does nothing.
+double Session::vouched_round_s() const {
+  const bool holds = settings_.defences.holds(Defence::kStandStill);
+  return holds ? (1 + kVouchedMore) * baseline_.vouched.seconds : kForever;
+}
+
+double Session::vouched_floor_s() const {
+  const bool holds = settings_.defences.holds(Defence::kStandStill);
+  const Vouched& known = baseline_.vouched;
+  return holds ? known.floor_s + kVouchedFloorMore * known.seconds : kForever;
+}
+
+/// Rationale: the figure is a middle of all pairs, and some slow rounds are part of that though the median is as it was.
+void Session::hold_to_vouched() {
+  for (double& seconds : measured_.a) seconds = std::min(seconds, vouched_round_s());
+  for (double& seconds : measured_.floors) seconds = std::min(seconds, vouched_floor_s());
+}
+
+/// Rationale: what they may take longer by does not add up from one submission to the next.
+void Session::note_vouched() {
+  const Measured& m = measured_;
+  if (m.throttled) return;
+  vouched_ = {m.calls, median(m.a), median(m.floors), m.vouched};
 }
 
 /// Whether the baseline took far longer than it did before, and nobody else had the device.
@@ -134,14 +179,17 @@ bool Session::was_held_up() const {
   return m.too_long >= m.in_time && !was_disturbed() && median(m.a) > kHeldUp * before_s;
 }
 
-/// As many as are wanted; fewer where more would say nothing more.
-Judgement Session::enough_pairs() {
+/// As many as are wanted; fewer where more would say nothing more. `watched`: the device is looked at around the
+/// baseline's; else there are no more of them once these have become slow.
+Judgement Session::enough_pairs(bool watched) {
   Measured& m = measured_;
   const Awake awake(&submission_);
   const double start = monotonic_s();
   const int at_once =
       std::clamp(static_cast<int>(kAtOnceSeconds / round_seconds(m.calls)), 1, kPairsAtOnce);
-  if (Judgement still = expect_others_still(); !passed(still)) return still;
+  if (watched) {
+    if (Judgement still = expect_others_still(); !passed(still)) return still;
+  }
   auto before = m.recorded();
   std::vector<double> a, b;
   if (Judgement judged = pairs_at_once(m.calls, kWarmRounds, false, a, b); !passed(judged))
@@ -152,11 +200,13 @@ Judgement Session::enough_pairs() {
     if (done >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
     if (done >= std::max(settings_.pairs_min, kRoundsLeast) && steady(m.b)) break;
     if (done >= kPairsFew && error_of_speedup(m.a, m.b) <= kErrorOfSpeedup) break;
+    if (!watched && done > 0 && *std::min_element(m.a.begin(), m.a.end()) > vouched_round_s())
+      break;
     before = m.recorded();
     a.clear();
     b.clear();
     const int pairs = std::min(at_once, settings_.pairs_max - done);
-    if (Judgement judged = pairs_at_once(m.calls, pairs, true, a, b); !passed(judged))
+    if (Judgement judged = pairs_at_once(m.calls, pairs, watched, a, b); !passed(judged))
       return judged;
     const auto drop = held_back();
     if (!drop) return fault(drop.error());
@@ -198,7 +248,8 @@ Status Session::look_at_others(double seconds) {
 /// they begin. A second look does not take this for an answer.
 bool Session::had_the_device() const {
   if (!settings_.defences.holds(Defence::kStandStill)) return true;
-  return !settings_.swapped && measured_.in_time > measured_.too_long && !was_disturbed();
+  const bool seen = measured_.vouched || measured_.in_time > measured_.too_long;
+  return seen && !settings_.swapped && !was_disturbed();
 }
 
 bool Session::was_disturbed() const {

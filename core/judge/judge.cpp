@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -69,9 +70,12 @@ void Judge::say(const Value& value) const {
   static_cast<void>(send_message(socket_, to_msgpack(value), {}, 10));
 }
 
-void Judge::say_judged(const Judgement& judgement, bool kept) const {
-  say(Value::map(
-      {{"kind", "judged"}, {"judgement", judgement_to_value(judgement)}, {"kept", kept}}));
+void Judge::say_judged(const Judgement& judgement, bool kept) {
+  Value answer = Value::map(
+      {{"kind", "judged"}, {"judgement", judgement_to_value(judgement)}, {"kept", kept}});
+  const Vouched vouched = std::exchange(vouched_, {});
+  if (vouched.calls > 0) answer.set("vouched", vouched_to_value(vouched));
+  say(answer);
 }
 
 void Judge::answer(StreamMessage message) {
@@ -324,33 +328,23 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
                             const Value& request, const Task& task,
                             const MeasureSettings& settings) {
   const auto reference = installed(request, "reference");
-  const auto baseline = installed(request, "baseline");
+  auto baseline = installed(request, "baseline");
   HONE_ASSERT(reference && baseline);
-  SessionHost host;
-  host.progress = [this](const char* stage) {
-    say(Value::map({{"kind", "stage"}, {"stage", stage}}));
-  };
-  host.quiet = [this] { return await_quiet(); };
-  host.share = [this] { return share(); };
-  host.beside_others = [this] { return beside_others_; };
-  host.others_stand = [this] {
-    const bool any =
-        beside_others_ || std::any_of(kept_.begin(), kept_.end(),
-                                      [](const auto& kept) { return kept.second->withholds(); });
-    return !any || workbench_->is_still();
-  };
-  host.end = [this] { say(Value::map({{"kind", "end"}})); };
-  host.ended = [this]() -> Status {
-    HONE_TRY(hear_host("ended"));
-    return {};
-  };
+  if (const Value* known = request.find("vouched"); known != nullptr) {
+    const auto vouched = vouched_from_value(*known);
+    if (!vouched) return fault(vouched.error());
+    baseline->vouched = *vouched;
+  }
+  const SessionHost host = session_host();
   Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
                   host);
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
   host.progress("load");
   const Round ready = set_up();
   if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
-  return session.judge();
+  Judgement judged = session.judge();
+  vouched_ = session.vouched();
+  return judged;
 }
 
 Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task& task,

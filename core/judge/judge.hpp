@@ -24,9 +24,10 @@ namespace hone {
 ///            was found of this baseline before. With `from`: key, the process of what is installed there
 ///            serves instead, in its place, and what travels is the artifact alone
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
-///            bool} + process → {kind: "stage", stage}… {kind: "judged", kept: bool}. With `kept`, the runner of
-///            that id is used again, and what travels is the artifact alone; the answer's says whether it can be once
-///            more, a module's only with `keeps`. {kind: "end"} asks for the submission's end, and waits for
+///            bool, vouched} + process → {kind: "stage", stage}… {kind: "judged", kept: bool, vouched}. With `kept`, the
+///            runner of that id is used again, and what travels is the artifact alone; the answer's says whether it can be
+///            once more, a module's only with `keeps`. `vouched`: what was found of the baseline's rounds before, and
+///            what now. {kind: "end"} asks for the submission's end, and waits for
 ///   ended    {}
 ///            {kind: "quiet"}, here or in "install", asks for the device alone, {kind: "share"} gives that up, and they
 ///            wait for
@@ -58,7 +59,7 @@ class Judge {
                             bool limited) const;
   void answer(StreamMessage message);
   void say(const Value& value) const;
-  void say_judged(const Judgement& judgement, bool kept = false) const;
+  void say_judged(const Judgement& judgement, bool kept = false);
   Result<std::unique_ptr<ProcessRunner>> make_runner(const Value& request,
                                                      std::vector<UniqueFd> fds, const Task& task,
                                                      const MeasureSettings& settings,
@@ -66,6 +67,7 @@ class Judge {
                                                      bool limited) const;
   Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
                        const Value& request, const Task& task, const MeasureSettings& settings);
+  SessionHost session_host();
   Status await_quiet();
   Status expect_memory() const;
   Judgement expect_still();
@@ -100,6 +102,7 @@ class Judge {
   std::unique_ptr<Arena> spare_;
   std::uint64_t spare_bytes_ = 0;  ///< what the last submission needed
   bool beside_others_ = false;     ///< other judges have something on the device
+  Vouched vouched_;                ///< found by the last session
 };
 
 }  // namespace hone

@@ -1,4 +1,6 @@
 // What a judge asks of the host while it judges: the device alone, and the submission's end.
+#include <algorithm>
+
 #include "judge/blame.hpp"
 #include "judge/judge.hpp"
 #include "judge/messages.hpp"
@@ -17,6 +19,28 @@ bool has(const Value& answer, std::string_view key, const Value& expected) {
 }
 
 }  // namespace
+
+SessionHost Judge::session_host() {
+  SessionHost host;
+  host.progress = [this](const char* stage) {
+    say(Value::map({{"kind", "stage"}, {"stage", stage}}));
+  };
+  host.quiet = [this] { return await_quiet(); };
+  host.share = [this] { return share(); };
+  host.beside_others = [this] { return beside_others_; };
+  host.others_stand = [this] {
+    const bool any =
+        beside_others_ || std::any_of(kept_.begin(), kept_.end(),
+                                      [](const auto& kept) { return kept.second->withholds(); });
+    return !any || workbench_->is_still();
+  };
+  host.end = [this] { say(Value::map({{"kind", "end"}})); };
+  host.ended = [this]() -> Status {
+    HONE_TRY(hear_host("ended"));
+    return {};
+  };
+  return host;
+}
 
 /// The device is this judge's alone then.
 Status Judge::await_quiet() {

@@ -288,8 +288,8 @@ int Session::rounds_to_come() const {
   const double call_s = 2 * baseline_.call_seconds + baseline_.exact_seconds;
   const double pair_s = static_cast<double>(measured_.calls) * call_s;
   const double most = pair_s > 0 ? settings_.seconds_max / pair_s : settings_.pairs_min;
-  return kWarmRounds +
-         std::max(static_cast<int>(std::min<double>(most, settings_.pairs_min)), kRoundsLeast);
+  const int pairs = std::min(settings_.pairs_min + 1, settings_.pairs_max);
+  return kWarmRounds + std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
 }
 
 /// While contexts are made, and others check, inputs of the submission's rounds are made, and their answers. While others
@@ -333,6 +333,7 @@ Judgement Session::run_alone() {
   if (pairs) {
     if (Judgement undisturbed = expect_undisturbed(); !passed(undisturbed)) return undisturbed;
     if (had_the_device()) {
+      note_vouched();
       const Status shares = host_.share();
       return shares ? check_later() : fault(shares.error());
     }
@@ -349,6 +350,8 @@ Judgement Session::run_alone() {
   if (!passed(answers)) return answers;
   if (Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
   if (Judgement judged = baseline_after(); !passed(judged)) return judged;
+  m.vouched = false;
+  if (pairs && !stands) note_vouched();
   // Rounds are compared one by one; who has more of them gives those up.
   const std::size_t rounds = std::min(m.a.size(), m.b.size());
   m.a.resize(rounds);

@@ -63,6 +63,22 @@ Result<Calibration> calibration_from_value(const Value& value) {
   return c;
 }
 
+Value vouched_to_value(const Vouched& v) {
+  return Value::map(
+      {{"calls", v.calls}, {"seconds", v.seconds}, {"floor_s", v.floor_s}, {"held", v.held}});
+}
+
+Result<Vouched> vouched_from_value(const Value& value) {
+  Fields f(value, "vouched");
+  Vouched v;
+  v.calls = static_cast<std::size_t>(f.integer("calls", 0, 1 << 30));
+  v.seconds = f.number("seconds", 0, 1e9);
+  v.floor_s = f.number("floor_s", 0, 1e9);
+  v.held = f.flag("held");
+  HONE_TRY(f.finish());
+  return v;
+}
+
 std::string kind_of(const Value& answer) {
   const Value* kind = answer.find("kind");
   return kind != nullptr && kind->is_string() ? kind->as_string() : "";

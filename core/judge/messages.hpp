@@ -18,6 +18,8 @@ Result<Judgement> judgement_from_value(const Value& value);
 
 Value calibration_to_value(const Calibration& found);
 Result<Calibration> calibration_from_value(const Value& value);
+Value vouched_to_value(const Vouched& found);
+Result<Vouched> vouched_from_value(const Value& value);
 
 /// A judge's answer: its kind ("judged", "installed", …; "" for what has none), and its judgement.
 std::string kind_of(const Value& answer);

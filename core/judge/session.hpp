@@ -77,9 +77,18 @@ struct Calibration {
   Floor floor;
 };
 
+/// What a baseline's rounds took while nobody else had the device.
+struct Vouched {
+  std::size_t calls = 0;  ///< of a round; 0: nothing is known
+  double seconds = 0;     ///< the middle one of them
+  double floor_s = 0;     ///< the middle one of those that did nothing
+  bool held = false;      ///< to what was known, so that it can only be less than that
+};
+
 /// A runner of the dataset's own code, kept between submissions.
 struct Trusted : Calibration {  // a baseline's
   Runner* runner = nullptr;
+  Vouched vouched = {};                           ///< baseline, beside or after others' submissions
   std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline, for the next submission of its task
 };
 
@@ -132,6 +141,8 @@ class Session {
   Judgement begin();
   /// Checks, then measures.
   Judgement judge();
+  /// What it was found once more that the baseline's rounds take; no calls: nothing that was not known.
+  const Vouched& vouched() const { return vouched_; }
 
  private:
   /// A trial with its inputs, ready to be run, or run.
@@ -196,7 +207,12 @@ class Session {
   Status copy_as_checked(const Layout& layout);
   double round_seconds(std::size_t calls) const;
   Judgement pairs_beside();
-  Judgement enough_pairs();
+  Judgement enough_pairs(bool watched);
+  void forget_pairs();
+  double vouched_round_s() const;
+  double vouched_floor_s() const;
+  void hold_to_vouched();
+  void note_vouched();
   bool was_held_up() const;
   Judgement single_pairs_beside();
   Judgement submission_round(std::size_t calls, int coming, double* seconds);
@@ -239,6 +255,7 @@ class Session {
   double idle_since_s_ = 0;   ///< the device: since the last timed round
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call
+  Vouched vouched_;           ///< found by this one
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1
@@ -252,6 +269,7 @@ class Session {
     int in_time = 0,
         too_long =
             0;  ///< how often such rounds were over in no more than could be looked before them
+    bool vouched = false;     ///< they took no longer than while nobody else had the device
     int dropped = 0;          ///< pairs, because the device was held back
     bool throttled = false;   ///< so often that such pairs were taken
     bool drifted = false;     ///< the baseline's rounds before and after do not agree

@@ -36,15 +36,21 @@ TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {
     return Judgement{ending, culprit, "a check of the only shape", message, {}};
   };
   for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
-    EXPECT_TRUE(may_be_others_doing(judged(ending, "submission", "")));
+    EXPECT_TRUE(may_be_others_doing(judged(ending, "submission", ""), false));
   EXPECT_TRUE(may_be_others_doing(
-      judged(Ending::kException, "submission", "RuntimeError: unable to find an engine")));
-  EXPECT_TRUE(may_be_others_doing(judged(Ending::kRefused, "submission", "CUDA out of memory")));
+      judged(Ending::kException, "submission", "RuntimeError: unable to find an engine"), false));
+  EXPECT_TRUE(
+      may_be_others_doing(judged(Ending::kRefused, "submission", "CUDA out of memory"), false));
   EXPECT_FALSE(may_be_others_doing(
-      judged(Ending::kException, "submission", "NameError: name 'allocate' is not defined")));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kMismatch, "submission", "a shape")));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, "", "")));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, "reference", "")));
+      judged(Ending::kException, "submission", "NameError: name 'allocate' is not defined"), true));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kMismatch, "submission", "a shape"), false));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, "", ""), false));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, "reference", ""), false));
+  const Judgement faulted =
+      judged(Ending::kException, "submission",
+             "AcceleratorError: CUDA error: an illegal memory access was encountered");
+  EXPECT_FALSE(may_be_others_doing(faulted, false));
+  EXPECT_TRUE(may_be_others_doing(faulted, true));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace hone::test {
 namespace {
 
 const fs::path kDeviceAttacks = test::source_dir() / "tests/adversarial/modules_device";
-constexpr int kRaces = 4;  // that one who has to win one may lose
+constexpr int kRaces = 4;                          // that one who has to win one may lose
+constexpr double kSlowed = 1.6, kNotSlowed = 1.3;  // a baseline that does the same
 const std::vector<Case> kSubmissions = {
     {"model", timed(is(kCorrect))},
     {"library_linear", timed(is(kCorrect))},
@@ -224,16 +225,32 @@ TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
                          name_of);
 
-/// Emulated work takes no time, so that there is nothing to slow.
-class DeviceModuleCheatsOnADevice : public DeviceModules {};
-TEST_P(DeviceModuleCheatsOnADevice, GainWithoutTheDefence) {
-  if (!on_cuda()) GTEST_SKIP() << "needs a device that does its work in time";
+/// Emulated work takes no time, so that there is nothing to slow. On a device a round of milliseconds has to be slowed by
+/// more than rounds that do nothing then differ by.
+class DeviceModuleCheatsOnADevice : public DeviceModules {
+ protected:
+  void SetUp() override {
+    DeviceModules::SetUp();
+    if (!IsSkipped() && !on_cuda()) GTEST_SKIP() << "needs a device that does its work in time";
+  }
+};
+TEST_P(DeviceModuleCheatsOnADevice, AreStoppedOrGain) {
+  Case honest = GetParam();
+  honest.name = "model";
   Expected faster{{kCorrect}};
-  faster.speedup_min = kFaster;
-  EXPECT_EQ(judged(kDeviceAttacks, GetParam(), {"stand_still", "second_look"}, faster), "");
+  faster.speedup_min = kSlowed;
+  // The second time it is known what the baseline takes, and not looked at.
+  for (const char* when : {"first", "second"}) {
+    EXPECT_EQ(judged(kDeviceAttacks, GetParam(), {}, slower_than(kNotSlowed)), "") << when;
+    EXPECT_EQ(judged(kHere / "submissions", honest, {}, slower_than(kNotSlowed)), "") << when;
+    const std::vector<std::string> off = {"stand_still", "second_look"};
+    EXPECT_EQ(judged(kDeviceAttacks, GetParam(), off, faster), "") << when;
+    EXPECT_EQ(judged(kHere / "submissions", honest, off, slower_than(kNotSlowed)), "") << when;
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOnADevice,
-                         testing::Values(Case{.name = "slow_the_baseline", .expected = {}}),
+                         testing::Values(Case{
+                             .name = "slow_the_baseline", .expected = {}, .task = "wide"}),
                          name_of);
 #endif
 

@@ -149,7 +149,8 @@ const std::vector<Leaver> kLeavers = {
     {"spoil_torch", "modules/submissions/library_linear.py", "wrong, output out is wrong"},
     {"never_answer", "modules/submissions/model.py", "in loading, send setup: "},
     {.name = "keep_the_device", .found = ""},
-    {"accuse", "modules/submissions/triton_model.py", "said correct, ", "required"},
+    {"accuse", "modules/submissions/triton_model.py", "one that others have used said ",
+     "required"},
 };
 
 class DeviceModulesThatLeave : public DeviceModulesKept,

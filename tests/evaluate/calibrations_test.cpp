@@ -1,0 +1,53 @@
+// What is known of baselines.
+#include "evaluate/calibrations.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+TEST(Calibrations, TheLastOneIsKnown) {
+  Calibrations known;
+  EXPECT_EQ(known.find("a"), std::nullopt);
+  known.keep("a", Value(1));
+  known.keep("b", Value(2));
+  known.keep("a", Value(3));
+  EXPECT_EQ(known.find("a"), Value(3));
+  EXPECT_EQ(known.find("b"), Value(2));
+}
+
+class VouchedTimesOfATask : public testing::Test {
+ protected:
+  void keep(double seconds, bool held, std::size_t calls = 4) {
+    times_.keep("t", vouched_to_value({calls, seconds, 1e-4, held}));
+  }
+  double known() const {
+    const auto value = times_.find("t");
+    const auto vouched = value ? vouched_from_value(*value) : Result<Vouched>(Vouched{});
+    return vouched ? vouched->seconds : -1;
+  }
+  VouchedTimes times_;
+};
+
+TEST_F(VouchedTimesOfATask, MayRiseOnlyByWhatWasHeldToNothing) {
+  keep(4e-3, false);
+  keep(4.1e-3, true);
+  EXPECT_EQ(known(), 4e-3);
+  keep(3.9e-3, true);
+  EXPECT_EQ(known(), 3.9e-3);
+  keep(4.2e-3, false);
+  EXPECT_EQ(known(), 4.2e-3);
+}
+
+TEST_F(VouchedTimesOfATask, AreNotHeldToWhatIsKnownNoMore) {
+  keep(4e-3, true);
+  EXPECT_EQ(known(), 0);
+  keep(4e-3, false, 4);
+  keep(3e-3, true, 3);  // rounds have another number of calls since
+  EXPECT_EQ(known(), 4e-3);
+  times_.keep("t", Value("no map"));
+  EXPECT_EQ(known(), 4e-3);
+}
+
+}  // namespace
+}  // namespace hone
