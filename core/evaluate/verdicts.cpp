@@ -130,7 +130,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   }
   switch (j.ending) {
     case Ending::kTimedOut:
-      return ended(Outcome::kTimedOut, j, "over the task's time");
+      return ended(Outcome::kTimedOut, j, j.message.empty() ? "over the task's time" : j.message);
     case Ending::kOutOfMemory:
       return ended(Outcome::kOutOfMemory, j, j.message);
     case Ending::kException:

@@ -48,8 +48,8 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     pollfd polled[2] = {{handles_.socket.get(), POLLIN, 0}, {handles_.pidfd.get(), POLLIN, 0}};
     const double left = deadline_s - monotonic_s();
     if (left <= 0) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kTimedOut, 0,
-              "loading took too long"};
+      if (blame == Ending::kFault) return {Ending::kFault, 0, "loading took too long"};
+      return {Ending::kTimedOut, 0, {}};
     }
     const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
     if (freezer_) freezer_->service();

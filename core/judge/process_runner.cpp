@@ -19,6 +19,12 @@ namespace {
 
 constexpr double kFreezeTimeout = 2.0;
 
+std::string over_all_time(double seconds) {
+  char text[80];
+  std::snprintf(text, sizeof text, "over the %g s that all of its calls may take", seconds);
+  return text;
+}
+
 void sleep_us(long us) {
   const timespec pause{0, us * 1000};
   nanosleep(&pause, nullptr);
@@ -107,7 +113,7 @@ bool ProcessRunner::over_memory() const {
 }
 
 Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
-  const double start = monotonic_s();
+  const double start = monotonic_s(), limit_s = left_of(timeout_s);
   double next_look = start + 1e-3;
   for (;;) {
     for (int look = 0; look < 200; ++look) {
@@ -140,7 +146,8 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
     if (now < next_look) continue;
     next_look = now + 2e-3;
     if (ended()) return {Ending::kDied, 0, {}};
-    if (now - start > timeout_s) return {Ending::kTimedOut, 0, {}};
+    if (now - start > limit_s)
+      return {Ending::kTimedOut, 0, limit_s < timeout_s ? over_all_time(options_.seconds_max) : ""};
     if (over_memory()) return {Ending::kOutOfMemory, 0, "more memory than the task grants"};
   }
 }
@@ -150,15 +157,14 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
 /// the judge's context, and pays for the change, as its baseline does.
 Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout_s) {
   if (!options_.module) {
-    Round here =
-        wait_done(give(Order::kNothing, 0, options_.spin), left_of(timeout_s), options_.spin);
+    Round here = wait_done(give(Order::kNothing, 0, options_.spin), timeout_s, options_.spin);
     if (here.ending != Ending::kDone) return here;
   }
   const std::int64_t start = monotonic_ns();
   if (put_inputs_ != nullptr) {
     if (Status put = put_inputs_(); !put) return {Ending::kFault, 0, put.error().message};
   }
-  Round result = wait_done(give(order, calls, options_.spin), left_of(timeout_s), options_.spin);
+  Round result = wait_done(give(order, calls, options_.spin), timeout_s, options_.spin);
   const Status seen = witness_ != nullptr ? witness_->look() : Status();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
@@ -248,7 +254,7 @@ Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_
   const std::int64_t start = monotonic_ns();
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
   futex_wake(orders_->go);
-  Round result = wait_done(round, left_of(timeout_s), options_.spin);
+  Round result = wait_done(round, timeout_s, options_.spin);
   const Status stopped = freeze();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
@@ -266,7 +272,7 @@ Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_
   const std::int64_t start = monotonic_ns();
   const std::uint32_t round = give(order, calls, spin);
   futex_wake(orders_->go);
-  Round result = wait_done(round, left_of(timeout_s), spin);
+  Round result = wait_done(round, timeout_s, spin);
   result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   spent_s_ += result.seconds;
   return result;

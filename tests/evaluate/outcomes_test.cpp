@@ -85,6 +85,22 @@ TEST(Outcome, HangingUpAndGoingOnIsACrash) {
   }
 }
 
+/// None of its calls is over the task's time.
+TEST(Outcome, TheTimeOfAllItsCallsIsNamedWhereThatIsOver) {
+  EvaluatorOptions options = test::quick_options();
+  options.evaluation_seconds = 4;
+  const auto machine = test::Machine::start(std::move(options));
+  ASSERT_TRUE(machine) << machine.error().message;
+  const std::string slow = std::string("#include <time.h>\n") + kSignature +
+                           "{ timespec t = {0, 700000000}; nanosleep(&t, nullptr);" + kRight + "}";
+  const auto verdict = (*machine)->judge((*machine)->task("add_relu"), slow);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->outcome, Outcome::kTimedOut);
+  EXPECT_NE(verdict->reason.find("over the 2 s that all of its calls may take in a check of "),
+            std::string::npos)
+      << verdict->reason;
+}
+
 /// Memory counts while a library loads, too.
 TEST(Outcome, MemoryIsWatchedWhileLoading) {
   const Verdict v =

@@ -81,7 +81,8 @@ TEST(Feedback, ModulesHaveWordsOfTheirOwn) {
   expect_golden("system_python", messages().system(module, python, "cpu"));
   expect_golden("task_python", messages().task(module, python, RefineSettings(), "cpu"));
   const RefineSettings settings;
-  for (const Outcome outcome : {Outcome::kNoCode, Outcome::kBuildFailed, Outcome::kTimedOut}) {
+  for (const Outcome outcome : {Outcome::kNoCode, Outcome::kBuildFailed, Outcome::kTimedOut,
+                                Outcome::kCrashed, Outcome::kWrong}) {
     Case c = of(outcome, "it holds no class");
     if (outcome == Outcome::kBuildFailed) {
       c.result.verdict->diagnostics = "submission.py:3: SyntaxError: invalid syntax\n";
