@@ -141,6 +141,7 @@ struct Leaver {
   std::string next = "modules/submissions/model.py";
   std::string found;  ///< what is said of the process then, without the defence
   std::string own_kernels = "optional";
+  std::string found_on_cuda = found;
 };
 std::ostream& operator<<(std::ostream& out, const Leaver& one) { return out << one.name; }
 const std::vector<Leaver> kLeavers = {
@@ -149,8 +150,8 @@ const std::vector<Leaver> kLeavers = {
     {"spoil_torch", "modules/submissions/library_linear.py", "wrong, output out is wrong"},
     {"never_answer", "modules/submissions/model.py", "in loading, send setup: "},
     {.name = "keep_the_device", .found = ""},
-    {"accuse", "modules/submissions/triton_model.py", "one that others have used said ",
-     "required"},
+    {"accuse", "modules/submissions/triton_model.py", "said correct, ", "required",
+     "said died in "},
 };
 
 class DeviceModulesThatLeave : public DeviceModulesKept,
@@ -181,7 +182,8 @@ class DeviceModulesThatLeaveMore : public DeviceModulesThatLeave {
 TEST_P(DeviceModulesThatLeaveMore, AreSeenWithoutTheDefence) {
   if (GetParam().found.empty()) GTEST_SKIP() << "only a device goes on by itself";
   const std::string log = log_of_them();
-  EXPECT_NE(log.find(GetParam().found), std::string::npos) << log;
+  const std::string& found = on_cuda() ? GetParam().found_on_cuda : GetParam().found;
+  EXPECT_NE(log.find(found), std::string::npos) << log;
 }
 TEST(KeptModuleTables, NameEachFile) {
   std::set<std::string> files, named;
