@@ -84,10 +84,8 @@ TEST(Settle, ALookIsNotExcusedByTheFasterOnesNoise) {
 
 /// Some of its own rounds are slow in the second look, so that it says nothing.
 TEST(Settle, NoiseOfTheSecondLookDoesNotVouchForTheFirst) {
-  Speedup vague = *winner(0.9).speedup;
-  vague.high = 4;
   Verdict second = winner(0.9);
-  second.speedup = vague;
+  second.speedup->high = 4;
   const Verdict verdict = settle(winner(2.5), second);
   EXPECT_EQ(verdict.speedup->value, 0.9);
   EXPECT_EQ(verdict.second_look, "agreed");

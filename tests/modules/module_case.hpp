@@ -56,8 +56,9 @@ inline Value source(const char* name, std::string text) {
 }
 
 inline Result<Task> module_task(const std::string& name) {
-  const std::string reference = text_of_file(kHere / name / "reference.py");
   const bool wide = name == "wide", has_buffer = wide || name == "linear";
+  const std::string layer = wide ? text_of_file(kHere / "linear/reference.py") : "";
+  const std::string reference = layer + text_of_file(kHere / name / "reference.py");
   const int rows = wide ? 16384 : 8, width = wide ? 4096 : 16;
   const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
     return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
