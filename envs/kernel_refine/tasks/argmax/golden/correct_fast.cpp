@@ -2,21 +2,21 @@
 // The maximum in vectors first, then the first column that holds it.
 #include <cstdint>
 
-typedef float f16 __attribute__((vector_size(64)));
-typedef float u16 __attribute__((vector_size(64), aligned(4)));
+typedef float f8 __attribute__((vector_size(32)));
+typedef float u8 __attribute__((vector_size(32), aligned(4)));
 
-static inline f16 larger(f16 a, f16 b) { return a > b ? a : b; }
+static inline f8 larger(f8 a, f8 b) { return a > b ? a : b; }
 
 static float maximum(const float* in, int64_t cols) {
   float top = in[0];
-  f16 a = f16{} + top, b = a;
+  f8 a = f8{} + top, b = a;
   int64_t c = 0;
-  for (; c + 32 <= cols; c += 32) {
-    a = larger(a, *reinterpret_cast<const u16*>(in + c));
-    b = larger(b, *reinterpret_cast<const u16*>(in + c + 16));
+  for (; c + 16 <= cols; c += 16) {
+    a = larger(a, *reinterpret_cast<const u8*>(in + c));
+    b = larger(b, *reinterpret_cast<const u8*>(in + c + 8));
   }
   a = larger(a, b);
-  for (int k = 0; k < 16; ++k) top = a[k] > top ? a[k] : top;
+  for (int k = 0; k < 8; ++k) top = a[k] > top ? a[k] : top;
   for (; c < cols; ++c) top = in[c] > top ? in[c] : top;
   return top;
 }
