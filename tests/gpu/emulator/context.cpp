@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <semaphore>
 
 #include "driver.hpp"
 
@@ -136,17 +137,23 @@ std::unique_ptr<Context> make_context() {
 }
 
 /// A thread of the driver's own, which does nothing: real drivers have some, and a process that is sealed or counted
-/// must cope. It takes no signal.
+/// must cope. It takes no signal, and holds no lock of an allocator once this returns: who forks next may not wait for
+/// one for ever.
 void start_thread() {
+  static std::binary_semaphore is_idle(0);
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread{};
   const auto idle = [](void*) -> void* {
+    is_idle.release();
     for (;;) pause();
   };
-  if (pthread_create(&thread, nullptr, idle, nullptr) == 0) pthread_detach(thread);
+  if (pthread_create(&thread, nullptr, idle, nullptr) == 0) {
+    pthread_detach(thread);
+    is_idle.acquire();
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
