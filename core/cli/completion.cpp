@@ -63,14 +63,49 @@ std::string kind_of(const OptionSpec& spec) {
   return spec.value == "FILE" || spec.value == "DIR" ? "files" : "none";
 }
 
-constexpr const char* kTasks = "$(hone tasks --ids 2>/dev/null)";
+// The ids of tasks, of the configuration that the command line names anywhere.
+constexpr const char* kBashIds = R"(_hone_ids() {
+  local i file=()
+  for ((i = 2; i + 1 < ${#COMP_WORDS[@]}; ++i)); do
+    [[ ${COMP_WORDS[i]} == -c || ${COMP_WORDS[i]} == --config ]] || continue
+    [[ ${COMP_WORDS[i + 1]} == = ]] && ((++i))
+    file=(-c "${COMP_WORDS[i + 1]/#\~/$HOME}")
+  done
+  hone tasks --ids "${file[@]}" 2>/dev/null
+}
+)";
+constexpr const char* kZshIds = R"(_hone_ids() {
+  local i
+  local -a file
+  for ((i = 2; i <= $#words; ++i)); do
+    case $words[i] in
+    -c | --config) file=(-c ${~${(Q)words[i + 1]}}) ;;
+    --config=*) file=(-c ${~${(Q)words[i]#*=}}) ;;
+    esac
+  done
+  hone tasks --ids $file 2>/dev/null
+}
+)";
+constexpr const char* kFishIds = R"(function __hone_ids
+  set -l words (commandline -o)
+  set -l file
+  for i in (seq (count $words))
+    switch $words[$i]
+      case -c --config
+        set file -c (string replace -r '^~' $HOME -- $words[(math $i + 1)])
+      case '--config=*'
+        set file -c (string replace -r '^--config=' '' -- $words[$i])
+    end
+  end
+  hone tasks --ids $file 2>/dev/null
+end
+)";
 
 std::string bash_words(const OptionSpec& spec) {
   const std::string kind = kind_of(spec);
   if (kind == "words")
     return "COMPREPLY=($(compgen -W \"" + joined(spec.choices, " ") + "\" -- \"$word\"))";
-  if (kind == "tasks")
-    return std::string("COMPREPLY=($(compgen -W \"") + kTasks + "\" -- \"$word\"))";
+  if (kind == "tasks") return "COMPREPLY=($(compgen -W \"$(_hone_ids)\" -- \"$word\"))";
   return kind == "files" ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()";
 }
 
@@ -100,7 +135,8 @@ std::string bash_script() {
              "\" -- \"$word\")); return; fi\n" + positional + "      ;;\n";
   }
   return "# bash completion for hone. To have it: hone completion bash > "
-         "~/.local/share/bash-completion/completions/hone\n"
+         "~/.local/share/bash-completion/completions/hone\n" +
+         std::string(kBashIds) +
          "_hone() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  COMPREPLY=()\n"
@@ -134,7 +170,7 @@ std::string zsh_text(std::string text) {
 std::string zsh_action(const OptionSpec& spec) {
   const std::string kind = kind_of(spec);
   if (kind == "words") return "(" + joined(spec.choices, " ") + ")";
-  if (kind == "tasks") return "{compadd -- $(hone tasks --ids 2>/dev/null)}";
+  if (kind == "tasks") return "{compadd -- $(_hone_ids)}";
   return kind == "files" ? "_files" : " ";
 }
 
@@ -159,7 +195,8 @@ std::string zsh_script() {
     cases += "\n      ;;\n";
   }
   return "#compdef hone\n"
-         "# zsh completion for hone. To have it: hone completion zsh > \"${fpath[1]}/_hone\"\n"
+         "# zsh completion for hone. To have it: hone completion zsh > \"${fpath[1]}/_hone\"\n" +
+         std::string(kZshIds) +
          "_hone() {\n"
          "  local -a commands=(\n" +
          commands +
@@ -190,8 +227,8 @@ std::string fish_text(const std::string& text) {
 std::string fish_script() {
   std::string text =
       "# fish completion for hone. To have it: hone completion fish > "
-      "~/.config/fish/completions/hone.fish\n"
-      "complete -c hone -f";
+      "~/.config/fish/completions/hone.fish\n" +
+      std::string(kFishIds) + "complete -c hone -f";
   for (const Described& command : describe_commands()) {
     const std::string when =
         "complete -c hone -n '__fish_seen_subcommand_from " + command.name + "'";
@@ -202,7 +239,7 @@ std::string fish_script() {
       const std::string kind = kind_of(spec);
       std::string values;
       if (kind == "words") values = " -x -a " + fish_text(joined(spec.choices, " "));
-      if (kind == "tasks") values = " -x -a '(hone tasks --ids 2>/dev/null)'";
+      if (kind == "tasks") values = " -x -a '(__hone_ids)'";
       if (kind == "files") values = " -r -F";
       if (!is_option(spec)) {
         if (kind == "files") values = " -F";

@@ -9,6 +9,7 @@
 #include "cli/client_package.hpp"
 #include "cli/host.hpp"
 #include "cli/local_server.hpp"
+#include "cli/parts.hpp"
 #include "cli/run_lock.hpp"
 #include "hone/version.h"
 
@@ -136,7 +137,7 @@ Result<bool> generate_run(Terminal& terminal, const LoadedConfig& loaded, const 
   const Config& config = loaded.config;
   HONE_ASSIGN(const std::string dataset, kernelbench_dataset(config, run.dataset));
   const auto registry = open_registry(config);
-  HONE_ASSIGN(const auto catalog, open_catalog(config, *registry));
+  HONE_ASSIGN(const auto catalog, open_catalog(loaded, *registry));
   HONE_ASSIGN(const auto problems, problems_of(*catalog, dataset, run.analysis.level));
   HONE_ASSIGN(const auto chosen, choose(run, problems));
   HONE_ASSIGN(const auto environment, open_kernel_refine(config));

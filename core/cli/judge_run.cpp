@@ -53,7 +53,7 @@ class RunJudge {
   Status read(const LoadedConfig& loaded) {
     HONE_ASSIGN(const std::string dataset, kernelbench_dataset(loaded.config, request_.dataset));
     const auto registry = open_registry(loaded.config);
-    HONE_ASSIGN(const auto catalog, open_catalog(loaded.config, *registry));
+    HONE_ASSIGN(const auto catalog, open_catalog(loaded, *registry));
     HONE_TRY(open(*catalog, dataset));
     if (results_->all().empty() && results_->refused().empty()) {
       return not_found((request_.folder / "eval_results.json").string() +

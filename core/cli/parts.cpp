@@ -70,13 +70,18 @@ Result<ConfigParts> open_parts(const LoadedConfig& loaded) {
   parts.registry = open_registry(loaded.config);
   warn_of_plugins(loaded, *parts.registry);
   HONE_TRY(check_reward(loaded, *parts.registry));
-  auto catalog = open_catalog(loaded.config, *parts.registry, [&](std::size_t i) {
-    const std::string at = "/datasets/" + std::to_string(i);
-    return place_of(loaded, {at + "/config", at});
-  });
+  auto catalog = open_catalog(loaded, *parts.registry);
   if (!catalog) return invalid_argument(catalog.error().message);
   parts.catalog = std::move(*catalog);
   return parts;
+}
+
+Result<std::shared_ptr<const Catalog>> open_catalog(const LoadedConfig& loaded,
+                                                    const Registry& registry) {
+  return open_catalog(loaded.config, registry, [&](std::size_t i) {
+    const std::string at = "/datasets/" + std::to_string(i);
+    return place_of(loaded, {at + "/config", at});
+  });
 }
 
 Status check_endpoints(const LoadedConfig& loaded) {

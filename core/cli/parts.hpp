@@ -22,6 +22,10 @@ struct ConfigParts {
 /// "hone.yaml:12: reward: unknown reward 'kevni'; did you mean 'kevin'?"
 Result<ConfigParts> open_parts(const LoadedConfig& loaded);
 
+/// Reads the tasks; an error says where the dataset that it is about was configured.
+Result<std::shared_ptr<const Catalog>> open_catalog(const LoadedConfig& loaded,
+                                                    const Registry& registry);
+
 /// Whether the endpoints can be served on; not whether they are free.
 Status check_endpoints(const LoadedConfig& loaded);
 

@@ -87,7 +87,7 @@ class PromptCommand : public Command {
     if (const Status known = set_hardware(config, *registry); !known) {
       return terminal.fail(known.error(), "what this machine allows: hone doctor");
     }
-    const auto catalog = open_catalog(config, *registry);
+    const auto catalog = open_catalog(*loaded, *registry);
     if (!catalog) return terminal.fail(catalog.error());
     const auto environments = open_environments(config);
     if (!environments) return terminal.fail(environments.error());

@@ -67,7 +67,7 @@ class TasksCommand : public Command {
     if (const Status known = check_dataset(loaded->config, *registry); !known) {
       return terminal.fail(known.error());
     }
-    auto catalog = open_catalog(loaded->config, *registry);
+    auto catalog = open_catalog(*loaded, *registry);
     if (!catalog) return terminal.fail(catalog.error());
     if (admit_) return admit_tasks(terminal, loaded->config, *launcher, *registry, **catalog);
     return id_.empty() ? list(terminal, **catalog)
@@ -114,7 +114,7 @@ class TasksCommand : public Command {
     Value listed = Value::array();
     for (const TaskSummary* task : *tasks) {
       const TaskEntry& entry = task->entry;
-      if (ids_) terminal.line(entry.id);
+      if (ids_) terminal.line(task->dataset == DatasetConfig().name ? entry.id : task->full_id());
       rows.push_back({{task->full_id(), Colour::kBold},
                       {entry.title},
                       {entry.split},

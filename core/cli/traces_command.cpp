@@ -165,15 +165,18 @@ class TracesCommand : public Command {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       const TraceComparison& turn = turns_[i];
       const bool found = !turn.now.has_value();
+      const bool unread = !found && !*turn.now;  // its task could not be: nothing was looked for
       const auto lines = std::count(sources_[i].begin(), sources_[i].end(), '\n');
       all = all && found;
       rows.push_back({{turn.trace->key, Colour::kBold},
                       {std::to_string(turn.recorded->turn), Colour::kPlain, true},
                       {turn.recorded->word},
                       {times(turn.recorded->speedup), Colour::kPlain, true},
-                      {found ? std::to_string(lines) + " lines" : "none",
+                      {found    ? std::to_string(lines) + " lines"
+                       : unread ? "not read"
+                                : "none",
                        found ? Colour::kPlain : Colour::kRed},
-                      {turn.why()}});
+                      {cut_end(turn.why(), kWhyMax)}});
       listed.push(turn.to_value().set("code", sources_[i]));
     }
     if (json_) {

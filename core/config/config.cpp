@@ -6,7 +6,7 @@
 
 #include "base/files.hpp"
 #include "config/schema.hpp"
-#include "config/yaml.hpp"
+#include "config/sources.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -203,76 +203,6 @@ class Documenter : public SchemaVisitor {
   const std::string prefix_;
 };
 
-/// Where things were said: lines of the file, and what the command line set.
-struct Sources {
-  std::string name;
-  YamlDocument document;
-  std::map<std::string, std::string, std::less<>> sets;  ///< pointer → "--set key=value"
-
-  /// Of the innermost that encloses it; "" where nobody said it.
-  std::string find(std::string_view pointer, bool exact) const {
-    for (std::string_view at = pointer;; at = at.substr(0, at.rfind('/'))) {
-      if (const auto set = sets.find(at); set != sets.end()) return set->second;
-      if (const auto line = document.lines.find(at);
-          line != document.lines.end() && (!exact || at == pointer)) {
-        return name + ":" + std::to_string(line->second);
-      }
-      if (!exact && at == pointer) {  // what only a --set of something inside it has made
-        const auto inside = sets.lower_bound(std::string(at) + "/");
-        if (inside != sets.end() && inside->first.starts_with(std::string(at) + "/")) {
-          return inside->second;
-        }
-      }
-      if (at.empty()) return "";
-    }
-  }
-};
-
-/// The member of a map or list that one part of a key names, made where it is missing.
-Result<Value*> step_into(Value& at, const std::string& part, const std::string& whole) {
-  if (at.is_nil()) at = Value::map();
-  if (at.is_array()) {
-    const bool number = !part.empty() && part.size() < 6 &&
-                        part.find_first_not_of("0123456789") == std::string::npos;
-    const std::size_t index =
-        number ? static_cast<std::size_t>(std::stoul(part)) : at.as_array().size();
-    if (index >= at.as_array().size()) {
-      return invalid_argument("--set " + whole + ": found '" + part +
-                              "', expected an index below " + std::to_string(at.as_array().size()));
-    }
-    return &at.as_array()[index];
-  }
-  if (!at.is_map()) {
-    return invalid_argument("--set " + whole + ": '" + part + "' is inside a " +
-                            std::string(at.type_name()));
-  }
-  for (auto& [key, member] : at.as_map()) {
-    if (key == part) return &member;
-  }
-  at.as_map().emplace_back(part, Value());
-  return &at.as_map().back().second;
-}
-
-Status apply_set(const std::string& set, Sources& sources) {
-  const std::size_t equals = set.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return invalid_argument("--set " + set + ": expected key=value, such as server.lease_s=60");
-  }
-  HONE_ASSIGN(const YamlDocument parsed, parse_yaml(set.substr(equals + 1), "--set " + set));
-  Value* at = &sources.document.value;
-  std::string pointer;
-  for (std::size_t start = 0; start <= equals;) {
-    const std::size_t end = std::min(set.find('.', start), equals);
-    const std::string part = set.substr(start, end - start);
-    HONE_ASSIGN(at, step_into(*at, part, set));
-    pointer += "/" + pointer_token(part);
-    start = end + 1;
-  }
-  *at = parsed.value;
-  sources.sets[pointer] = "--set " + set;
-  return {};
-}
-
 std::string absolute_from(const std::filesystem::path& folder, const std::string& path) {
   if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
   return std::filesystem::absolute(folder / path).lexically_normal().string();
@@ -333,7 +263,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
   Sources sources{std::string(name), {}, {}};
   HONE_ASSIGN(sources.document, parse_yaml(text, name));
   if (sources.document.value.is_nil()) sources.document.value = Value::map();
-  for (const std::string& set : sets) HONE_TRY(apply_set(set, sources));
+  for (const std::string& set : sets) HONE_TRY(sources.apply_set(set));
 
   LoadedConfig loaded;
   Config& config = loaded.config;

@@ -301,11 +301,13 @@ Result<std::string> BuildPool::self_test() {
     // does not start for it loses every episode of its clients.
     for (int i = 1; !answer && i < kSelfTestTries; ++i)
       answer = ask_builder(request_value(request, toolchain, true));
-    if (!answer) return answer.error().in(language + " compiler " + toolchain.compiler);
+    const std::string tool =
+        language + (language == "python" ? " interpreter " : " compiler ") + toolchain.compiler;
+    if (!answer) return answer.error().in(tool);
     auto built = built_from_value(*answer);
-    if (!built) return built.error().in(language + " compiler " + toolchain.compiler);
+    if (!built) return built.error().in(tool);
     if (!built->ok) {
-      return failed_precondition(language + " compiler " + toolchain.compiler +
+      return failed_precondition(tool +
                                  " does not build a two-line program: " + built->diagnostics);
     }
     const Value* version = answer->find("toolchain");

@@ -293,30 +293,6 @@ class Plain(unittest.TestCase):
             if finding["state"] == "missing":
                 self.assertTrue(finding["advice"], finding)
 
-    def test_completion(self) -> None:
-        bash = hone("completion", "bash").stdout
-        subprocess.run(["bash", "-n"], input=bash, text=True, check=True)
-
-        def complete(*words: str) -> list[str]:
-            script = (
-                bash
-                + f"""
-COMP_WORDS=({" ".join(words[:-1])} "{words[-1]}"); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _hone
-printf '%s\\n' "${{COMPREPLY[@]}}" """
-            )
-            environment = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"}
-            return subprocess.run(
-                ["bash", "-c", script], capture_output=True, text=True, check=True, env=environment
-            ).stdout.split()
-
-        self.assertEqual(complete("hone", "dem"), ["demo"])
-        self.assertEqual(complete("hone", "tasks", "soft"), ["softmax", "softmax_long"])
-        self.assertIn("--endpoint", complete("hone", "serve", "--e"))
-        self.assertEqual(complete("hone", "bench", "pro"), ["protocol"])
-        self.assertEqual(complete("hone", "validate", "--ch"), [])  # hidden
-        self.assertIn("#compdef hone", hone("completion", "zsh").stdout)
-        self.assertIn("-l endpoint", hone("completion", "fish").stdout)
-
     def test_new_plugins_build_and_are_valid(self) -> None:
         for kind in ("reward", "reward-c", "dataset"):
             with self.subTest(kind), tempfile.TemporaryDirectory() as folder:

@@ -95,6 +95,16 @@ TEST(Config, TheCommandLineWinsAndItsMistakesNameIt) {
             "--set backend.x=b: 'x' is inside a string");
 }
 
+TEST(Config, WhatTheCommandLineReplacesWasNotSaidByTheFile) {
+  const std::string file = "datasets:\n- name: mine\n  plugn: tasks\n";
+  EXPECT_EQ(mistake_in(file, {}), "hone.yaml:3: unknown key 'plugn'; did you mean 'plugin'?");
+  EXPECT_EQ(mistake_in(file, {"datasets=[{name: x, plugn: y}]"}),
+            "--set datasets=[{name: x, plugn: y}]: unknown key 'plugn'; did you mean 'plugin'?");
+  const auto loaded = parse(file, {"datasets.0.name=x", "datasets=[{name: other}]"});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->place("/datasets/0/name"), "--set datasets=[{name: other}]");
+}
+
 TEST(Config, PathsAreRelativeToTheFile) {
   auto loaded = parse("datasets: [{name: a, config: {path: ../tasks}}]\nplugins: {paths: [own]}\n");
   ASSERT_TRUE(loaded) << loaded.error().message;

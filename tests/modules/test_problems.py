@@ -93,6 +93,9 @@ def test_mistakes_name_the_place(tmp_path):
     assert "expected a name as the problem's key, found '../x'" in mistake(
         read_kernelbook, lines(json.dumps({"python_code": "x", "uuid": "../x"}))
     )
+    assert "data.jsonl:1: found problem 35 of KernelBench's level 1" in mistake(
+        read_kernelbook, lines(json.dumps({"label": MODULE, "extra_info": {"level": 1, "problem_id": "35"}}))
+    )
     assert "expected level, problem_id and problem_name" in mistake(
         read_kernelbench, lines(json.dumps({"code": "x", "level": 1, "problem_id": "-1", "name": "x"}))
     )

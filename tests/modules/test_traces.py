@@ -59,6 +59,8 @@ def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, pyth
     assert found["fit", 1]["verdict"]["outcome"] == "no_code"
     assert found["fit", 1]["agrees"] is True
     assert found["fit", 2]["code"] == "class ModelNew: pass"
+    table = traces(hone, file, python, "--read-only").stdout
+    assert "not read" in table  # of what has no task nothing is known, not even that there is no code
 
 
 def test_mistakes_in_the_file_are_told_with_their_place(hone, tmp_path):

@@ -105,7 +105,8 @@ void write_source(const Value& source) {
 std::string read_artifact() {
   std::ifstream file(kArtifact, std::ios::binary);
   if (!file)
-    fail(HONE_UNAVAILABLE, std::string("the compiler left no artifact: ") + std::strerror(errno));
+    fail(HONE_UNAVAILABLE,
+         std::string("it ended well and left no artifact: ") + std::strerror(errno));
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

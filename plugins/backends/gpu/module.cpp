@@ -58,7 +58,9 @@ Value build_module(const Value& request) {
   result.set("diagnostics", ran.words);
   if (!failure.empty()) return result;
   std::ifstream file(kArtifact, std::ios::binary);
-  if (!file) fail(HONE_UNAVAILABLE, "the interpreter left no artifact");
+  if (!file)
+    fail(HONE_UNAVAILABLE,
+         std::string("it ended well and left no artifact: ") + std::strerror(errno));
   result.set("artifact", Value::bytes(std::string(std::istreambuf_iterator<char>(file), {})));
   return result;
 }

@@ -135,6 +135,12 @@ def kernelbench_problem(level: int, number: int, name: str, source: str) -> Prob
     )
 
 
+def kernelbench_numbers(row: dict[str, Any]) -> tuple[dict[str, Any], int | None, int | None]:
+    """What a row says of its problem, and the level and number in it."""
+    about = row.get("extra_info") if isinstance(row.get("extra_info"), dict) else row
+    return about, natural(about.get("level")), natural(about.get("problem_id"))
+
+
 def level_folders(path: str) -> list[tuple[int, str]]:
     """The folders level1, level2, … of the repository, of its folder KernelBench, or one of them itself."""
     found = LEVEL_FOLDER.fullmatch(os.path.basename(os.path.normpath(path)))
@@ -160,8 +166,7 @@ def read_kernelbench(path: str) -> list[Problem]:
                 problems.append(kernelbench_problem(level, int(match[1]), match[2], source))
     for file in [] if folders else data_files(path):
         for place, row in rows_of(file):
-            about = row.get("extra_info") if isinstance(row.get("extra_info"), dict) else row
-            level, number = natural(about.get("level")), natural(about.get("problem_id"))
+            about, level, number = kernelbench_numbers(row)
             name = about.get("problem_name", about.get("name"))
             if level is None or number is None or not isinstance(name, str):
                 raise Mistake(f"{place}: expected level, problem_id and problem_name, or name")
@@ -174,7 +179,14 @@ def read_kernelbook(path: str) -> list[Problem]:
     problems = []
     for file in data_files(path):
         for place, row in rows_of(file):
-            key = row.get("sample_key", row.get("uuid", row.get("id", len(problems))))
+            key = row.get("sample_key", row.get("uuid", row.get("id")))
+            _, level, problem = kernelbench_numbers(row)
+            if key is None and level is not None and problem is not None:
+                raise Mistake(
+                    f"{place}: found problem {problem} of KernelBench's level {level}, expected a module of"
+                    " KernelBook or a trace; plugin: kernelbench reads it"
+                )
+            key = len(problems) if key is None else key
             if not isinstance(key, int | str) or not re.fullmatch(r"[\w.-]{1,100}", str(key)):
                 raise Mistake(f"{place}: expected a name as the problem's key, found {key!r}")
             origin = row.get("source") if row.get("source") in ("kernelbench", "kernelbook") else "kernelbook"
