@@ -105,7 +105,7 @@ void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
   v.integer("set_mb", c.set_mb, {1, 65536},
             "memory for a round's inputs and outputs; above the caches");
   v.integer("singles", c.singles, {0, 100},
-            "pairs of rounds of one call, which must agree; of modules 3 to 10");
+            "pairs of rounds of one call, which must agree; of modules at most 3");
 }
 
 void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {

@@ -236,8 +236,11 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
     return {};
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
+  const bool extends = builds_extensions(built.artifact);
+  if (!extends && rehearsed->raised_in == "hindered") rehearsed->raised_in.clear();
   const bool hindered = rehearsed->raised_in == "hindered";
-  if (hindered || rehearsed->raised_in == "build") HONE_TRY(check_extensions(rehearsed->kind));
+  if (hindered || (extends && rehearsed->raised_in == "build"))
+    HONE_TRY(check_extensions(rehearsed->kind));
   built.unrehearsed = hindered;
   if (!hindered) {
     built.raised_in = std::move(rehearsed->raised_in);

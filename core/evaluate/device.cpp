@@ -68,6 +68,7 @@ void Device::stop_judge() {
     static_cast<void>(judge_->wait(kExitSeconds));
   }
   judge_.reset();
+  owes_ = false;
   for (auto& [key, installed] : installed_) {
     let_go(std::move(installed.reference));
     let_go(std::move(installed.baseline));
@@ -83,6 +84,15 @@ Result<Value> Device::ask(const Value& request, const std::vector<int>& fds,
                           const std::function<void(const char*)>& progress) {
   HONE_TRY(send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds));
   return receive(progress);
+}
+
+Result<Value> Device::ask(const Value& request, const Runner* runner, const std::string* artifact,
+                          const std::function<void(const char*)>& progress) {
+  owes_ = true;
+  HONE_TRY(send(request, runner, artifact));
+  HONE_ASSIGN(Value answer, receive(progress));
+  owes_ = false;
+  return answer;
 }
 
 Status Device::send(const Value& request, const Runner* runner, const std::string* artifact) {
@@ -173,7 +183,7 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 }
 
 Result<DeviceResult> Device::run(const DeviceJob& job) {
-  cancelled_ = false;
+  begun_ = false;
   waited_ = job.waited;
   Result<DeviceResult> result = run_or_redo(job);
   waited_ = nullptr;
@@ -186,25 +196,31 @@ Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
   // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
   take_turn(whole || judge_ == nullptr ||
             (chooses_baseline(*job.task, options_) && !is_installed(*job.task)));
-  if (cancelled_) return unavailable("cancelled");
+  if (is_over(job)) return unavailable("cancelled");
   Result<DeviceResult> result = run_in_turn(job);
-  if (whole || cancelled_ || !redo_alone(job, result)) return result;
+  if (whole || is_over(job) || !redo_alone(job, result)) return result;
   log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it: " +
                            result->judgement.message + result->judgement.verdict.reason);
   if (job.progress) job.progress("prepare");
   take_turn(true);
-  if (cancelled_) return unavailable("cancelled");
+  if (is_over(job)) return unavailable("cancelled");
   DeviceJob again = job;
   again.seed = derive_seed(job.seed, "alone") >> 1;
   return run_in_turn(again);
+}
+
+bool Device::is_over(const DeviceJob& job) const {
+  return closed_ || (job.over != nullptr && *job.over);
 }
 
 /// Whether what others had of the device's memory or time may be to blame.
 bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const {
   if (!result || !turn_.met_others()) return false;
   const Judgement& judged = result->judgement;
+  const std::string& artifact = job.built->artifact;
   if (judged.ending != Ending::kDone)
-    return may_be_others_doing(judged, may_bring_code(job.built->artifact));
+    return may_be_others_doing(
+        judged, may_bring_code(artifact.substr(0, artifact.find('\n'))));  // then what it compiled
   // A call that could not be watched says nothing of whose work it was.
   return judged.verdict.correct() && !judged.verdict.work &&
          !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct();
@@ -233,7 +249,7 @@ Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
   const bool module = is_module(*job.task, options_);
   if (job.swapped && module) forget_all();
   Result<DeviceResult> result = run_once(job, job.swapped, &used);
-  if (cancelled_) return result;
+  if (is_over(job)) return result;
   if (!used) return with_room(job, std::move(result));
   if (!result) return run_once(job, true, &used);
   const Judgement& judged = result->judgement;
@@ -268,12 +284,7 @@ Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
   await_last();
   HONE_TRY(ensure_judge());
-  const auto give_up = [&](const Error& error) {
-    stop_judge();  // whatever state it is in, the next one starts afresh
-    return error;
-  };
-  auto key = ensure_installed(job.task);
-  if (!key) return give_up(key.error());
+  HONE_ASSIGN(const std::string key, ensure_installed(job.task));
   Runner made;
   const bool module = is_module(*job.task, options_);
   const std::string owner = owner_of(job);
@@ -289,34 +300,35 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   settings.measure = job.measure;
   settings.swapped = job.swapped;
   Value ask = request("judge", *job.task, job.seed, settings);
-  ask.set("reference", *key + "/reference");
-  ask.set("baseline", *key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
+  ask.set("reference", key + "/reference");
+  ask.set("baseline", key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
   ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
   ask.set("runner", runner.id).set("kept", *used).set("keeps", !fresh && !owner.empty());
-  if (const auto vouched = shared_.vouched.find(*key)) ask.set("vouched", *vouched);
+  if (const auto vouched = shared_.vouched.find(key)) ask.set("vouched", *vouched);
   {
     MutexLock lock(mutex_);
     running_ = &process;
   }
-  Status sent = send(ask, *used ? nullptr : &made, &job.built->artifact);
-  Result<Value> answer = sent ? receive(job.progress) : Result<Value>(sent.error());
+  begun_ = true;
+  const Result<Value> answer =
+      this->ask(ask, *used ? nullptr : &made, &job.built->artifact, job.progress);
   {
     MutexLock lock(mutex_);
     running_ = nullptr;
   }
   if (!*used) runner.process = std::move(made.process);
-  if (!answer) {
-    runner.process->kill();
-    return give_up(answer.error().in("judge"));
+  auto judgement = answer ? judgement_of(*answer) : answer.error().in("judge");
+  if (!judgement) {
+    let_go(std::move(runner.process));
+    stop_judge();  // whatever state it is in, the next one starts afresh
+    return judgement.error();
   }
-  auto judgement = judgement_of(*answer);
-  if (!judgement) return give_up(judgement.error());
-  if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(*key, *vouched);
+  if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(key, *vouched);
   DeviceResult result{std::move(*judgement), std::nullopt, *used};
   const std::string& culprit = result.judgement.culprit;
   if (result.judgement.ending != Ending::kDone && culprit != "submission" &&
       culprit != kKeptProcess) {
-    drop(*key);
+    drop(key);
     forget_all();  // what these hold may be what was missing
   }
   const Value* kept = answer->find("kept");
@@ -345,8 +357,12 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   let_go(std::move(runner.process));
 }
 
+void Device::close() {
+  closed_ = true;
+  cancel();
+}
+
 void Device::cancel() {
-  cancelled_ = true;
   MutexLock lock(mutex_);
   if (running_ != nullptr) running_->kill();
 }
@@ -370,17 +386,16 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   take_turn(true);
   HONE_TRY(ensure_judge());
-  const auto key = ensure_installed(task);
-  if (!key) {
-    stop_judge();  // as in run_once()
-    return key.error();
-  }
+  HONE_ASSIGN(const std::string key, ensure_installed(task));
   Value ask = request("admit", *task, seed, options_.measure);
-  ask.set("reference", *key + "/reference");
-  HONE_TRY(send(ask, nullptr, nullptr));
-  HONE_ASSIGN(const Value answer, receive({}));
-  if (const Value* report = answer.find("report")) return *report;
-  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
+  ask.set("reference", key + "/reference");
+  const Result<Value> answer = this->ask(ask, nullptr, nullptr, {});
+  if (!answer) {
+    stop_judge();  // as in run_once()
+    return answer.error();
+  }
+  if (const Value* report = answer->find("report")) return *report;
+  HONE_ASSIGN(const Judgement judgement, judgement_of(*answer));
   return internal_error("admission of " + task->id + ": " + judgement.message);
 }
 

@@ -37,8 +37,9 @@ struct DeviceJob {
   std::string client, episode;  ///< whose it is
   std::uint64_t seed = 0;
   bool measure = true;
-  bool swapped = false;  ///< the measurement in the other order
-  bool whole = false;    ///< with nothing of other lanes on the device
+  bool swapped = false;                     ///< the measurement in the other order
+  bool whole = false;                       ///< with nothing of other lanes on the device
+  const std::atomic<bool>* over = nullptr;  ///< set where nobody waits for it any more; may be NULL
   /// Hears "load", "check" and "measure", and "prepare" where all of it is done again.
   std::function<void(const char* stage)> progress;
   std::function<void(double from_s, double to_s)> waited;  ///< hears when it waited for others
@@ -62,7 +63,7 @@ struct Shared {
   VouchedTimes vouched;
 };
 
-/// One thread calls run() and admit(); cancel() may come from any.
+/// One thread calls run() and admit(); cancel() and close() may come from any.
 class Device {
  public:
   Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
@@ -78,6 +79,8 @@ class Device {
   /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
   /// task's own code failed.
   Result<DeviceResult> run(const DeviceJob& job);
+  /// Whether the last run() came so far that the submission's process was handed to the judge.
+  bool has_begun() const { return begun_; }
   /// How many processes modules that were submitted have taken. [any thread]
   std::size_t module_processes() const { return module_processes_; }
   /// What the device says of itself, once started.
@@ -88,8 +91,10 @@ class Device {
   double bytes_per_second_max(const Task& task) const;
   /// Whether the reference and the baseline of the task with this key are ready here. [the thread of run()]
   bool has_ready(const std::string& task_key) const { return installed_.count(task_key) != 0; }
-  /// Ends the submission that is being judged.
+  /// Ends the submission that is being judged; nothing begins if its job is over.
   void cancel();
+  /// Likewise, for good: nothing is judged any more.
+  void close();
   /// Runs the baseline as if it were submitted, in a fresh process: whether this device judges
   /// right.
   Status known_answer(const std::shared_ptr<const Task>& task);
@@ -123,6 +128,9 @@ class Device {
   Result<Value> ask_facts(const std::vector<int>& fds);
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
+  /// Sends a request and waits for its answer.
+  Result<Value> ask(const Value& request, const Runner* runner, const std::string* artifact,
+                    const std::function<void(const char*)>& progress);
   std::string owner_of(const DeviceJob& job) const;
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
@@ -131,6 +139,7 @@ class Device {
   Result<DeviceResult> run_in_turn(const DeviceJob& job);
   void take_turn(bool whole);
   void tell_waited(double from_s) const;
+  bool is_over(const DeviceJob& job) const;
   bool redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const;
   void forget(const std::string& owner);
   bool forget_all();
@@ -161,12 +170,15 @@ class Device {
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
+  Result<std::string> find_or_install(const std::shared_ptr<const Task>& task);
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
                                            const std::string& role, const std::string& key);
-  /// With `from` in the place of another task's: the process that is installed so. `answered`: whether the judge has.
+  /// With `from` in the place of another task's. What cannot be installed is let go.
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
                                            const std::string& role, const std::string& key,
-                                           Runner runner, const std::string& from, bool& answered);
+                                           Runner runner, const std::string& from);
+  Status install_in(const Runner& runner, const std::shared_ptr<const Task>& task,
+                    const std::string& role, const std::string& key, const std::string& from);
   bool is_installed(const Task& task) const { return has_ready(task_key(task)); }
   Status install_both(const std::shared_ptr<const Task>& task, const std::string& key,
                       Installed& made);
@@ -200,7 +212,9 @@ class Device {
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
-  std::atomic<bool> cancelled_{false};                      ///< what run() runs
+  bool owes_ = false;  ///< the judge, an answer
+  bool begun_ = false;
+  std::atomic<bool> closed_{false};
   std::function<void(double from_s, double to_s)> waited_;  ///< its job's
   std::atomic<std::size_t> module_processes_{0};
 };

@@ -44,6 +44,7 @@ bool has_failed(int socket) {
 
 Status Device::ensure_judge() {
   if (judge_ != nullptr) return {};
+  log_debug("evaluate", "device " + std::to_string(spec_.index) + ": a judge starts");
   HONE_ASSIGN(auto ends, stream_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kJudge;

@@ -18,15 +18,22 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
                                                  const std::string& role, const std::string& key) {
   const bool module = is_module(*task, options_);
   HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
-  bool answered = false;
-  return install(task, role, key, std::move(runner), "", answered);
+  return install(task, role, key, std::move(runner), "");
 }
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
                                                  const std::string& role, const std::string& key,
-                                                 Runner runner, const std::string& from,
-                                                 bool& answered) {
-  answered = false;
+                                                 Runner runner, const std::string& from) {
+  if (const Status installed = install_in(runner, task, role, key, from); !installed) {
+    let_go(std::move(runner.process));
+    return installed.error();
+  }
+  return std::move(runner.process);
+}
+
+Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task>& task,
+                          const std::string& role, const std::string& key,
+                          const std::string& from) {
   HONE_ASSIGN(const PlannedSource source, role == "reference" ? planned_reference(*task, options_)
                                                               : planned_baseline(*task, options_));
   HONE_ASSIGN(const auto built, builds_.build(source.build));
@@ -44,9 +51,8 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
   const bool timed = role == "baseline";
   const auto known = timed ? shared_.calibrations.find(key) : std::nullopt;
   if (known) ask.set("calibration", *known);
-  HONE_TRY(send(ask, from.empty() ? &runner : nullptr, &built->artifact));
-  HONE_ASSIGN(const Value answer, receive({}));
-  answered = true;
+  HONE_ASSIGN(const Value answer,
+              this->ask(ask, from.empty() ? &runner : nullptr, &built->artifact, {}));
   if (kind_of(answer) == "installed") {
     if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
       const std::string& words = note->as_string();
@@ -57,7 +63,7 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
     const Value* calibration = answer.find("calibration");
     if (timed && options_.device_code && !known && calibration != nullptr)
       shared_.calibrations.keep(key, *calibration);
-    return std::move(runner.process);
+    return {};
   }
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
   const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
@@ -71,7 +77,10 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
     message += "; it said: " + exit->output;
   // The task's mistake, unless it was the judge's own.
   const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
-  return !done && fault ? internal_error(message) : failed_precondition(message);
+  if (!done && fault) return internal_error(message);
+  // There may be more of it once others are gone.
+  if (judgement.ending == Ending::kOutOfMemory) return resource_exhausted(message);
+  return failed_precondition(message);
 }
 
 void Device::drop(const std::string& key) {
@@ -109,10 +118,8 @@ Status Device::install_over(const std::string& old_key, const std::shared_ptr<co
   ages_.erase(old.age);
   installed_.erase(found);
   made.tasks = old.tasks + 1;
-  bool answered = false;
   const auto again = [&](std::unique_ptr<Process> process, const std::string& role) {
-    return install(task, role, key, Runner{std::move(process), {}, false}, old_key + "/" + role,
-                   answered);
+    return install(task, role, key, Runner{std::move(process), {}, false}, old_key + "/" + role);
   };
   const Status over = [&]() -> Status {
     HONE_ASSIGN(made.reference, again(std::move(old.reference), "reference"));
@@ -123,21 +130,29 @@ Status Device::install_over(const std::string& old_key, const std::shared_ptr<co
     log_debug("evaluate", "task " + task->id + " takes over another's processes");
     return {};
   }
-  if (!answered) return over.error();  // the judge may still owe an answer
+  // What they hold of the device may be what is missing.
+  for (std::unique_ptr<Process>* left : {&made.reference, &old.baseline}) let_go(std::move(*left));
+  if (owes_) return over.error();
+  await_last();
   log_info("evaluate", "task " + task->id + " gets processes of its own: " + over.error().message);
   send_drop(old_key);
   send_drop(key);
-  // What they hold of the device may be what is missing.
-  for (std::unique_ptr<Process>* left : {&made.reference, &old.baseline}) {
-    if (*left == nullptr) continue;
-    (*left)->kill();
-    static_cast<void>((*left)->wait(kGoneSeconds));
-  }
   made = {};
   return install_both(task, key, made);
 }
 
+/// Rationale: what is wrong with a task says nothing of the judge, which holds others'. One that owes an answer, or did
+/// not say what is wrong, starts afresh.
 Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
+  auto key = find_or_install(task);
+  if (key) return key;
+  const bool of_task =
+      key.error().code == Code::kFailedPrecondition || key.error().code == Code::kInvalidArgument;
+  if (owes_ || !of_task) stop_judge();
+  return key;
+}
+
+Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& task) {
   if (task->backends.count(options_.backend) == 0) {
     return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
   }
@@ -153,7 +168,11 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
     HONE_TRY(install_over(oldest, task, key, made));
   } else {
     drop(oldest);
-    HONE_TRY(install_both(task, key, made));
+    if (const Status both = install_both(task, key, made); !both) {
+      let_go(std::move(made.reference));
+      if (!owes_) send_drop(key);
+      return both.error();
+    }
   }
   made.module = is_module(*task, options_);
   ages_.push_front(key);

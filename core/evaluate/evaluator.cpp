@@ -58,7 +58,7 @@ class LocalEvaluator : public Evaluator {
       stopping_ = true;
       changed_.notify_all();
     }
-    for (auto& device : devices_) device->cancel();
+    for (auto& device : devices_) device->close();
     for (std::thread& thread : threads_) thread.join();
     std::vector<JobPtr> left;
     {

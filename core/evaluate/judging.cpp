@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "evaluate/rehearsal.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
 
@@ -43,6 +44,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
   Result<Verdict> verdict = unavailable("not judged");
   const std::uint64_t seed =
       second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
+  bool begun = false;
   for (int attempt = 0; attempt < kAttemptsOfALook; ++attempt) {
     if (!second) job.times.begin("prepare");
     const auto hear = [&job, second](const char* stage) {
@@ -59,18 +61,20 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     look.seed = seed;
     look.swapped = second;
     look.whole = attempt > 0;
+    look.over = &job.over;
     look.progress = hear;
     if (!second)
       look.waited = [&job](double from_s, double to_s) {
         job.times.waits_s.emplace_back(from_s, to_s);
       };
     auto result = device.run(look);
+    begun = begun || device.has_begun();
     if (job.over) return unavailable("ended early");
     if (!second) job.used = result && result->used;
     verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
     if (verdict) {
       if (const std::string kind = hindered_extension(*verdict);
-          is_module_on_device(job) && !kind.empty())
+          is_module_on_device(job) && !kind.empty() && builds_extensions(job.built->artifact))
         HONE_TRY(builds_.check_extensions(kind));
       // What did a native kernel's work is no question, and nobody watches it.
       if (!is_module(*job.submission.task, options_)) return verdict;
@@ -80,7 +84,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     }
     log_warning("evaluate",
                 "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
-    const bool provoked = may_be_provoked(result, is_module_on_device(job));
+    const bool provoked = begun && may_be_provoked(result, is_module_on_device(job));
     if (attempt + 1 < kAttemptsOfALook || !provoked) continue;
     if (Status known = device.known_answer(job.submission.task); known)
       return result ? verdict_of_provocation(*result)

@@ -24,7 +24,7 @@ with contextlib.suppress(ImportError):
     import triton  # noqa: F401
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
-from module_values import arguments_of, flat  # noqa: E402
+from module_values import constructor_arguments, flat  # noqa: E402
 from module_wrapper import bind_wrapper, constructor_settings  # noqa: E402
 
 TRIALS, CALLS, TOLERANCE = 5, 100, 1e-2
@@ -45,7 +45,7 @@ def constructed(factory, args, kwargs, device):
 
 def submitted(module, reference, model, device):
     """What to call: its ModelNew with the parameters of the reference's model, or its wrapper with them."""
-    args, kwargs = given = arguments_of(getattr(reference, "get_init_inputs", list)())
+    args, kwargs = given = constructor_arguments(reference)
     if hasattr(module, "ModelNew"):
         made = constructed(module.ModelNew, args, kwargs, device)
         made.load_state_dict(model.state_dict(), strict=False)
@@ -84,7 +84,7 @@ def main():
     device = "cpu" if PLACE == "processor" else "cuda"
     torch.set_num_threads(1)
     reference, submission = (module_of(path) for path in sys.argv[2:4])
-    model = constructed(reference.ModelNew, *arguments_of(getattr(reference, "get_init_inputs", list)()), device)
+    model = constructed(reference.ModelNew, *constructor_arguments(reference), device)
     models = [model, submitted(submission, reference, model, device)]
     with torch.no_grad():
         for trial in range(TRIALS):

@@ -246,7 +246,8 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
 /// of one may show less of the speedup.
 bool Session::with_singles() const {
   constexpr std::size_t kFewCalls = 2;
-  return measured_.calls > kFewCalls && settings_.defences.holds(Defence::kSingleRounds);
+  return settings_.singles > 0 && measured_.calls > kFewCalls &&
+         settings_.defences.holds(Defence::kSingleRounds);
 }
 
 void Session::choose_calls() {

@@ -84,7 +84,7 @@ class Runner {
     return std::string();
   }
   /// Whether code of the submission's runs beside the device on its own, so that inputs are given under
-  /// the clock, and the baseline is timed while it is not there.
+  /// the clock, and the baseline is timed while it stands still, or is not there.
   virtual bool withholds() const { return false; }
   /// Whether a round of Order::kObserved says what does the work, and what the last one wrote down, which is not to be
   /// believed.

@@ -54,6 +54,7 @@ const std::vector<Case> kCheats = {
     {"speak_for_the_rehearsal", is(kCrashed, "?[31m?? forged")},
     {"outlive_the_rehearsal", timed(is(kCorrect))},
     {"claim_no_compiler", is(kCrashed, "it was asked all the same")},
+    {"hindered_by_name", is(kCrashed, "Hindered (host): load_inline needs")},
     {"extension_that_reads", is(kCrashed, "nothing was found")},
     {"mention_an_extension", is(kCrashed, "exited with code 0")},
     {"claim_a_kernel",
@@ -163,6 +164,34 @@ TEST_P(DeviceModuleTasks, TakeOverProcessesThatAreAsTheyWere) {
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleTasks,
                          testing::Values(Case{.name = "linear", .expected = {}}), name_of);
 
+/// A reference that cannot be used, between two submissions to another task.
+TEST_P(DeviceModuleTasks, ThatCannotBeUsedCostNobodyElseTheirs) {
+  set_up_log(LogLevel::kDebug, false);
+  testing::internal::CaptureStderr();
+  EvaluatorOptions options = device_options();
+  ASSERT_TRUE(use_interpreter("cuda.python", std::getenv("HONE_MODULES_PYTHON"), options).ok());
+  const auto machine = Machine::start(std::move(options));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  auto task = module_task(GetParam().name);
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  const auto good = std::make_shared<const Task>(*task);
+  BackendSources& sources = task->backends.at("cuda");
+  for (Source* source : {&sources.reference, &sources.baseline})
+    source->text += "\nraise RuntimeError('not today')\n";
+  const auto bad = std::make_shared<const Task>(*task);
+  const std::string text =
+      text_of_file(kHere / GetParam().name / "reference.py") + "\nModelNew = Model\n";
+  EXPECT_EQ(difference((*machine)->judge(good, text, 7, "python", "cuda"), timed(is(kCorrect))),
+            "");
+  const auto verdict = (*machine)->judge(bad, text, 7, "python", "cuda");
+  ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome);
+  EXPECT_THAT(verdict.error().message, testing::HasSubstr("not today"));
+  EXPECT_EQ(difference((*machine)->judge(good, text, 8, "python", "cuda"), timed(is(kCorrect))),
+            "");
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(count_of(log, "a judge starts"), 1) << log;
+}
+
 /// What comes of it where there is too little memory for a compiler of C++, and enough for an interpreter.
 Result<Verdict> judged_on_a_lacking_machine(const fs::path& file) {
   EvaluatorOptions options = device_options();
@@ -197,7 +226,9 @@ TEST_P(DeviceModuleCheatsOnALackingMachine, AreJudgedAllTheSame) {
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOnALackingMachine,
                          testing::Values(Case{.name = "mention_an_extension",
-                                              .expected = is(kCrashed, "exited with code 0")}),
+                                              .expected = is(kCrashed, "exited with code 0")},
+                                         Case{.name = "hindered_by_name",
+                                              .expected = is(kCrashed, "Hindered (host): ")}),
                          name_of);
 
 class DeviceModuleCheats : public DeviceModules {};

@@ -15,6 +15,22 @@ def test_an_interpreter_is_started_in_its_jail(hone, python):
     assert ", torch 2." in found["found"], found
 
 
+ON_A_DEVICE = """
+import runpy, sys
+import torch
+torch.cuda.is_available, torch.cuda.get_device_name = lambda: True, lambda index: "A Device"
+script, sys.argv = sys.argv[1] + "/describe_interpreter.py", ["describe_interpreter.py", "device"]
+runpy.run_path(script, run_name="__main__")
+"""
+
+
+def test_beside_a_device_its_compiler_is_looked_for(run_beside_modules, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = run_beside_modules(ON_A_DEVICE)
+    assert ", A Device, " in words
+    assert ", nvcc in /" in words or ", no nvcc (load_inline of CUDA needs it)" in words
+
+
 def dataset_of(hone, path, interpreter):
     """What is said of a level's dataset."""
     dataset = json.dumps({"path": str(path)})

@@ -23,6 +23,7 @@ def write_repository(folder):
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{name}.py").write_text(MODULE)
         (place / "README.md").write_text("no problem\n")
+    (folder / "KernelBench/level2/10_a-model.v2.py").write_text(MODULE)
     (folder / "KernelBench" / "changelog").mkdir()
 
 
@@ -35,8 +36,8 @@ def mistake(read, path):
 def test_a_repository_is_read_from_its_root_its_folder_or_a_level(tmp_path):
     write_repository(tmp_path)
     found = read_kernelbench(str(tmp_path))
-    assert [p.id for p in found] == ["level1/2", "level1/19", "level2/1"]
-    assert [p.title for p in found] == ["2_Matmul", "19_ReLU", "1_Conv2D_ReLU"]
+    assert [p.id for p in found] == ["level1/2", "level1/19", "level2/1", "level2/10"]
+    assert [p.title for p in found] == ["2_Matmul", "19_ReLU", "1_Conv2D_ReLU", "10_a-model.v2"]
     assert found[1].tags == ("kernelbench", "level1")
     assert found[1].source == MODULE
     assert read_kernelbench(str(tmp_path / "KernelBench")) == found

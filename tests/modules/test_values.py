@@ -107,3 +107,24 @@ assert torch.equal(own, torch.rand(2, 2)), own
 
 def test_parameters_are_about_as_they_were_made_and_others_each_time(run_beside_modules):
     run_beside_modules(PARAMETERS)
+
+
+CONSTRUCTED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from types import SimpleNamespace
+from module_values import constructor_arguments
+
+def of(given):
+    return constructor_arguments(SimpleNamespace(get_init_inputs=lambda: given))
+
+assert constructor_arguments(SimpleNamespace()) == ([], {})
+assert of([]) == of(()) == ([], {})
+assert of([1, {"a": 2}]) == ([1, {"a": 2}], {})
+assert of([[1], {"a": 2}]) == ([1], {"a": 2})
+assert of({"a": 2}) == ([], {"a": 2})
+"""
+
+
+def test_a_constructor_gets_what_a_description_says(run_beside_modules):
+    run_beside_modules(CONSTRUCTED)

@@ -30,10 +30,11 @@ if sys.argv[1] == "device":
         sys.exit(f"{', '.join(words)}: torch finds no device")
     words.append(torch.cuda.get_device_name(0))
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
-    import module_compile
+    from module_toolkits import toolkit_for
 
-    home = module_compile.toolkit()
-    words.append("no nvcc (load_inline of CUDA needs it)" if home is None else f"nvcc in {home}/bin")
+    toolkit = toolkit_for()
+    home, compiler, code = toolkit.home(), toolkit.NAME, toolkit.CODE
+    words.append(f"no {compiler} (load_inline of {code} needs it)" if home is None else f"{compiler} in {home}/bin")
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
         words.append("no Python.h (load_inline needs it: install Python's development files)")
 print(f"{', '.join(words)}; imports take {seconds:.1f} s")

@@ -14,7 +14,7 @@ import torch
 
 from module_fastest import make_fastest
 from module_place import ARENA, PLACE
-from module_values import arguments_of, count, flat, is_varied, vary
+from module_values import constructor_arguments, count, flat, is_varied, vary
 from module_work import WATCH
 from module_wrapper import Refused, bind_wrapper, constructor_settings
 
@@ -105,10 +105,10 @@ class Artifact:
         PLACE.seed(0)
         if self.name == "reference.py":
             self.module = run_source(self.name, self.source, "reference")
-            self.given = arguments_of(self.module.get_init_inputs())
+            self.given = constructor_arguments(self.module)
         else:
             trusted = run_source("reference.py", support["reference.py"], "reference")
-            self.given = arguments_of(trusted.get_init_inputs())
+            self.given = constructor_arguments(trusted)
             self.settings = constructor_settings(getattr(trusted, self.meta["module"]), *self.given)
             del sys.modules["reference"], trusted  # a submission's work is its own
             self.module = run_source(self.name, self.source, self.name.removesuffix(".py"))

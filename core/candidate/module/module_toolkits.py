@@ -18,6 +18,7 @@ class Hindered(RuntimeError):
 class Cuda:
     """nvcc, which has the host's compiler do its part."""
 
+    NAME, CODE = "nvcc", "CUDA"
     SUFFIXES = (".cu", ".cuh")
     HOMES = ("/usr/local/cuda", "/usr")
 
@@ -73,6 +74,7 @@ class Cuda:
 class Hip:
     """hipcc of a ROCm; else clang with Debian's headers and device libraries, which lie in /usr."""
 
+    NAME, CODE = "hipcc or clang", "HIP"
     SUFFIXES = (".hip", ".cu", ".cuh")
     HOMES = ("/opt/rocm", "/opt/rocm-*")
     CLANG = "clang++-19"

@@ -10,8 +10,12 @@ def count(shape):
     return total
 
 
-def arguments_of(given):
-    """get_init_inputs() in both of its forms: [a, b] and [[a], {b: c}]."""
+def constructor_arguments(module):
+    """get_init_inputs() in each of its forms, as a dataset's describe.py takes them: none at all, {b: c}, [a, b] and
+    [[a], {b: c}]."""
+    given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+    if isinstance(given, dict):
+        return [], dict(given)
     given = list(given)
     if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
         return list(given[0]), dict(given[1])

@@ -6,9 +6,9 @@ PLACE: "processor", "device", or, in tests, "emulated": a device whose memory th
 CORE,JUDGE: the core that is timed on, and the judge's.
 
 Theory of operation. The interpreter imports torch and Triton while nothing foreign is near (or is a copy of one that
-has, warm_modules.py), and hands the backend three functions: load, get_kernel and launch. The rest is
-hone_candidate_main, as for native code: it maps the arena, seals the process, and calls these when the judge orders a
-round. Modules themselves: module_artifact.py.
+has, warm_modules.py), and hands the backend its functions: load, get_kernel, launch, and those that observe a call
+and open the device. The rest is hone_candidate_main, as for native code: it maps the arena, seals the process, and
+calls these when the judge orders a round. Modules themselves: module_artifact.py.
 """
 
 import ctypes

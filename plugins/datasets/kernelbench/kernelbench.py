@@ -1,13 +1,26 @@
 """KernelBench: its repository's folders, the published data set, or TritonForge's JSON Lines."""
 
+from typing import Any, ClassVar
+
 from hone_modules.dataset import ModuleDataset
-from hone_modules.problems import Problem, read_kernelbench
+from hone_modules.problems import Mistake, Problem, read_kernelbench
 
 
 class Dataset(ModuleDataset):
     """KernelBench's problems: PyTorch modules to make faster"""
 
     source = "github.com/ScalingIntelligence/KernelBench"
+    parameters: ClassVar[dict[str, dict[str, Any]]] = {
+        **ModuleDataset.parameters,
+        "level": {"default": 0, "range": [0, 99], "doc": "only this level; 0: all"},
+    }
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.tag = f"level{config['level']}" if config["level"] else ""
+        super().__init__(config)
 
     def read(self, path: str) -> list[Problem]:
-        return read_kernelbench(path)
+        found = [problem for problem in read_kernelbench(path) if not self.tag or self.tag in problem.tags]
+        if not found:
+            raise Mistake(f"{path}: found no problem of {self.tag}")
+        return found

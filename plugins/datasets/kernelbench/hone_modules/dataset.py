@@ -40,7 +40,6 @@ class ModuleDataset:
     version = "1.0.0"
     parameters: ClassVar[dict[str, dict[str, Any]]] = {
         "path": {"type": "str", "doc": "the data: a folder, or a file of JSON, JSON Lines or Parquet"},
-        "level": {"default": 0, "range": [0, 99], "doc": "only this level; 0: all"},
         "split": {"default": "train", "doc": "the split that all tasks are of"},
         "baseline": {
             "default": "eager",
@@ -57,10 +56,7 @@ class ModuleDataset:
         for name, choices in (("own_kernels", OWN_KERNELS), ("baseline", BASELINES)):
             if config[name] not in choices:
                 raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
-        level = f"level{config['level']}" if config["level"] else ""
-        found = [problem for problem in self.read(config["path"]) if not level or level in problem.tags]
-        if not found:
-            raise Mistake(f"{config['path']}: found no problem of {level}")
+        found = self.read(config["path"])
         self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
         self.problems = {problem.id: problem for problem in found if problem.id not in self.left_out}
         for number, (task, why) in enumerate(self.left_out.items()):

@@ -15,7 +15,7 @@ FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")
 # Where rows of the data sets that are about keep the module's source; the first that is there counts.
 SOURCE_KEYS = ("pytorch_code", "python_code", "label", "code", "reference")
-PROBLEM_FILE = re.compile(r"(\d+)_(\w+)\.py")
+PROBLEM_FILE = re.compile(r"(\d+)_(.+)\.py")
 LEVEL_FOLDER = re.compile(r"level(\d+)")
 
 
