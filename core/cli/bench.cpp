@@ -221,10 +221,7 @@ class BenchCommand : public Command {
     const auto figures = measure(
         loaded->config, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     terminal.clear_status();
-    if (!figures) {
-      const bool fault = exit_code_for(figures.error().code) == kExitFault;
-      return terminal.fail(figures.error(), fault ? "what this machine allows: hone doctor" : "");
-    }
+    if (!figures) return terminal.fail(without_verbs(figures.error()), next_step(figures.error()));
     return print(terminal, *figures);
   }
 

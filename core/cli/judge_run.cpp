@@ -189,9 +189,11 @@ class RunJudge {
     Value told = to_value(analysis);
     told.set("samples", samples());
     told.set("refused", refused());
-    Value unknown = Value::array();
-    for (const std::int64_t problem : unknown_problems()) unknown.push(problem);
-    told.set("unknown_problems", std::move(unknown));
+    std::set<std::int64_t> unknown = unknown_problems();
+    for (const auto& [key, message] : faults_) {
+      if (problem_of(key.first) == nullptr) unknown.insert(key.first);
+    }
+    told.set("unknown_problems", Value::Array(unknown.begin(), unknown.end()));
     if (!request_.output.empty()) {
       if (const Status kept = write_file(request_.output, to_json(told, 2) + "\n"); !kept) {
         return terminal_.fail(kept.error());

@@ -114,7 +114,10 @@ class TasksCommand : public Command {
     Value listed = Value::array();
     for (const TaskSummary* task : *tasks) {
       const TaskEntry& entry = task->entry;
-      if (ids_) terminal.line(task->dataset == DatasetConfig().name ? entry.id : task->full_id());
+      if (ids_) {
+        terminal.line(entry.id);
+        if (task->dataset != DatasetConfig().name) terminal.line(task->full_id());
+      }
       rows.push_back({{task->full_id(), Colour::kBold},
                       {entry.title},
                       {entry.split},

@@ -383,20 +383,4 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
                      result.judgement.verdict.reason);
 }
 
-Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
-  take_turn(true);
-  HONE_TRY(ensure_judge());
-  HONE_ASSIGN(const std::string key, ensure_installed(task));
-  Value ask = request("admit", *task, seed, options_.measure);
-  ask.set("reference", key + "/reference");
-  const Result<Value> answer = this->ask(ask, nullptr, nullptr, {});
-  if (!answer) {
-    stop_judge();  // as in run_once()
-    return answer.error();
-  }
-  if (const Value* report = answer->find("report")) return *report;
-  HONE_ASSIGN(const Judgement judgement, judgement_of(*answer));
-  return internal_error("admission of " + task->id + ": " + judgement.message);
-}
-
 }  // namespace hone

@@ -79,7 +79,7 @@ std::string not_roots_own(const std::vector<std::string>& paths) {
 
 Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options) {
   if (path.empty() || path[0] != '/' || access(path.c_str(), X_OK) != 0) {
-    return failed_precondition(key + ": found '" + path +
+    return failed_precondition(key + ": found no program at '" + path +
                                "', expected the absolute path of an interpreter with torch; "
                                "scripts/setup --python makes one");
   }

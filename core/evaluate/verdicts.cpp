@@ -94,7 +94,9 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
     const bool compiled = verdict.diagnostics.find("error: ") == std::string::npos ||
                           verdict.diagnostics.starts_with("link error: ");
     const bool linking = verdict.diagnostics.find("link error: ") != std::string::npos;
-    verdict.reason = linking && compiled ? "the linker refused it" : "the compiler refused it";
+    verdict.reason = linking && compiled            ? "the linker refused it"
+                     : source_name.ends_with(".py") ? "its source was refused"
+                                                    : "the compiler refused it";
   }
   return verdict;
 }

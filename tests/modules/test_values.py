@@ -70,6 +70,7 @@ PARAMETERS = [dict(zip(KEYS, values)) for values in (
 )]
 INPUTS = [{"tensor": "x", "shape": [2, 2], "dtype": "f32"}, {"tensor": "n", "shape": [4], "dtype": "i64"}]
 meta = {"module": "Model", "inputs": INPUTS, "parameters": PARAMETERS, "outputs": [{**INPUTS[0], "tensor": "out"}]}
+meta["answer"] = "tensor"
 artifact = Artifact({"name": "reference.py", "source": SOURCE, "support": {"module.json": json.dumps(meta)}})
 memory = ctypes.create_string_buffer(1 << 16)
 ARENA.use(ctypes.addressof(memory), 1 << 16)

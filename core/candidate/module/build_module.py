@@ -1,4 +1,4 @@
-"""Makes an artifact of a Python module: whether it parses, with the words of a compiler, and all that running it needs.
+"""Makes an artifact of a Python module: whether it compiles, in a compiler's words, and all that running it needs.
 
     python -I -S build_module.py SUBMISSION SUPPORT…   in the folder of these files; leaves artifact.so
 
@@ -38,6 +38,7 @@ def main() -> int:
     try:
         source = content.decode("utf-8-sig")
         tree = ast.parse(source, name)
+        compile(tree, name, "exec", dont_inherit=True)  # which refuses more
     except (SyntaxError, UnicodeDecodeError, ValueError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         words = getattr(error, "msg", None) or str(error) or "it is nested too deeply"

@@ -334,7 +334,12 @@ class Artifact:
         self.store(places, WATCH.call(self.wrapper, *self.inputs(places), **extra))
 
     def store(self, places, result, exact=False):
+        in_sequence, wanted_so = isinstance(result, (list, tuple)), self.meta["answer"] == "sequence"
+        if not exact and in_sequence and not wanted_so:
+            raise Mismatch(f"gave a {type(result).__name__}, expected a tensor")
         found = flat(result, None if exact else Mismatch)
+        if not exact and wanted_so and not in_sequence:
+            raise Mismatch("gave a tensor, expected a tuple or list")
         wanted = self.meta["outputs"]
         if len(found) != len(wanted):
             raise Mismatch(f"gave {len(found)} tensors, expected {len(wanted)}")

@@ -26,12 +26,8 @@ def flat(result, stranger=None):
     """The tensors of what forward gave. `stranger`: raised of what is no tensor and no number, else it is made one."""
     if isinstance(result, torch.Tensor):
         return [result]
-    if isinstance(result, dict):
-        result = list(result.values())
     if isinstance(result, (list, tuple)):
         return [tensor for one in result for tensor in flat(one, stranger)]
-    if result is None:
-        return []
     if stranger is not None and not isinstance(result, (bool, int, float, complex)):
         raise stranger(f"gave a {type(result).__module__}.{type(result).__qualname__}, expected a tensor")
     return [torch.as_tensor(result)]

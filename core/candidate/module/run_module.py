@@ -49,7 +49,10 @@ import traceback  # noqa: E402
 import warnings  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
-import torch  # noqa: E402
+try:
+    import torch
+except ImportError as error:
+    sys.exit(f"found no torch in {sys.executable} ({error}): scripts/setup --python makes an environment that has it")
 
 import module_ahead  # noqa: E402
 import module_compile  # noqa: E402
@@ -74,14 +77,15 @@ LOADED = {"artifact": None, "kernels": [], "state": None, "cores": None}
 
 
 def words_of(error):
-    """The innermost line of the module that raised, and what was said: one line."""
+    """The innermost line of the module that raised, and what was said: one line, of a long one its beginning and its
+    end."""
     while error.__cause__ is not None:
         error = error.__cause__
     try:
         lines = str(error).strip().split("\n")
-        text = lines[0] or "no message"
+        text = " ".join(" ".join(lines).split()) or "no message"
         if type(error).__name__ == "CompilationError":  # Triton's: the place, the source, and at last what is wrong
-            text += " " + lines[-1]
+            text = lines[0] + " " + lines[-1]
     except Exception:
         text = "no message that can be read"
     name = type(error).__name__
@@ -92,7 +96,10 @@ def words_of(error):
         if frame.filename in ("submission.py", "baseline.py", "reference.py"):
             place = f" ({frame.filename}:{frame.lineno})"
     room = 240 - len(place)
-    return f"{name}: {text}"[:room] + place
+    said = f"{name}: {text}"
+    if len(said) > room:
+        said = said[: room * 2 // 3] + " ... " + said[5 - room + room * 2 // 3 :]
+    return said + place
 
 
 def guarded(body):

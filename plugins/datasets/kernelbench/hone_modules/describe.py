@@ -49,6 +49,7 @@ class Description:
     inputs: list[Any]  # as module.json has them
     parameters: list[dict[str, Any]]
     outputs: list[dict[str, Any]]
+    answer: str  # "tensor", or "sequence": a tuple or list of them
     tensors: list[dict[str, Any]] = field(default_factory=list)  # as the task has them
 
 
@@ -61,6 +62,7 @@ class Found:
     names: list[str]
     state: list[tuple[str, Any, str]]
     outputs: list[Any]
+    answer: str
 
 
 def said(error: BaseException) -> str:
@@ -177,7 +179,8 @@ def run(source: str, entry: str, exact: bool, seed: int) -> Found:
             outputs = made(*inputs)
     except Exception as error:
         raise Failed(name, before, state, said(error)) from None
-    return Found(name, before, forward_names(cls), state, flat_outputs(outputs))
+    answer = "tensor" if isinstance(outputs, torch.Tensor) else "sequence"
+    return Found(name, before, forward_names(cls), state, flat_outputs(outputs), answer)
 
 
 class Failed(Unfit):
@@ -297,7 +300,7 @@ def described(found: Found) -> Description:
     tensors = [*inputs.tensors, *packed, *written]
     if len(tensors) + 1 > ARGUMENTS_MAX:
         raise Unfit(f"it has {len(tensors)} tensors, and with its seed at most {ARGUMENTS_MAX} arguments are possible")
-    return Description(found.name, given, parameters, outputs, tensors)
+    return Description(found.name, given, parameters, outputs, found.answer, tensors)
 
 
 def twice(source: str, entry: str, exact: bool, where: Callable[[], AbstractContextManager[Any]]) -> Description:

@@ -80,6 +80,7 @@ def module_text(description: Description, baseline: str) -> str:
             "inputs": description.inputs,
             "parameters": description.parameters,
             "outputs": description.outputs,
+            "answer": description.answer,
             "baseline": baseline,
         },
         separators=(",", ":"),
