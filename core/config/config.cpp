@@ -225,6 +225,38 @@ void note_origins(const Value& value, const std::string& pointer, const Sources&
   loaded.origins[pointer] = found.empty() ? "default" : found;
 }
 
+/// A path in the file is relative to the file's folder, one on the command line to where that is typed.
+void make_paths_absolute(Config& config, const std::filesystem::path& folder,
+                         const Sources& sources) {
+  const auto locate = [&](std::string_view pointer, std::string& path) {
+    const bool typed = sources.find(pointer, true).starts_with("--set ");
+    path = absolute_from(typed ? std::filesystem::current_path() : folder, path);
+  };
+  const auto locate_plugin = [&](std::string_view pointer, std::string& plugin) {
+    if (is_plugin_path(plugin)) locate(pointer, plugin);
+  };
+  locate_plugin("/reward/name", config.reward.name);
+  locate("/journal/path", config.journal.path);
+  locate("/environment/templates", config.environment.templates);
+  if (config.plugin_host.python.find('/') != std::string::npos)
+    locate("/plugins/python", config.plugin_host.python);
+  for (const auto& [pointer, python] : interpreters_of(config)) locate(pointer, *python);
+  for (std::size_t i = 0; i < config.datasets.size(); ++i) {
+    DatasetConfig& dataset = config.datasets[i];
+    const std::string pointer = "/datasets/" + std::to_string(i);
+    locate_plugin(pointer + "/plugin", dataset.plugin);
+    const Value* path = dataset.config.find("path");
+    if (path == nullptr || !path->is_string() || path->as_string() == "builtin") continue;
+    std::string found = path->as_string();
+    locate(pointer + "/config/path", found);
+    dataset.config.set("path", found);
+  }
+  for (std::size_t i = 0; i < config.plugin_paths.size(); ++i)
+    locate("/plugins/paths/" + std::to_string(i), config.plugin_paths[i]);
+  locate("/server/keys", config.server.keys);
+  locate("/isolation/workdir", config.isolation.workdir);
+}
+
 /// What no range can say.
 Status check_whole(const Config& c, const Sources& sources) {
   const auto refuse = [&](std::string_view pointer, const std::string& message) {
@@ -274,23 +306,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
   HONE_TRY(fields.finish());
   HONE_TRY(check_whole(config, sources));
 
-  const auto locate = [&folder](std::string& plugin) {
-    if (is_plugin_path(plugin)) plugin = absolute_from(folder, plugin);
-  };
-  locate(config.reward.name);
-  config.journal.path = absolute_from(folder, config.journal.path);
-  config.environment.templates = absolute_from(folder, config.environment.templates);
-  if (config.plugin_host.python.find('/') != std::string::npos) locate(config.plugin_host.python);
-  for (std::string* python : interpreters_of(config)) *python = absolute_from(folder, *python);
-  for (DatasetConfig& dataset : config.datasets) {
-    locate(dataset.plugin);
-    const Value* path = dataset.config.find("path");
-    if (path != nullptr && path->is_string() && path->as_string() != "builtin")
-      dataset.config.set("path", absolute_from(folder, path->as_string()));
-  }
-  for (std::string& path : config.plugin_paths) path = absolute_from(folder, path);
-  config.server.keys = absolute_from(folder, config.server.keys);
-  config.isolation.workdir = absolute_from(folder, config.isolation.workdir);
+  make_paths_absolute(config, folder, sources);
   note_origins(config_to_value(config), "", sources, loaded);
   return loaded;
 }

@@ -2,7 +2,6 @@
 // from YAML.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -180,9 +179,11 @@ struct Config {
   LogConfig log;
 };
 
-/// The interpreters of modules, one for each backend.
-inline std::array<std::string*, 3> interpreters_of(Config& config) {
-  return {&config.cpu.python, &config.cuda.python, &config.hip.python};
+/// The interpreters of modules, one for each backend, by JSON pointer.
+inline std::map<std::string, std::string*> interpreters_of(Config& config) {
+  return {{"/cpu/python", &config.cpu.python},
+          {"/cuda/python", &config.cuda.python},
+          {"/hip/python", &config.hip.python}};
 }
 
 /// A configuration and where each of its values came from.

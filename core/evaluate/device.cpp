@@ -86,8 +86,9 @@ Result<Value> Device::ask(const Value& request, const std::vector<int>& fds,
   return receive(progress);
 }
 
-Result<Value> Device::ask(const Value& request, const Runner* runner, const std::string* artifact,
-                          const std::function<void(const char*)>& progress) {
+Result<Value> Device::answer_to(const Value& request, const Runner* runner,
+                                const std::string* artifact,
+                                const std::function<void(const char*)>& progress) {
   owes_ = true;
   HONE_TRY(send(request, runner, artifact));
   HONE_ASSIGN(Value answer, receive(progress));
@@ -311,7 +312,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   }
   begun_ = true;
   const Result<Value> answer =
-      this->ask(ask, *used ? nullptr : &made, &job.built->artifact, job.progress);
+      answer_to(ask, *used ? nullptr : &made, &job.built->artifact, job.progress);
   {
     MutexLock lock(mutex_);
     running_ = nullptr;

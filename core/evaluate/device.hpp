@@ -129,8 +129,8 @@ class Device {
   Result<Value> ask(const Value& request, const std::vector<int>& fds,
                     const std::function<void(const char*)>& progress);
   /// Sends a request and waits for its answer.
-  Result<Value> ask(const Value& request, const Runner* runner, const std::string* artifact,
-                    const std::function<void(const char*)>& progress);
+  Result<Value> answer_to(const Value& request, const Runner* runner, const std::string* artifact,
+                          const std::function<void(const char*)>& progress);
   std::string owner_of(const DeviceJob& job) const;
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;

@@ -52,7 +52,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   const auto known = timed ? shared_.calibrations.find(key) : std::nullopt;
   if (known) ask.set("calibration", *known);
   HONE_ASSIGN(const Value answer,
-              this->ask(ask, from.empty() ? &runner : nullptr, &built->artifact, {}));
+              answer_to(ask, from.empty() ? &runner : nullptr, &built->artifact, {}));
   if (kind_of(answer) == "installed") {
     if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
       const std::string& words = note->as_string();
@@ -99,14 +99,21 @@ void Device::send_drop(const std::string& key) {
   }
 }
 
+/// Nothing of it is left where it fails.
 Status Device::install_both(const std::shared_ptr<const Task>& task, const std::string& key,
                             Installed& made) {
-  HONE_ASSIGN(made.reference, install(task, "reference", key));
-  // What is not measured has no baseline.
-  if (is_timed(*task, options_)) {
-    HONE_ASSIGN(made.baseline, install(task, "baseline", key));
-  }
-  return {};
+  const Status both = [&]() -> Status {
+    HONE_ASSIGN(made.reference, install(task, "reference", key));
+    // What is not measured has no baseline.
+    if (is_timed(*task, options_)) {
+      HONE_ASSIGN(made.baseline, install(task, "baseline", key));
+    }
+    return {};
+  }();
+  if (both) return {};
+  if (!owes_) send_drop(key);
+  let_go(std::move(made.reference));
+  return both;
 }
 
 /// Rationale: two contexts take a quarter of a second, and the dataset's own modules are trusted with each other's
@@ -130,13 +137,14 @@ Status Device::install_over(const std::string& old_key, const std::shared_ptr<co
     log_debug("evaluate", "task " + task->id + " takes over another's processes");
     return {};
   }
-  // What they hold of the device may be what is missing.
+  if (!owes_) {
+    send_drop(old_key);
+    send_drop(key);
+  }
   for (std::unique_ptr<Process>* left : {&made.reference, &old.baseline}) let_go(std::move(*left));
   if (owes_) return over.error();
-  await_last();
+  await_last();  // what they hold of the device may be what is missing
   log_info("evaluate", "task " + task->id + " gets processes of its own: " + over.error().message);
-  send_drop(old_key);
-  send_drop(key);
   made = {};
   return install_both(task, key, made);
 }
@@ -168,11 +176,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     HONE_TRY(install_over(oldest, task, key, made));
   } else {
     drop(oldest);
-    if (const Status both = install_both(task, key, made); !both) {
-      let_go(std::move(made.reference));
-      if (!owes_) send_drop(key);
-      return both.error();
-    }
+    HONE_TRY(install_both(task, key, made));
   }
   made.module = is_module(*task, options_);
   ages_.push_front(key);
@@ -193,7 +197,7 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   HONE_ASSIGN(const std::string key, ensure_installed(task));
   Value ask = request("admit", *task, seed, options_.measure);
   ask.set("reference", key + "/reference");
-  const Result<Value> answer = this->ask(ask, nullptr, nullptr, {});
+  const Result<Value> answer = answer_to(ask, nullptr, nullptr, {});
   if (!answer) {
     stop_judge();  // as in run_once()
     return answer.error();

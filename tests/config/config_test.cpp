@@ -111,6 +111,15 @@ TEST(Config, PathsAreRelativeToTheFile) {
   EXPECT_EQ(loaded->config.datasets[0].config.find("path")->as_string(), "/etc/tasks");
   EXPECT_EQ(loaded->config.plugin_paths, std::vector<std::string>{"/etc/hone/own"});
   EXPECT_EQ(parse("")->config.datasets[0].config.find("path")->as_string(), "builtin");
+  const std::string here = std::filesystem::current_path().string();
+  loaded = parse("cpu: {python: bin/python}\ncuda: {python: bin/python}\n",
+                 {"cuda.python=bin/python", "datasets=[{name: a, config: {path: tasks}}]",
+                  "journal.path=run.db"});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->config.cpu.python, "/etc/hone/bin/python");
+  EXPECT_EQ(loaded->config.cuda.python, here + "/bin/python");
+  EXPECT_EQ(loaded->config.datasets[0].config.find("path")->as_string(), here + "/tasks");
+  EXPECT_EQ(loaded->config.journal.path, here + "/run.db");
 }
 
 TEST(Config, WhatItWritesItReadsAgain) {

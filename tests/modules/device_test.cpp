@@ -164,7 +164,7 @@ TEST_P(DeviceModuleTasks, TakeOverProcessesThatAreAsTheyWere) {
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleTasks,
                          testing::Values(Case{.name = "linear", .expected = {}}), name_of);
 
-/// A reference that cannot be used, between two submissions to another task.
+/// A reference and a baseline that cannot be used, between two submissions to another task.
 TEST_P(DeviceModuleTasks, ThatCannotBeUsedCostNobodyElseTheirs) {
   set_up_log(LogLevel::kDebug, false);
   testing::internal::CaptureStderr();
@@ -175,19 +175,20 @@ TEST_P(DeviceModuleTasks, ThatCannotBeUsedCostNobodyElseTheirs) {
   auto task = module_task(GetParam().name);
   ASSERT_TRUE(task.ok()) << task.error().message;
   const auto good = std::make_shared<const Task>(*task);
-  BackendSources& sources = task->backends.at("cuda");
-  for (Source* source : {&sources.reference, &sources.baseline})
-    source->text += "\nraise RuntimeError('not today')\n";
-  const auto bad = std::make_shared<const Task>(*task);
   const std::string text =
       text_of_file(kHere / GetParam().name / "reference.py") + "\nModelNew = Model\n";
   EXPECT_EQ(difference((*machine)->judge(good, text, 7, "python", "cuda"), timed(is(kCorrect))),
             "");
-  const auto verdict = (*machine)->judge(bad, text, 7, "python", "cuda");
-  ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome);
-  EXPECT_THAT(verdict.error().message, testing::HasSubstr("not today"));
-  EXPECT_EQ(difference((*machine)->judge(good, text, 8, "python", "cuda"), timed(is(kCorrect))),
-            "");
+  for (Source BackendSources::*source : {&BackendSources::reference, &BackendSources::baseline}) {
+    Task bad = *good;
+    (bad.backends.at("cuda").*source).text += "\nraise RuntimeError('not today')\n";
+    const auto verdict =
+        (*machine)->judge(std::make_shared<const Task>(bad), text, 7, "python", "cuda");
+    ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome);
+    EXPECT_THAT(verdict.error().message, testing::HasSubstr("not today"));
+    EXPECT_EQ(difference((*machine)->judge(good, text, 8, "python", "cuda"), timed(is(kCorrect))),
+              "");
+  }
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(count_of(log, "a judge starts"), 1) << log;
 }
