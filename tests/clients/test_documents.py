@@ -24,7 +24,8 @@ PRELUDE = f"""
 import asyncio, ast, inspect, types
 import hone
 source = open({str(ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_1_wrong.cpp")!r}).read()
-my_model = policy = lambda observation: source
+policy = lambda observation: source
+my_model = lambda observation: f"It adds.\\n\\n```cpp\\n{{source}}\\n```\\n"
 """
 RUNNER = """
 code = compile(example, "example", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
