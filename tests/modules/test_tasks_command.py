@@ -37,7 +37,8 @@ def test_what_is_not_there_is_said_with_what_to_do(hone, tmp_path):
     assert missing.returncode == 2
     assert "is not configured; say where its data lies: --set 'datasets=[{name: kernelbench" in missing.stderr
     nowhere = hone("tasks", *configured("kernelbook", tmp_path / "nowhere", sys.executable))
-    assert nowhere.stderr.startswith(f"hone: dataset 'kernelbook': kernelbook: open: {tmp_path}/nowhere: no such file")
+    assert nowhere.stderr.startswith("hone: --set datasets=[{name: kernelbook, plugin: kernelbook, ")
+    assert f": dataset 'kernelbook': kernelbook: open: {tmp_path}/nowhere: no such file" in nowhere.stderr
 
 
 def test_a_module_that_is_no_task_is_left_out_and_says_why(hone, python, tmp_path):
