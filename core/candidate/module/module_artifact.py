@@ -334,11 +334,11 @@ class Artifact:
         self.store(places, WATCH.call(self.wrapper, *self.inputs(places), **extra))
 
     def store(self, places, result, exact=False):
-        in_sequence, wanted_so = isinstance(result, (list, tuple)), self.meta["answer"] == "sequence"
-        if not exact and in_sequence and not wanted_so:
+        in_sequence, answer = isinstance(result, (list, tuple)), self.meta.get("answer")
+        if not exact and in_sequence and answer == "tensor":
             raise Mismatch(f"gave a {type(result).__name__}, expected a tensor")
         found = flat(result, None if exact else Mismatch)
-        if not exact and wanted_so and not in_sequence:
+        if not exact and not in_sequence and answer == "sequence":
             raise Mismatch("gave a tensor, expected a tuple or list")
         wanted = self.meta["outputs"]
         if len(found) != len(wanted):
