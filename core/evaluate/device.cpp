@@ -80,20 +80,17 @@ void Device::stop_judge() {
   kept_ages_.clear();
 }
 
-Result<Value> Device::ask(const Value& request, const std::vector<int>& fds,
-                          const std::function<void(const char*)>& progress) {
-  HONE_TRY(send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds));
-  return receive(progress);
-}
-
-Result<Value> Device::answer_to(const Value& request, const Runner* runner,
-                                const std::string* artifact,
+Result<Value> Device::answer_to(const Status& sent,
                                 const std::function<void(const char*)>& progress) {
   owes_ = true;
-  HONE_TRY(send(request, runner, artifact));
+  if (!sent) return sent.error();
   HONE_ASSIGN(Value answer, receive(progress));
   owes_ = false;
   return answer;
+}
+
+Status Device::send(const Value& request, const std::vector<int>& fds) {
+  return send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds);
 }
 
 Status Device::send(const Value& request, const Runner* runner, const std::string* artifact) {
@@ -110,7 +107,7 @@ Status Device::send(const Value& request, const Runner* runner, const std::strin
       fds.push_back(runner->process->frozen_events_fd());
     }
   }
-  return send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds);
+  return send(request, fds);
 }
 
 Result<Value> Device::receive(const std::function<void(const char*)>& progress) {
@@ -312,7 +309,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   }
   begun_ = true;
   const Result<Value> answer =
-      answer_to(ask, *used ? nullptr : &made, &job.built->artifact, job.progress);
+      answer_to(send(ask, *used ? nullptr : &made, &job.built->artifact), job.progress);
   {
     MutexLock lock(mutex_);
     running_ = nullptr;

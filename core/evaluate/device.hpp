@@ -126,11 +126,8 @@ class Device {
   Result<UniqueFd> built_of_ours(const char* name, std::string_view source,
                                  std::vector<std::string> kernels);
   Result<Value> ask_facts(const std::vector<int>& fds);
-  Result<Value> ask(const Value& request, const std::vector<int>& fds,
-                    const std::function<void(const char*)>& progress);
-  /// Sends a request and waits for its answer.
-  Result<Value> answer_to(const Value& request, const Runner* runner, const std::string* artifact,
-                          const std::function<void(const char*)>& progress);
+  /// Waits for the answer to what was just sent.
+  Result<Value> answer_to(const Status& sent, const std::function<void(const char*)>& progress);
   std::string owner_of(const DeviceJob& job) const;
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
@@ -185,6 +182,7 @@ class Device {
   Status install_over(const std::string& old_key, const std::shared_ptr<const Task>& task,
                       const std::string& key, Installed& made);
   Status send(const Value& request, const Runner* runner, const std::string* artifact);
+  Status send(const Value& request, const std::vector<int>& fds);
   /// The next answer that is not a stage.
   Result<Value> receive(const std::function<void(const char*)>& progress);
   Value request(const char* verb, const Task& task, std::uint64_t seed,

@@ -95,7 +95,7 @@ Result<UniqueFd> Device::built_of_ours(const char* name, std::string_view source
 }
 
 Result<Value> Device::ask_facts(const std::vector<int>& fds) {
-  HONE_ASSIGN(const Value answer, ask(Value::map({{"verb", "equip"}}), fds, {}));
+  HONE_ASSIGN(const Value answer, answer_to(send(Value::map({{"verb", "equip"}}), fds), {}));
   if (const Value* facts = answer.find("facts")) return *facts;
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
   return unavailable(judgement.message);

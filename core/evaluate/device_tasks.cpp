@@ -52,7 +52,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   const auto known = timed ? shared_.calibrations.find(key) : std::nullopt;
   if (known) ask.set("calibration", *known);
   HONE_ASSIGN(const Value answer,
-              answer_to(ask, from.empty() ? &runner : nullptr, &built->artifact, {}));
+              answer_to(send(ask, from.empty() ? &runner : nullptr, &built->artifact), {}));
   if (kind_of(answer) == "installed") {
     if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
       const std::string& words = note->as_string();
@@ -197,7 +197,7 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   HONE_ASSIGN(const std::string key, ensure_installed(task));
   Value ask = request("admit", *task, seed, options_.measure);
   ask.set("reference", key + "/reference");
-  const Result<Value> answer = answer_to(ask, nullptr, nullptr, {});
+  const Result<Value> answer = answer_to(send(ask, nullptr, nullptr), {});
   if (!answer) {
     stop_judge();  // as in run_once()
     return answer.error();
