@@ -128,6 +128,7 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       const double from_s = monotonic_s();
       turn_.share();
       tell_waited(from_s);
+      open_ahead();  // for the next ones, while what was measured is checked
       HONE_TRY(send(Value::map({{"verb", "share"}}), nullptr, nullptr));
       continue;
     }

@@ -225,8 +225,9 @@ void Device::start_missing(bool contexts) {
 }
 
 void Device::make_ready() {
-  await_last();
   turn_.share();
+  open_ahead();
+  await_last();
   start_missing(true);
   open_ahead();
 }

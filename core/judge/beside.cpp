@@ -122,7 +122,7 @@ Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std
 /// with that.
 Judgement Session::pairs_beside() {
   Measured& m = measured_;
-  if (baseline_.vouched.calls == m.calls && !settings_.swapped) {
+  if (is_vouched()) {
     if (Judgement judged = enough_pairs(false); !passed(judged)) return judged;
     m.vouched = median(m.a) <= vouched_round_s() && median(m.floors) <= vouched_floor_s();
     if (m.vouched) {
@@ -134,6 +134,11 @@ Judgement Session::pairs_beside() {
   if (Judgement judged = enough_pairs(true); !passed(judged) || !was_held_up()) return judged;
   forget_pairs();  // the machine was held up in the middle of them
   return enough_pairs(true);
+}
+
+/// Whether it is known what the baseline's rounds take, and that counts.
+bool Session::is_vouched() const {
+  return baseline_.vouched.calls == measured_.calls && !settings_.swapped;
 }
 
 void Session::forget_pairs() {
@@ -192,9 +197,12 @@ Judgement Session::enough_pairs(bool watched) {
   }
   auto before = m.recorded();
   std::vector<double> a, b;
-  if (Judgement judged = pairs_at_once(m.calls, kWarmRounds, false, a, b); !passed(judged))
-    return judged;
-  m.forget_since(before);
+  if (!m.warm) {
+    if (Judgement judged = pairs_at_once(m.calls, kWarmRounds, false, a, b); !passed(judged))
+      return judged;
+    m.forget_since(before);
+    m.warm = true;
+  }
   while (m.b.size() < static_cast<std::size_t>(settings_.pairs_max)) {
     const int done = static_cast<int>(m.b.size());
     if (done >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;

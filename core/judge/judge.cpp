@@ -19,7 +19,7 @@ namespace {
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
-constexpr std::uint64_t kRoundsKept = 10, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
+constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");

@@ -283,13 +283,16 @@ Judgement Session::baseline_after() {
   return correct_so_far();
 }
 
-/// So many of the submission's rounds as there are if its calls take as long as the baseline's.
+/// So many of the submission's rounds as there are if its calls take as long as the baseline's; and some more, where those
+/// may be made in vain that nobody looks at.
 int Session::rounds_to_come() const {
   const double call_s = 2 * baseline_.call_seconds + baseline_.exact_seconds;
   const double pair_s = static_cast<double>(measured_.calls) * call_s;
   const double most = pair_s > 0 ? settings_.seconds_max / pair_s : settings_.pairs_min;
   const int pairs = std::min(settings_.pairs_min + 1, settings_.pairs_max);
-  return kWarmRounds + std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
+  const int in_vain = is_vouched() ? kMore : 0;
+  return kWarmRounds + in_vain +
+         std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
 }
 
 /// While contexts are made, and others check, inputs of the submission's rounds are made, and their answers. While others

@@ -208,6 +208,7 @@ class Session {
   double round_seconds(std::size_t calls) const;
   Judgement pairs_beside();
   Judgement enough_pairs(bool watched);
+  bool is_vouched() const;
   void forget_pairs();
   double vouched_round_s() const;
   double vouched_floor_s() const;
@@ -269,6 +270,7 @@ class Session {
     int in_time = 0,
         too_long =
             0;  ///< how often such rounds were over in no more than could be looked before them
+    bool warm = false;        ///< there were rounds that set things up
     bool vouched = false;     ///< they took no longer than while nobody else had the device
     int dropped = 0;          ///< pairs, because the device was held back
     bool throttled = false;   ///< so often that such pairs were taken
