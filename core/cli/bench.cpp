@@ -52,7 +52,13 @@ Result<Evaluation> prepare_evaluation(const Config& config, const std::string& t
                                       std::int64_t count, const Say& say) {
   HONE_ASSIGN(Evaluation made, start_evaluation(config));
   HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
-  HONE_ASSIGN(made.bench.task, catalog->find_for(config.backend, task));
+  auto found = catalog->find_for(config.backend, task);
+  if (!found && found.error().code == Code::kNotFound && task == kTask) {
+    Error error = found.error();
+    error.message += " among the datasets of the configuration; --task names another";
+    return error;
+  }
+  HONE_ASSIGN(made.bench.task, std::move(found));
   made.bench.source = made.bench.task->backends.at(config.backend).baseline.text;
   if (count > 0) made.bench.steps = made.bench.runs = static_cast<int>(count);
   made.bench.progress = [say](int done, int all) {

@@ -72,7 +72,7 @@ void add_pass_at_k(Analysis& analysis, const std::vector<Problem>& problems,
       sum += pass_at(of.first, of.second, k);
       ++counted;
     }
-    if (counted > 0) analysis.pass_at_k[k] = sum / static_cast<double>(counted);
+    if (counted > 0) analysis.pass_at_k[k] = {sum / static_cast<double>(counted), counted};
   }
 }
 
@@ -135,13 +135,15 @@ Analysis analyse(AnalysisRequest request, const std::vector<Problem>& problems,
 }
 
 Value to_value(const Analysis& analysis) {
-  Value fast_p = Value::map(), bounds = Value::map(), pass_at_k = Value::map();
+  Value fast_p = Value::map(), bounds = Value::map();
+  Value pass_at_k = Value::map(), pass_at_k_problems = Value::map();
   for (const auto& [p, share] : analysis.fast_p) {
     fast_p.set(threshold_text(p), share.known() ? Value(share.at_least) : Value());
     bounds.set(threshold_text(p), Value::array({share.at_least, share.at_most}));
   }
-  for (const auto& [k, chance] : analysis.pass_at_k) {
-    pass_at_k.set("pass@" + std::to_string(k), chance);
+  for (const auto& [k, pass] : analysis.pass_at_k) {
+    pass_at_k.set("pass@" + std::to_string(k), pass.chance);
+    pass_at_k_problems.set("pass@" + std::to_string(k), pass.problems);
   }
   const double total = std::max<double>(1, static_cast<double>(analysis.total));
   return Value::map({{"run_name", analysis.request.run_name},
@@ -157,6 +159,7 @@ Value to_value(const Analysis& analysis) {
                      {"fast_p", std::move(fast_p)},
                      {"fast_p_bounds", std::move(bounds)},
                      {"pass_at_k", std::move(pass_at_k)},
+                     {"pass_at_k_problems", std::move(pass_at_k_problems)},
                      {"not_measured", analysis.unmeasured},
                      {"not_judged", analysis.not_judged}});
 }
@@ -170,8 +173,11 @@ void print(Terminal& terminal, const Analysis& analysis) {
                      : ", " + std::to_string(analysis.not_judged) + " could not be judged"));
   terminal.table({"", ""}, {{{"compiled"}, {of_all(analysis.compiled, analysis)}},
                             {{"correct"}, {of_all(analysis.correct, analysis)}}});
-  for (const auto& [k, chance] : analysis.pass_at_k) {
-    terminal.line("pass@" + std::to_string(k) + "    " + fixed(chance, 3));
+  for (const auto& [k, pass] : analysis.pass_at_k) {
+    const bool one = pass.problems == 1;
+    terminal.line("pass@" + std::to_string(k) + "    " + fixed(pass.chance, 3) + " over the " +
+                  (one ? "problem" : std::to_string(pass.problems) + " problems") + " with " +
+                  std::to_string(k) + (k == 1 ? " sample" : " samples") + " or more");
   }
   terminal.line();
   std::vector<Row> rows;

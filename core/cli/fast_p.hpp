@@ -37,6 +37,13 @@ struct Share {
   bool known() const { return at_least == at_most; }
 };
 
+/// A mean over the problems with k samples or more.
+struct PassAtK {
+  double chance = 0;
+  std::int64_t problems = 0;
+  bool operator==(const PassAtK&) const = default;
+};
+
 /// KernelBench's rules: sample 0 of each problem counts; shares are of all problems of the level, and
 /// a problem without a result is one that did not compile. fast_p is the share that is correct and more than p
 /// times as fast as the baseline. Not theirs: fast_0 is the share that is correct, and what was not
@@ -46,7 +53,7 @@ struct Analysis {
   std::size_t total = 0, evaluated = 0, compiled = 0, correct = 0, unmeasured = 0, not_judged = 0;
   std::vector<std::pair<double, Share>> fast_p;  ///< in the thresholds' order
   std::optional<double> median, geometric_mean;  ///< speedups of the correct ones that have one
-  std::map<std::int64_t, double> pass_at_k;      ///< means over the problems with k samples or more
+  std::map<std::int64_t, PassAtK> pass_at_k;     ///< by k
 };
 
 /// `not_judged`: problems whose sample 0 could not be judged; their shares are unknown.

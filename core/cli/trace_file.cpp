@@ -109,9 +109,31 @@ Value RecordedTurn::action() const {
                           : Value::map({{"response", response}});
 }
 
+/// JSON Lines: a trace in each that is not empty.
+Result<Value> list_of_lines(std::string_view text) {
+  Value list = Value::array();
+  int number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto trace = from_json(line);
+    if (!trace) return trace.error().in("line " + std::to_string(number));
+    list.push(std::move(*trace));
+  }
+  return list;
+}
+
 Result<std::vector<RecordedTrace>> read_traces(std::string_view text) {
-  auto value = from_json(text);
-  if (!value) return invalid_argument("no traces: " + value.error().message);
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const bool lines = begin != std::string_view::npos && text[begin] == '{';
+  auto value = lines ? list_of_lines(text) : from_json(text);
+  if (!value) {
+    return invalid_argument("no traces: expected a JSON list, or JSON Lines: " +
+                            value.error().message);
+  }
   if (!value->is_array()) {
     return invalid_argument("no traces: expected a list, found " + std::string(value->type_name()));
   }

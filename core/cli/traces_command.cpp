@@ -33,7 +33,7 @@ class TracesCommand : public Command {
   }
   void declare(OptionSet& options) override {
     options.text({.name = "FILE",
-                  .doc = "a JSON list of traces: sample_key, pytorch_code, turns",
+                  .doc = "a JSON list of traces, or JSON Lines: sample_key, pytorch_code, turns",
                   .value = "FILE",
                   .required = true},
                  file_);

@@ -92,9 +92,10 @@ TEST(FastP, CountsSampleZeroAndPassAtKTheOthers) {
       results_of({{1, false, {}, 0}, {1, true, 2.0, 1}, {2, true, 2.0, 0}, {2, true, 2.0, 1}});
   const Analysis analysis = analyse({}, kFour, results, {});
   EXPECT_EQ(analysis.correct, 1u);
-  EXPECT_EQ(analysis.pass_at_k, (std::map<std::int64_t, double>{{1, 0.75}, {2, 1.0}}));
+  EXPECT_EQ(analysis.pass_at_k, (std::map<std::int64_t, PassAtK>{{1, {0.75, 2}}, {2, {1.0, 2}}}));
   const Analysis asked = analyse({.ks = {2, 5}}, kFour, results, {});
-  EXPECT_EQ(asked.pass_at_k, (std::map<std::int64_t, double>{{2, 1.0}})) << "nothing has five";
+  EXPECT_EQ(asked.pass_at_k, (std::map<std::int64_t, PassAtK>{{2, {1.0, 2}}}))
+      << "nothing has five";
 }
 
 TEST(FastP, TakesItsTimesFromABaseline) {

@@ -68,8 +68,10 @@ TEST(TraceFile, MistakesNameTheTraceAndTheTurn) {
     const auto traces = read_traces(text);
     return traces ? std::string("(read)") : traces.error().message;
   };
-  EXPECT_EQ(said("{"), "no traces: " + from_json("{").error().message);
-  EXPECT_EQ(said("{}"), "no traces: expected a list, found map");
+  const std::string expected = "no traces: expected a JSON list, or JSON Lines: ";
+  EXPECT_EQ(said("[1"), expected + from_json("[1").error().message);
+  EXPECT_EQ(said("{}\n{"), expected + "line 2: " + from_json("{").error().message);
+  EXPECT_EQ(said("1"), "no traces: expected a list, found int");
   EXPECT_EQ(said("[]"), "no traces: the list is empty");
   EXPECT_NE(said("[1]").find("trace 0"), std::string::npos) << said("[1]");
   EXPECT_NE(said(R"([{"sample_key": "a"}])").find("turns"), std::string::npos);
@@ -81,6 +83,15 @@ TEST(TraceFile, MistakesNameTheTraceAndTheTurn) {
   const std::string twice =
       R"([{"sample_key": "a", "turns": []}, {"sample_key": "a", "turns": []}])";
   EXPECT_EQ(said(twice), "trace 1: two are called a");
+}
+
+TEST(TraceFile, JsonLinesAreTraces) {
+  const auto traces = read_traces(
+      "{\"sample_key\": \"a\", \"turns\": []}\n\n"
+      "{\"sample_key\": \"b\", \"turns\": []}\n");
+  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_EQ(traces->size(), 2u);
+  EXPECT_EQ((*traces)[1].key, "b");
 }
 
 Verdict verdict(Outcome outcome, const std::string& reason) {
