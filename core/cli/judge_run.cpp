@@ -12,6 +12,7 @@
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
 #include "cli/run_lock.hpp"
+#include "cli/stop_signals.hpp"
 
 namespace hone {
 namespace {
@@ -73,6 +74,9 @@ class RunJudge {
     HONE_ASSIGN(const RunLock lock, RunLock::take(request_.folder));
     HONE_ASSIGN(const auto environment, open_kernel_refine(loaded.config));
     const std::string backend = loaded.config.backend;
+    HONE_TRY(say_when_stopped("hone: stopped; what was judged is in " +
+                              (request_.folder / "eval_results.json").string() +
+                              ", and the same command goes on from there"));
     HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {
                   terminal_.status(std::string(what) + "…");
                 }));

@@ -20,18 +20,37 @@ void on_stop(int) {
   errno = saved;
 }
 
-}  // namespace
+std::string g_last_words;  // made before the handler is installed
 
-Status catch_stop_signals() {
-  if (pipe2(g_stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("pipe", errno);
+/// The signal's own action is its next one: SA_RESETHAND.
+void say_and_end(int number) {
+  (void)!write(STDERR_FILENO, g_last_words.data(), g_last_words.size());
+  raise(number);
+}
+
+/// Heard once.
+Status on_stop_signals(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = on_stop;
+  action.sa_handler = handler;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   for (const int number : {SIGINT, SIGTERM}) {
     if (sigaction(number, &action, nullptr) != 0) return system_error("sigaction", errno);
   }
+  return {};
+}
+
+}  // namespace
+
+Status catch_stop_signals() {
+  if (pipe2(g_stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("pipe", errno);
+  HONE_TRY(on_stop_signals(on_stop));
   std::signal(SIGPIPE, SIG_IGN);
   return {};
+}
+
+Status say_when_stopped(const std::string& words) {
+  g_last_words = "\n" + words + "\n";
+  return on_stop_signals(say_and_end);
 }
 
 bool stop_asked(int timeout_ms) {

@@ -1,6 +1,8 @@
 // SIGINT and SIGTERM as something to wait for, for commands that run until they are told to stop.
 #pragma once
 
+#include <string>
+
 #include "base/log.hpp"
 #include "base/result.hpp"
 
@@ -11,6 +13,10 @@ namespace hone {
 Status catch_stop_signals();
 /// Waits up to `timeout_ms` for one.
 bool stop_asked(int timeout_ms);
+
+/// From now on the first of them says this on stderr, on a line of its own, and ends the process as ever. For commands
+/// whose work so far is kept. Once, before threads start.
+Status say_when_stopped(const std::string& words);
 
 /// The level that a configuration's word names.
 LogLevel log_level_of(const std::string& name);

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -94,17 +95,20 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
     assert list(told["fast_p"]) == ["0.0", "1.0"]
 
 
-def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp_path, number):
     problems = [19, 32, 100]
     run_goldens.write_run(tmp_path, problems)
     command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
-    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for _ in range(SECONDS_MAX * 50):
         if (tmp_path / "eval_results.json").exists() or killed.poll() is not None:
             break
         time.sleep(0.02)
-    killed.kill()
-    killed.wait(SECONDS_MAX)
+    killed.send_signal(number)
+    said = killed.communicate(timeout=SECONDS_MAX)[1]
+    assert killed.returncode == -number
+    assert ("the same command goes on from there" in said) == (number == signal.SIGINT)
     kept = sum(map(len, results_of(tmp_path).values()))
     assert 1 <= kept < 2 * len(problems)
     words = "1 sample had a result and was" if kept == 1 else f"{kept} samples had a result and were"
