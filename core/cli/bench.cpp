@@ -53,11 +53,8 @@ Result<Evaluation> prepare_evaluation(const Config& config, const std::string& t
   HONE_ASSIGN(Evaluation made, start_evaluation(config));
   HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
   auto found = catalog->find_for(config.backend, task);
-  if (!found && found.error().code == Code::kNotFound && task == kTask) {
-    Error error = found.error();
-    error.message += " among the datasets of the configuration; --task names another";
-    return error;
-  }
+  if (!found && found.error().code == Code::kNotFound)
+    return not_found(found.error().message + " (in the configured datasets; --task names another)");
   HONE_ASSIGN(made.bench.task, std::move(found));
   made.bench.source = made.bench.task->backends.at(config.backend).baseline.text;
   if (count > 0) made.bench.steps = made.bench.runs = static_cast<int>(count);

@@ -74,9 +74,8 @@ class RunJudge {
     HONE_ASSIGN(const RunLock lock, RunLock::take(request_.folder));
     HONE_ASSIGN(const auto environment, open_kernel_refine(loaded.config));
     const std::string backend = loaded.config.backend;
-    HONE_TRY(say_when_stopped("hone: stopped; what was judged is in " +
-                              (request_.folder / "eval_results.json").string() +
-                              ", and the same command goes on from there"));
+    HONE_TRY(say_when_stopped("hone: stopped; the same command goes on from the results in " +
+                              request_.folder.string()));
     HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {
                   terminal_.status(std::string(what) + "…");
                 }));
@@ -210,12 +209,9 @@ class RunJudge {
       print(terminal_, analysis);
       print_refused();
       print_long_faults();
-      if (kept_ > 0) {
-        terminal_.line(kept_ == 1 ? "1 sample had a result and was not judged again (--again does)"
-                                  : std::to_string(kept_) +
-                                        " samples had a result and were not "
-                                        "judged again (--again does)");
-      }
+      const std::string had = kept_ == 1 ? "1 sample had a result and was"
+                                         : std::to_string(kept_) + " samples had a result and were";
+      if (kept_ > 0) terminal_.line(had + " not judged again (--again does)");
     }
     return faults_.empty() && results_->refused().empty() ? kExitOk : kExitFault;
   }

@@ -128,7 +128,9 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       const double from_s = monotonic_s();
       turn_.share();
       tell_waited(from_s);
-      open_ahead();  // for the next ones, while what was measured is checked
+      // For the next ones, while what was measured is checked. Native code that has the device whole does not ask again
+      // before it is measured.
+      if (!turn_.has_whole()) open_ahead();
       HONE_TRY(send(Value::map({{"verb", "share"}}), nullptr, nullptr));
       continue;
     }

@@ -224,10 +224,12 @@ void Device::start_missing(bool contexts) {
   }
 }
 
+/// Rationale: a lane that has the device alone gives it up once its last process is gone, which would disturb what others
+/// measure then.
 void Device::make_ready() {
-  turn_.share();
-  open_ahead();
+  if (turn_.is_sharing()) open_ahead();
   await_last();
+  turn_.share();
   start_missing(true);
   open_ahead();
 }

@@ -52,6 +52,7 @@ class Turn {
   /// Whether another lane waits to have it whole, or has waited for long to have it alone.
   bool is_wanted() const;
   bool has_whole() const { return state_ == State::kWhole; }
+  bool is_sharing() const { return state_ == State::kSharing; }
   /// Whether others have something on the device now.
   bool beside_others() const;
   /// Whether others have had since share() or have_whole() let this one in.

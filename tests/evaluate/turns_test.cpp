@@ -109,7 +109,9 @@ TEST(Turns, SayWhoWasThere) {
   one.leave();
   one.share();
   EXPECT_FALSE(one.met_others());
+  EXPECT_TRUE(one.is_sharing());
   one.have_alone();
+  EXPECT_FALSE(one.is_sharing());
   one.leave();
   other.have_whole();
   EXPECT_FALSE(other.met_others());
