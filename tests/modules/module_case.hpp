@@ -32,6 +32,7 @@ struct Case {
   Expected without = {};
   std::string task = "linear";
   std::string own_kernels = "optional";
+  bool races = false;  ///< with the judge, and does nothing wrong where it loses
 };
 inline std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
@@ -121,21 +122,25 @@ inline Machine* machine_without(const std::vector<std::string>& off, const std::
   return sitting.get();
 }
 
-/// What differs from what is expected of the case's file in the folder; empty where nothing does.
-inline std::string judged(Machine* machine, const std::string& backend, const fs::path& folder,
-                          const Case& one, const Expected& expected) {
+/// Of the case's file in the folder.
+inline Result<Verdict> verdict_on(Machine* machine, const std::string& backend,
+                                  const fs::path& folder, const Case& one) {
   static std::map<std::string, std::shared_ptr<const Task>> tasks;
   auto& task = tasks[one.task + " " + one.own_kernels];
   if (task == nullptr) {
     auto made = module_task(one.task);
-    if (!made) return made.error().message;
+    if (!made) return made.error();
     made->own_kernels = one.own_kernels;
     task = std::make_shared<const Task>(std::move(*made));
   }
-  if (machine == nullptr) return "no machine";
-  const auto verdict =
-      machine->judge(task, text_of_file(folder / (one.name + ".py")), 7, "python", backend);
-  return difference(verdict, expected);
+  if (machine == nullptr) return unavailable("no machine");
+  return machine->judge(task, text_of_file(folder / (one.name + ".py")), 7, "python", backend);
+}
+
+/// What differs from what is expected of it; empty where nothing does.
+inline std::string judged(Machine* machine, const std::string& backend, const fs::path& folder,
+                          const Case& one, const Expected& expected) {
+  return difference(verdict_on(machine, backend, folder, one), expected);
 }
 
 }  // namespace hone::test
