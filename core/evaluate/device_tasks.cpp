@@ -47,9 +47,10 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
   ask.set("from", from).set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
-  for (const auto& [form, plan] : source.fillers) ask.set(form, plan_to_value(plan));
+  for (const auto& [form, plan] : source.further) ask.set(form, plan_to_value(plan));
   const bool timed = role == "baseline";
-  const auto known = timed ? shared_.calibrations.find(key) : std::nullopt;
+  const bool found = timed || task->tolerance.from_reference;
+  const auto known = found ? shared_.calibrations.find(key + "/" + role) : std::nullopt;
   if (known) ask.set("calibration", *known);
   HONE_ASSIGN(const Value answer,
               answer_to(send(ask, from.empty() ? &runner : nullptr, &built->artifact), {}));
@@ -61,8 +62,8 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
           "task " + task->id + ": " + words);
     }
     const Value* calibration = answer.find("calibration");
-    if (timed && options_.device_code && !known && calibration != nullptr)
-      shared_.calibrations.keep(key, *calibration);
+    if (found && (options_.device_code || !timed) && !known && calibration != nullptr)
+      shared_.calibrations.keep(key + "/" + role, *calibration);
     return {};
   }
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));

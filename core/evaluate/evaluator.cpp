@@ -173,7 +173,8 @@ class LocalEvaluator : public Evaluator {
       changed_.notify_all();
     }
     if (result) {
-      result->fingerprint = fingerprint_;
+      const std::string& precision = job->submission.task->precision;
+      result->fingerprint = fingerprint_ + (precision.empty() ? "" : "; " + precision);
       result->source_hash = sha256_hex(job->submission.source);
       job->times.fill(*result);
     }

@@ -23,7 +23,10 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
     if (reference) {
       source.exact = host_plan(task, "exact");
       for (const std::string& form : reference_forms(task))
-        source.fillers[form] = host_plan(task, form);
+        source.further[form] = host_plan(task, form);
+      for (const char* form : {"own", "error", "shortcuts"}) {
+        if (task.tolerance.from_reference) source.further[form] = host_plan(task, form);
+      }
     }
     source.build.entries = {reference ? "exact" : entry};
     return source;

@@ -17,8 +17,9 @@ namespace hone {
 struct PlannedSource {
   BuildRequest build;
   Plan plan;
-  std::optional<Plan> exact;            ///< a reference's other form
-  std::map<std::string, Plan> fillers;  ///< and those that fill inputs (reference_forms)
+  std::optional<Plan> exact;  ///< a reference's other form
+  std::map<std::string, Plan>
+      further;  ///< and those that fill inputs (reference_forms), or speak of its error
 };
 
 /// Whether the task is a Python module: then an interpreter runs it, and times on the processor mean nothing.

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "judge/runner.hpp"
+#include "judge/session.hpp"
 #include "judge/workbench.hpp"
 #include "model/task.hpp"
 #include "model/value.hpp"
@@ -18,7 +18,7 @@ namespace hone {
 /// form's largest error as a share of the tolerance; at most 1 is needed, 0.5 is wise), "admitted":
 /// bool, "reasons": [str] (why not)}. A reference that does not end well is such a reason; an error
 /// is a fault of ours.
-Result<Value> admit_task(const Task& task, std::uint64_t seed, Runner& reference,
+Result<Value> admit_task(const Task& task, std::uint64_t seed, const Trusted& reference,
                          Workbench& workbench);
 
 }  // namespace hone

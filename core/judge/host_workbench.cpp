@@ -60,12 +60,11 @@ class HostWorkbench : public Workbench {
   }
 
   Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
-                                               const std::vector<CompareOrder>& orders,
-                                               const Tolerance& tolerance) override {
+                                               const std::vector<CompareOrder>& orders) override {
     for (std::size_t i = 0; i < orders.size(); ++i) {
       const CompareOrder& o = orders[i];
       auto mismatch = compare_output(got.base() + o.got, expected.base() + o.expected, o.dtype,
-                                     o.count, o.row, tolerance);
+                                     o.count, o.row, o.tolerance);
       if (mismatch) return std::optional<FoundMismatch>({i, std::move(*mismatch)});
     }
     return std::optional<FoundMismatch>();

@@ -157,19 +157,29 @@ Status InputSet::order(Runner& runner, const Layout& layout, std::uint64_t secre
   return {};
 }
 
-Round InputSet::run_reference(Form form, double timeout_s) const {
+Round InputSet::run_reference(Form form, double timeout_s, Order order) const {
   if (Status ready = reference_->prepare(form, dims_, scratch_at_); !ready)
     return {Ending::kRefused, 0, ready.error().message};
   for (std::size_t call = 0; call < calls(); ++call)
     point(*reference_, call, exact_.calls[call], call);
-  return reference_->plain_round(Order::kRun, calls(), timeout_s);
+  return reference_->plain_round(order, calls(), timeout_s);
 }
 
 Round InputSet::run_exact(double timeout_s) const { return run_reference(Form::kExact, timeout_s); }
 
 Round InputSet::run_plain(double timeout_s) const { return run_reference(Form::kEntry, timeout_s); }
 
-Result<std::optional<Mismatch>> InputSet::compare(const Arena& arena, const Layout& layout) const {
+Round InputSet::run_own(double timeout_s) const { return run_reference(Form::kOwn, timeout_s); }
+
+Round InputSet::run_report(Form form, double timeout_s, std::string* report) const {
+  Round round = run_reference(form, timeout_s, Order::kObserved);
+  *report = reference_->observed();
+  return round;
+}
+
+Result<std::optional<Mismatch>> InputSet::compare(
+    const Arena& arena, const Layout& layout,
+    const std::vector<OutputTolerance>& tolerances) const {
   std::vector<CompareOrder> orders;
   std::vector<std::size_t> tensors;
   for (std::size_t call = 0; call < calls(); ++call) {
@@ -179,12 +189,11 @@ Result<std::optional<Mismatch>> InputSet::compare(const Arena& arena, const Layo
       const auto axes = extents(tensor, dims_);
       const Region& r = layout.calls[call][t];
       orders.push_back({r.payload, exact_.calls[call][t].payload, tensor.dtype, r.elements,
-                        static_cast<std::uint64_t>(axes->back())});
+                        static_cast<std::uint64_t>(axes->back()), tolerances[t]});
       tensors.push_back(t);
     }
   }
-  HONE_ASSIGN(auto found,
-              workbench_->compare(arena, reference_->arena(), orders, task_->tolerance));
+  HONE_ASSIGN(auto found, workbench_->compare(arena, reference_->arena(), orders));
   if (!found) return std::optional<Mismatch>();
   Mismatch mismatch = std::move(found->mismatch);
   const Tensor& tensor = task_->tensors[tensors[found->order]];

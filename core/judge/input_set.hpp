@@ -52,8 +52,13 @@ class InputSet {
   Round run_exact(double timeout_s) const;
   /// Runs the reference's plain form (the entry's own types), over the exact form's outputs.
   Round run_plain(double timeout_s) const;
-  /// The first output of `runner` outside the tolerance, after run_exact().
-  Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout) const;
+  /// Runs the reference's plain form, over the exact form's outputs and as doubles.
+  Round run_own(double timeout_s) const;
+  /// Runs a form of the reference that says something, and writes what it says (JSON).
+  Round run_report(Form form, double timeout_s, std::string* report) const;
+  /// The first output of `runner` outside its tolerance, after run_exact(). `tolerances`: of each of the task's tensors.
+  Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
+                                          const std::vector<OutputTolerance>& tolerances) const;
   /// What else must hold after a round: canaries stand and inputs are as they were.
   Result<Damage> damage(const Arena& arena, const Layout& layout, std::uint64_t secret) const;
 
@@ -66,7 +71,7 @@ class InputSet {
       : task_(&task), reference_(&reference), workbench_(&workbench) {}
   enum class Part { kAll, kInputs, kOutputs };
   Status put(const Runner& runner, const Layout& layout, std::uint64_t secret, Part part) const;
-  Round run_reference(Form form, double timeout_s) const;
+  Round run_reference(Form form, double timeout_s, Order order = Order::kRun) const;
   void point(Runner& runner, std::size_t slot, const std::vector<Region>& regions,
              std::size_t call) const;
 

@@ -96,7 +96,8 @@ void Judge::answer(StreamMessage message) {
     const Trusted& made = installed_.at(text_of(*request, "key")).trusted;
     say(Value::map({{"kind", "installed"},
                     {"note", done.message},
-                    {"calibration", calibration_to_value(made)}}));
+                    {"calibration", made.error ? reference_error_to_value(*made.error)
+                                               : calibration_to_value(made)}}));
   } else if (verb == "judge") {
     const Judgement judged = judge(*request, std::move(message.fds));
     say_judged(judged, kept_.count(integer_of(*request, "runner")) != 0);
@@ -169,8 +170,12 @@ Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
   if (plan == nullptr) return internal_error("request: no plan");
   std::map<Form, Plan> plans;
   HONE_ASSIGN(plans[Form::kEntry], plan_from_value(*plan));
-  for (const auto& [key, form] :
-       {std::pair("exact", Form::kExact), {"inputs", Form::kInputs}, {"varied", Form::kVaried}}) {
+  for (const auto& [key, form] : {std::pair("exact", Form::kExact),
+                                  {"inputs", Form::kInputs},
+                                  {"varied", Form::kVaried},
+                                  {"own", Form::kOwn},
+                                  {"error", Form::kError},
+                                  {"shortcuts", Form::kShortcuts}}) {
     const Value* other = request.find(key);
     if (other == nullptr) continue;
     HONE_ASSIGN(plans[form], plan_from_value(*other));
@@ -233,7 +238,10 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   if (ready.ending != Ending::kDone) return blame(ready, culprit, "loading");
   Installed entry{std::move(*task), std::move(runner), {}};
   entry.trusted.runner = entry.runner.get();
-  if (!is_reference) {
+  if (is_reference) {
+    if (Judgement found = find_error(request, entry.task, entry.trusted); !passed(found))
+      return found;
+  } else {
     entry.trusted.last = std::make_shared<BaselineBlock>();
     if (Judgement found = find_times(request, entry.task, entry.trusted); !passed(found))
       return found;
@@ -242,6 +250,17 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   Judgement done = correct_so_far();
   done.message = ready.message;
   return done;
+}
+
+/// What a reference's answers are held against; known where it was found before.
+Judgement Judge::find_error(const Value& request, const Task& task, Trusted& reference) {
+  if (const Value* known = request.find("calibration"); known != nullptr) {
+    auto found = reference_error_from_value(*known);
+    if (!found) return fault(found.error());
+    reference.error = std::move(*found);
+    return correct_so_far();
+  }
+  return hone::find_error(task, seed_of(request), reference, *workbench_);
 }
 
 /// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
@@ -295,7 +314,9 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (Judgement found = find_times_again(request); !passed(found)) return found;
   auto baseline = installed(request, "baseline");
   if (!baseline) return fault(baseline.error());
-  if (!settings->defences.holds(Defence::kMemoryLimit)) task->memory_mb = 0;
+  task->memory_mb = settings->defences.holds(Defence::kMemoryLimit)
+                        ? memory_granted_mb(*task, reference->error)
+                        : 0;
   auto plans = plans_of(request, *task);
   if (!plans) return fault(plans.error());
   auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds, *plans);
@@ -380,7 +401,7 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
 Result<Value> Judge::admit(const Value& request) {
   HONE_ASSIGN(const Task task, task_of(request));
   HONE_ASSIGN(const Trusted reference, installed(request, "reference"));
-  return admit_task(task, seed_of(request), *reference.runner, *workbench_);
+  return admit_task(task, seed_of(request), reference, *workbench_);
 }
 
 }  // namespace hone

@@ -21,7 +21,7 @@ namespace hone {
 ///   equip    {} + harness and known answer, where the device's memory is its own → {kind: "equipped", facts}
 ///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
 ///            exact: plan} + process → {kind: "installed", note, calibration}. `calibration`: what
-///            was found of this baseline before. With `from`: key, the process of what is installed there
+///            was found of this baseline, or of the error of this reference, before. With `from`: key, the process of what is installed there
 ///            serves instead, in its place, and what travels is the artifact alone
 ///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
 ///            bool, vouched} + process → {kind: "stage", stage}… {kind: "judged", kept: bool, vouched}. With `kept`, the
@@ -79,6 +79,7 @@ class Judge {
                        const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
+  Judgement find_error(const Value& request, const Task& task, Trusted& reference);
   Judgement find_times(const Value& request, const Task& task, Trusted& baseline);
   Judgement find_times_again(const Value& request);
   void doubt_times(const Value& request, const Judgement& judged);

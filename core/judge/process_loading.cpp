@@ -54,8 +54,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
     if (freezer_) freezer_->service();
     if (n < 0 && errno != EINTR) return {Ending::kFault, 0, "poll failed"};
-    if (freezer_ && over_memory())
-      return {Ending::kOutOfMemory, 0, "more memory than the task grants"};
+    if (freezer_ && over_memory()) return {Ending::kOutOfMemory, 0, over_memory_text()};
     if (n <= 0) continue;
     if (polled[0].revents == 0) return {blame, 0, "the process ended before it had loaded"};
     const ssize_t size = recv(handles_.socket.get(), &loaded, sizeof loaded, MSG_DONTWAIT);

@@ -100,6 +100,11 @@ bool ProcessRunner::ended() const {
   return poll(&polled, 1, 0) > 0;
 }
 
+std::string ProcessRunner::over_memory_text() const {
+  return "over the " + std::to_string(options_.memory_bytes_max >> 20) +
+         " MB that the task grants (memory_mb)";
+}
+
 bool ProcessRunner::over_memory() const {
   if (options_.memory_bytes_max <= 0) return false;
   char path[64];
@@ -148,7 +153,7 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
     if (ended()) return {Ending::kDied, 0, {}};
     if (now - start > limit_s)
       return {Ending::kTimedOut, 0, limit_s < timeout_s ? over_all_time(options_.seconds_max) : ""};
-    if (over_memory()) return {Ending::kOutOfMemory, 0, "more memory than the task grants"};
+    if (over_memory()) return {Ending::kOutOfMemory, 0, over_memory_text()};
   }
 }
 

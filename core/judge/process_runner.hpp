@@ -95,6 +95,7 @@ class ProcessRunner : public Runner {
   double left_of(double timeout_s) const;
   bool ended() const;
   bool over_memory() const;
+  std::string over_memory_text() const;
 
   std::unique_ptr<Arena> arena_;
   RunnerHandles handles_;

@@ -47,7 +47,10 @@ enum class Form {
   kEntry,   ///< a submission's or a baseline's only one; a reference's plain one
   kExact,   ///< a reference's: float outputs are doubles
   kInputs,  ///< a reference's, where it fills the inputs of its task
-  kVaried   ///< the same, less foreseeable
+  kVaried,  ///< the same, less foreseeable
+  kOwn,     ///< a reference's: what the plain one gives, as doubles
+  kError,   ///< a reference's: says how far the plain one is from the exact one (Order::kObserved)
+  kShortcuts  ///< a reference's: says how far an answer that takes less work is, another one at each call
 };
 
 /// The arguments of one call: offsets into the arena, and scalars' bits.

@@ -12,6 +12,7 @@
 #include "judge/input_set.hpp"
 #include "judge/layout.hpp"
 #include "judge/plans.hpp"
+#include "judge/reference_error.hpp"
 #include "judge/runner.hpp"
 #include "judge/settings.hpp"
 #include "model/task.hpp"
@@ -90,6 +91,8 @@ struct Trusted : Calibration {  // a baseline's
   Runner* runner = nullptr;
   Vouched vouched = {};                           ///< baseline, beside or after others' submissions
   std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline, for the next submission of its task
+  /// Reference: how far its own answers are from the exact ones; none where the task's tolerance is its own.
+  std::optional<ReferenceError> error = std::nullopt;
 };
 
 /// The arena bytes that a runner of this task needs; `exact`: the reference's. `call_seconds`: of
@@ -106,6 +109,9 @@ double per_call(double seconds, const Floor& floor, std::size_t calls, double le
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
 /// Fills in what a new baseline needs besides its runner.
+/// What the reference says of its own error, over all families of inputs; nothing where the task's tolerance is its own.
+Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference,
+                     Workbench& workbench);
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
                     Workbench& workbench);
 
@@ -168,6 +174,7 @@ class Session {
   Judgement observe(const Posed& posed);
   Round one_call(Order order);
   Judgement expect_as_seen(const Posed& posed);
+  Result<std::optional<Mismatch>> compare(const Posed& posed, const Arena& outputs);
   /// `outputs`: the submission's arena, or a copy of it.
   Judgement check_answers(std::vector<Posed>& posed, const Arena& outputs);
   Judgement measure();
@@ -241,6 +248,7 @@ class Session {
   std::uint64_t seed_;
   MeasureSettings settings_;
   Trusted reference_, baseline_;
+  const std::vector<OutputTolerance> tolerances_;  ///< of each of the task's tensors
   Runner& submission_;
   Workbench& workbench_;
   const SessionHost host_;

@@ -1,6 +1,7 @@
 // Which shapes and families a step checks, and how they are named.
 #include <algorithm>
 
+#include "judge/blame.hpp"
 #include "judge/fill.hpp"
 #include "judge/session.hpp"
 
@@ -8,6 +9,8 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kSmallElements = 1 << 17;
+constexpr double kErrorSeconds =
+    300;  // of a reference that says how exact it is: it computes three times
 
 Dims draw_hidden(const HiddenShape& hidden, std::uint64_t seed, std::size_t number) {
   Dims dims;
@@ -54,6 +57,23 @@ std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defen
     }
   }
   return trials;
+}
+
+Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference,
+                     Workbench& workbench) {
+  if (!task.tolerance.from_reference) return correct_so_far();
+  for (std::size_t family = 0; family < task.families.size(); ++family) {
+    auto set = InputSet::make(task, task.timed, family, 1, derive_seed(seed, "error", family),
+                              *reference.runner, workbench);
+    if (!set) return fault(set.error());
+    std::string report;
+    const Round round = set->run_report(Form::kError, kErrorSeconds, &report);
+    if (round.ending != Ending::kDone) return blame(round, "reference", "its own error");
+    auto found = reference_error_from_json(report);
+    if (!found) return fault(found.error());
+    reference.error = reference.error ? larger(*reference.error, *found) : std::move(*found);
+  }
+  return correct_so_far();
 }
 
 std::string shape_text(const Trial& trial) {

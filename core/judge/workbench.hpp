@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "judge/arena.hpp"
+#include "judge/compare.hpp"
 #include "judge/layout.hpp"
 #include "model/task.hpp"
 #include "model/value.hpp"
@@ -53,6 +54,7 @@ struct CompareOrder {
   DType dtype = DType::kF32;
   std::uint64_t count = 0;
   std::uint64_t row = 1;  ///< extent of the last axis
+  OutputTolerance tolerance;
 };
 
 struct FoundMismatch {
@@ -73,8 +75,7 @@ class Workbench {
                                                  std::uint64_t canary_seed) = 0;
   /// As compare_output (compare.hpp), of each order: the first that does not agree.
   virtual Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
-                                                       const std::vector<CompareOrder>& orders,
-                                                       const Tolerance& tolerance) = 0;
+                                                       const std::vector<CompareOrder>& orders) = 0;
   /// What the units that a task grants can load and store in a second, caches included: no
   /// submission is faster.
   virtual double bytes_per_second_max(const Task& task) const = 0;

@@ -145,6 +145,10 @@ Result<Tolerance> read_tolerance(Fields f) {
   t.atol = f.number_or("atol", 0, 0, kBig);
   t.rms = f.number_or("rms", 0, 0, 1);
   t.rms_per_row = f.choice_or("rms_over", "tensor", {"tensor", "row"}) == "row";
+  t.norm = f.number_or("norm", 0, 0, 1);
+  t.from_reference = f.flag_or("from_reference", false);
+  if (t.rms_per_row && t.from_reference)
+    f.mistake("rms_over", "expected tensor, where the tolerance is from the reference");
   t.reason = f.text("reason");
   HONE_TRY(f.finish());
   return t;
@@ -227,6 +231,7 @@ void read_limits(Fields& f, Task& task) {
   task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
   task.own_kernels = f.choice_or("own_kernels", "optional", {"optional", "expected", "required"});
+  task.precision = f.text_or("precision", "", 200);
 }
 
 /// Of the reference's generators those that fill inputs of a family.
@@ -351,11 +356,14 @@ Value scalars_value(const Task& task) {
 }
 
 Value tolerance_value(const Tolerance& t) {
-  return Value::map({{"rtol", t.rtol},
-                     {"atol", t.atol},
-                     {"rms", t.rms},
-                     {"rms_over", t.rms_per_row ? "row" : "tensor"},
-                     {"reason", t.reason}});
+  Value map = Value::map({{"rtol", t.rtol},
+                          {"atol", t.atol},
+                          {"rms", t.rms},
+                          {"rms_over", t.rms_per_row ? "row" : "tensor"},
+                          {"reason", t.reason}});
+  if (t.norm > 0) map.set("norm", t.norm);
+  if (t.from_reference) map.set("from_reference", true);
+  return map;
 }
 
 Value shown_value(const std::vector<Dims>& list) {
@@ -466,6 +474,7 @@ Value task_to_value(const Task& task) {
                      {"run_seconds", task.run_seconds},
                      {"cache", task.cache_warm ? "warm" : "cold"},
                      {"own_kernels", task.own_kernels},
+                     {"precision", task.precision},
                      {"backends", std::move(backends)}});
 }
 
@@ -540,7 +549,8 @@ Value task_for_client(const Task& whole, std::string_view backend) {
                      {"memory_mb", task.memory_mb},
                      {"run_seconds", task.run_seconds},
                      {"cache", task.cache_warm ? "warm" : "cold"},
-                     {"own_kernels", task.own_kernels}});
+                     {"own_kernels", task.own_kernels},
+                     {"precision", task.precision}});
 }
 
 std::string signature_of(const Task& task, std::string_view language) {

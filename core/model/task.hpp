@@ -61,6 +61,10 @@ struct Tolerance {
   double rtol = 0, atol = 0, rms = 0;
   bool rms_per_row = false;
   std::string reason = {};
+  /// The most that the root mean square of (|got − exact| − atol) / (|exact| + RMS(exact)) over a tensor may be; 0: any.
+  double norm = 0;
+  /// These are the least: the judge widens them by the reference's own error (judge/reference_error.hpp).
+  bool from_reference = false;
 };
 
 struct Source {
@@ -118,6 +122,10 @@ struct Task {
   /// Of modules, what is said of a correct one that starts no kernel of its own and has torch's operators do the work:
   /// "optional": nothing; "expected": its author hears of it; "required": it is rejected.
   std::string own_kernels = "optional";
+
+  /// In which precision reference, baseline and submission may compute, as a fingerprint has it: "conv_tf32 on"; empty:
+  /// in that of their types.
+  std::string precision = {};
 
   std::map<std::string, BackendSources, std::less<>> backends;  ///< by backend name
 };

@@ -17,16 +17,18 @@ constexpr std::int64_t kMany = std::numeric_limits<std::int64_t>::max();
 Value mismatch_to_value(const Mismatch& m) {
   Value index = Value::array();
   for (const std::int64_t i : m.index) index.push(i);
-  return Value::map({{"tensor", m.tensor},
-                     {"shape", m.shape},
-                     {"family", m.family},
-                     {"index", std::move(index)},
-                     {"got", m.got ? Value(*m.got) : Value()},
-                     {"expected", m.expected ? Value(*m.expected) : Value()},
-                     {"tolerance", m.tolerance},
-                     {"wrong", m.wrong},
-                     {"total", m.total},
-                     {"nans", m.nans}});
+  Value map = Value::map({{"tensor", m.tensor},
+                          {"shape", m.shape},
+                          {"family", m.family},
+                          {"index", std::move(index)},
+                          {"got", m.got ? Value(*m.got) : Value()},
+                          {"expected", m.expected ? Value(*m.expected) : Value()},
+                          {"tolerance", m.tolerance},
+                          {"wrong", m.wrong},
+                          {"total", m.total},
+                          {"nans", m.nans}});
+  if (m.norm > 0) map.set("norm", m.norm).set("norm_allowed", m.norm_allowed);
+  return map;
 }
 
 // Got and expected may be NaN or infinite, which no range holds; so they are read without one.
@@ -56,6 +58,8 @@ Result<Mismatch> mismatch_from_value(Fields f) {
   m.wrong = f.integer_or("wrong", 0, 0, kMany);
   m.total = f.integer_or("total", 0, 0, kMany);
   m.nans = f.integer_or("nans", 0, 0, kMany);
+  m.norm = f.number_or("norm", 0, 0, kHuge);
+  m.norm_allowed = f.number_or("norm_allowed", 0, 0, kHuge);
   HONE_TRY(f.finish_loosely());
   return m;
 }

@@ -40,6 +40,9 @@ struct Mismatch {
   double tolerance = 0;
   std::int64_t wrong = 0, total = 0;  ///< elements; of a hidden shape, thousandths of them
   std::int64_t nans = 0;              ///< NaN where a number was expected
+  /// Where no element is too far off, but all are together: the root mean square of the errors, each over the size of
+  /// its element and the tensor's scale, and the most that is allowed; else 0.
+  double norm = 0, norm_allowed = 0;
 };
 
 struct Speedup {

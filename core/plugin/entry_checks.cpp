@@ -52,7 +52,7 @@ Result<CheckResult> factories(const CheckSubject& subject) {
 }
 
 Status check_parameter(Fields f) {
-  const std::string type = f.choice("type", {"float", "int", "bool", "str"});
+  const std::string type = f.choice("type", {"float", "int", "bool", "str", "map"});
   f.text("doc");
   const Value* fallback = f.value_or_null("default");
   HONE_TRY(f.finish_loosely());
@@ -60,6 +60,7 @@ Status check_parameter(Fields f) {
   const bool fits = type == "float"  ? fallback->is_number()
                     : type == "int"  ? fallback->is_int()
                     : type == "bool" ? fallback->is_bool()
+                    : type == "map"  ? fallback->is_map()
                                      : fallback->is_string();
   if (fits) return {};
   return invalid_argument(f.place("default") + ": expected a " + type + ", found " +

@@ -31,7 +31,7 @@ MESSAGE_CHARACTERS_MAX = 480
 # Codes of core/include/hone/abi.h.
 INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, INTERNAL = 1, 2, 4, 9
 KINDS = {"reward": ("Reward", "score"), "dataset": ("Dataset", "list_tasks")}
-TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
+TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str, "map": dict}
 
 
 class Refusal(Exception):
@@ -77,10 +77,10 @@ def parameters_of(cls: type) -> dict[str, dict[str, Any]]:
     for name, given in dict(getattr(cls, "parameters", {})).items():
         spec = dict(given) if isinstance(given, dict) else {"default": given}
         default = spec.get("default")
-        guess = next((word for word in ("bool", "int", "float", "str") if type(default) is TYPES[word]), None)
+        guess = next((word for word in ("bool", "int", "float", "str", "map") if type(default) is TYPES[word]), None)
         kind = spec.get("type", guess)
         if kind not in TYPES:
-            raise Refusal(f"parameters: {name}: expected a default or a type of float, int, bool, str")
+            raise Refusal(f"parameters: {name}: expected a default or a type of float, int, bool, str, map")
         full[name] = {"doc": "", **spec, "type": kind, "default": default}
     return full
 
@@ -91,7 +91,13 @@ def check_value(name: str, value: Any, spec: dict[str, Any]) -> Any:
     if kind == "float" and type(value) is int:
         value = float(value)
     if type(value) is not TYPES[kind]:
-        wanted = {"float": "a number", "int": "an integer", "bool": "true or false", "str": "a text"}[kind]
+        wanted = {
+            "float": "a number",
+            "int": "an integer",
+            "bool": "true or false",
+            "str": "a text",
+            "map": "a map",
+        }[kind]
         raise Refusal(f"{where}: expected {wanted}, found {kind_of(value)}", INVALID_ARGUMENT)
     low, high = spec.get("range") or (None, None)
     if (low is not None and not value >= low) or (high is not None and not value <= high):

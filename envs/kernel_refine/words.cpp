@@ -72,7 +72,7 @@ std::string shapes_text(const std::vector<Dims>& list) {
 }
 
 std::string tolerance_text(const Tolerance& t) {
-  if (t.rtol == 0 && t.atol == 0 && t.rms == 0) return "none, results must be equal";
+  if (t.rtol == 0 && t.atol == 0 && t.rms == 0 && t.norm == 0) return "none, results must be equal";
   std::string text = "|got - exact| <= ";
   const std::size_t head = text.size();
   const auto add = [&](const std::string& term) {
@@ -82,6 +82,10 @@ std::string tolerance_text(const Tolerance& t) {
   if (t.rtol > 0) add(number(t.rtol) + " * |exact|");
   if (t.rms > 0) {
     add(number(t.rms) + (t.rms_per_row ? " * RMS(its row of exact)" : " * RMS(exact)"));
+  }
+  if (t.norm > 0) {
+    text += "; the root mean square of |got - exact| / (|exact| + RMS(exact)) is at most " +
+            number(t.norm);
   }
   return text + (t.reason.empty() ? "" : " (" + t.reason + ")");
 }
@@ -117,7 +121,12 @@ std::string mismatch_text(const Mismatch& m) {
   text += ": ";
   // Rationale: of a hidden shape, the number of elements, or a precise share of them, would say
   // what it was.
-  if (hidden && m.total > 0) {
+  if (m.norm > 0) {
+    text +=
+        "no element is far off, but the errors are too large together: their root mean square, "
+        "relative to |expected| + RMS(expected), is " +
+        number(m.norm) + ", and at most " + number(m.norm_allowed) + " is allowed";
+  } else if (hidden && m.total > 0) {
     text += share_text(m.wrong, m.total) + " of the elements are wrong";
   } else {
     text += std::to_string(m.wrong) + " of " + std::to_string(m.total) + " elements are wrong";

@@ -51,8 +51,8 @@ TEST(Compare, NaNAndInfinityEqualThemselvesOnly) {
 
 TEST(Compare, IntegersAreEqualOrNot) {
   const std::vector<std::int32_t> expected{1, 2, 3}, got{1, 2, 9};
-  EXPECT_FALSE(compare_output(expected.data(), expected.data(), DType::kI32, 3, 3, {}));
-  auto wrong = compare_output(got.data(), expected.data(), DType::kI32, 3, 3, {});
+  EXPECT_FALSE(compare_output(expected.data(), expected.data(), DType::kI32, 3, 3, Tolerance{}));
+  auto wrong = compare_output(got.data(), expected.data(), DType::kI32, 3, 3, Tolerance{});
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->wrong, 1);
   EXPECT_EQ(*wrong->got, 9);

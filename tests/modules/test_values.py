@@ -36,7 +36,7 @@ PARAMETERS = """
 import ctypes, json, sys
 sys.path.insert(0, sys.argv[1])
 import torch
-from module_artifact import Artifact
+from module_reference import Reference
 from module_place import ARENA
 
 SOURCE = '''
@@ -71,7 +71,7 @@ PARAMETERS = [dict(zip(KEYS, values)) for values in (
 INPUTS = [{"tensor": "x", "shape": [2, 2], "dtype": "f32"}, {"tensor": "n", "shape": [4], "dtype": "i64"}]
 meta = {"module": "Model", "inputs": INPUTS, "parameters": PARAMETERS, "outputs": [{**INPUTS[0], "tensor": "out"}]}
 meta["answer"] = "tensor"
-artifact = Artifact({"name": "reference.py", "source": SOURCE, "support": {"module.json": json.dumps(meta)}})
+artifact = Reference({"name": "reference.py", "source": SOURCE, "support": {"module.json": json.dumps(meta)}})
 memory = ctypes.create_string_buffer(1 << 16)
 ARENA.use(ctypes.addressof(memory), 1 << 16)
 values = [1024 * i for i in range(len(artifact.tensors))]

@@ -2,6 +2,7 @@
 tensors lie."""
 
 import ctypes
+import resource
 import sys
 
 import torch
@@ -18,6 +19,19 @@ class DeviceMemory:
 
     def __init__(self, base, size):
         self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (base, False), "version": 3}
+
+
+def resident_bytes():
+    """Of this process, now."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except OSError:  # a jail without /proc
+        return most_resident_bytes()
+
+
+def most_resident_bytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 class Place:
@@ -67,6 +81,19 @@ class Place:
         if self.device.type == "cpu":
             return torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
         return torch.as_tensor(DeviceMemory(base, size), device=self.device)
+
+    def memory_used(self):
+        """Bytes that are in use now; memory_most() counts from here."""
+        if self.device.type == "cpu":
+            return resident_bytes()
+        torch.cuda.reset_peak_memory_stats(self.device)
+        return torch.cuda.memory_allocated(self.device)
+
+    def memory_most(self):
+        """The most bytes that were in use at once since then; of the processor, since the process began."""
+        if self.device.type == "cpu":
+            return most_resident_bytes()
+        return torch.cuda.max_memory_allocated(self.device)
 
     def give_back(self, kept=KEPT_BYTES):
         """Leaves others the device memory that large answers took, beyond so much."""

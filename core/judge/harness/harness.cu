@@ -214,11 +214,13 @@ extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
 
 // ---- comparing ----
 // Words: got, expected (doubles, or integers of the dtype), dtype, count, elements of a stretch that shares one RMS,
-// atol, rtol, rms (doubles), place of its sums. A thread adds up pieces of a stretch.
+// atol, rtol, rms (doubles), place of its sums, scale in the place of the RMS (double, 0: none), whether the errors of
+// all elements are added up, the largest number that counts for the RMS (double). A thread adds up pieces of a stretch.
 extern "C" __global__ void hone_rms(const u64* table, double* sums) {
   const u64* item = table + (u64)blockIdx.y * kWords;
   const u64 piece = 256, count = item[3], step = item[4], pieces = (step + piece - 1) / piece;
   const double* expected = (const double*)item[1];
+  const double most = double_of(item[11]);
   if (double_of(item[7]) <= 0 || (item[2] != kF32 && item[2] != kF64 && item[2] != kF16 && item[2] != kBF16)) return;
   const u64 stretches = (count + step - 1) / step;
   for (u64 i = first(); i < stretches * pieces; i += stride()) {
@@ -229,46 +231,80 @@ extern "C" __global__ void hone_rms(const u64* table, double* sums) {
     double sum = 0;
     for (u64 at = from; at < to; ++at) {
       const double x = expected[at];
-      if (fabs(x) <= 1e300) sum += x * x;
+      if (fabs(x) <= most) sum += x * x;
     }
     if (sum != 0) atomicAdd(sums + item[8] + stretch, sum);
   }
 }
 
-__device__ inline bool acceptable(double got, double expected, double limit) {
+// Words as hone_rms. `samples` holds `most` values for each item, as sampled_place() in core/judge/compare.cpp chooses
+// them.
+extern "C" __global__ void hone_sample(const u64* table, double* samples, u64 most) {
+  const u64* item = table + (u64)blockIdx.y * kWords;
+  const u64 count = item[3], some = count < most ? count : most;
+  for (u64 i = first(); i < some; i += stride()) {
+    const u64 mixed = (i + 1) * 0x9E3779B97F4A7C15ull;
+    const u64 place = count <= most ? i : (mixed >> 32) * count >> 32;
+    samples[blockIdx.y * most + i] = ((const double*)item[1])[place];
+  }
+}
+
+__device__ inline double largest_of(u64 dtype) {
+  switch (dtype) {
+    case kF32: return 3.4028234663852886e38;
+    case kF16: return 65504.0;
+    case kBF16: return 3.3895313892515355e38;
+    default: return 1.7976931348623157e308;
+  }
+}
+__device__ inline bool is_infinite(double x) { return fabs(x) > 1.7976931348623157e308; }
+
+__device__ inline bool acceptable(double got, double expected, double limit, double most) {
   if (expected != expected) return got != got;
-  if (fabs(expected) > 1.7976931348623157e308) return got == expected;
+  if (is_infinite(expected)) return got == expected;
+  if (fabs(expected) > most && is_infinite(got)) return (got > 0) == (expected > 0);
   return fabs(got - expected) <= limit;
 }
 
-// results[3y]: elements outside; [3y + 1]: NaNs among them; [3y + 2]: the worst one, as badness above and the
-// complement of its index below, so that the greatest number is the first of the worst.
+// results[4y]: elements outside; [4y + 1]: NaNs among them; [4y + 2]: the worst one, as badness above and the
+// complement of its index below, so that the greatest number is the first of the worst; [4y + 3]: where it was asked
+// for, the sum of the squares of the errors over |expected| + scale, as a double.
 extern "C" __global__ void hone_compare(const u64* table, const double* sums, u64* results) {
   const u64* item = table + (u64)blockIdx.y * kWords;
   const u64 dtype = item[2], count = item[3], step = item[4];
   const double atol = double_of(item[5]), rtol = double_of(item[6]), rms = double_of(item[7]);
-  const bool floats = dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBF16;
+  const double given = double_of(item[9]), most = largest_of(dtype);
+  const bool floats = dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBF16, adds = item[10] != 0;
   u64 wrong = 0, nans = 0, worst = 0;
+  double squares = 0;
   for (u64 i = first(); i < count; i += stride()) {
     const double got = element(item[0], dtype, i), expected = element(item[1], floats ? (u64)kF64 : dtype, i);
     double badness = fabs(got - expected);
+    bool outside = true;
     if (floats) {
       const u64 stretch = i / step, from = stretch * step, left = count - from;
       const double share = (double)(left < step ? left : step);
-      const double base = rms > 0 ? atol + rms * sqrt(sums[item[8] + stretch] / share) : atol;
-      const double limit = base + rtol * fabs(expected);
-      if (acceptable(got, expected, limit)) continue;
-      nans += got != got && expected == expected;
+      const double scale = given > 0 ? given : rms > 0 ? sqrt(sums[item[8] + stretch] / share) : 0;
+      const double limit = (rms > 0 ? atol + rms * scale : atol) + rtol * fabs(expected);
+      outside = !acceptable(got, expected, limit, most);
+      if (adds && badness - atol > 0 && badness <= 1e300) {
+        const double error = (badness - atol) / (fabs(expected) + scale);
+        if (error <= 1e150) squares += error * error;
+      } else if (!outside) {
+        continue;
+      }
+      nans += outside && got != got && expected == expected;
       badness = badness <= 1e300 ? badness / (limit > 1e-300 ? limit : 1e-300) : 1e300;
     } else if (dtype == kI64 ? ((const i64*)item[0])[i] == ((const i64*)item[1])[i] : got == expected) {
       continue;
     }
-    ++wrong;
+    wrong += outside;
     const u64 key = (u64)bits_of((float)(badness < 3e38 ? badness : 3e38)) << 32 | (0xffffffffu - (u32)i);
     worst = key > worst ? key : worst;
   }
-  if (wrong == 0) return;
-  atomicAdd(results + 3 * blockIdx.y, wrong);
-  atomicAdd(results + 3 * blockIdx.y + 1, nans);
-  atomicMax(results + 3 * blockIdx.y + 2, worst);
+  if (worst == 0) return;
+  atomicAdd(results + 4 * blockIdx.y, wrong);
+  atomicAdd(results + 4 * blockIdx.y + 1, nans);
+  atomicMax(results + 4 * blockIdx.y + 2, worst);
+  if (squares > 0) atomicAdd((double*)(results + 4 * blockIdx.y + 3), squares);
 }

@@ -4,10 +4,11 @@ import importlib.util
 import sys
 from typing import Any, ClassVar
 
-from hone_modules.problems import BACKENDS, Mistake, Problem, syntax_error, unfit_at_sight
+from hone_modules.problems import BACKENDS, PRECISION, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
 BASELINES = ("eager", "compile")
+COMPUTE = ("f32", "f16", "bf16")
 OWN_KERNELS = ("optional", "expected", "required")
 SOURCE_BYTES_MAX = 256 << 10
 NO_TORCH = (
@@ -16,7 +17,25 @@ NO_TORCH = (
 )
 
 
-def task_of(problem: Problem, split: str, exact: bool = False, baseline: str = "eager") -> dict[str, Any]:
+def checked_precision(given: dict[str, Any]) -> dict[str, Any]:
+    """The configuration's, with torch's defaults."""
+    for key, value in given.items():
+        if key not in PRECISION:
+            raise Mistake(f"precision: found '{key}', expected one of {', '.join(PRECISION)}")
+        if key == "compute" and value not in COMPUTE:
+            raise Mistake(f"precision: compute: found {value!r}, expected one of {', '.join(COMPUTE)}")
+        if key != "compute" and not isinstance(value, bool):
+            raise Mistake(f"precision: {key}: found {value!r}, expected true or false")
+    return {**PRECISION, **given}
+
+
+def task_of(
+    problem: Problem,
+    split: str,
+    exact: bool = False,
+    baseline: str = "eager",
+    precision: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """Describes a problem and makes a task of it; a mistake says why it cannot be one. `exact`: of the class that the
     problem names, and of no other. `baseline`: one of BASELINES."""
     if wrong := syntax_error(problem.source):
@@ -31,7 +50,7 @@ def task_of(problem: Problem, split: str, exact: bool = False, baseline: str = "
         description = describe(problem.source, problem.entry, exact)
     except Unfit as unfit:
         raise Mistake(f"{problem.id} cannot be made a task: {unfit}") from None
-    return make_task(problem, description, split, baseline)
+    return make_task(problem, description, split, baseline, precision)
 
 
 class ModuleDataset:
@@ -45,6 +64,15 @@ class ModuleDataset:
             "default": "eager",
             "doc": "what a speedup is over: eager, or compile, the faster one of eager and torch.compile",
         },
+        "precision": {
+            "default": {},
+            "doc": "conv_tf32 (true), matmul_tf32 (false): TF32 as torch has it; compute (f32, f16 or bf16): of products",
+        },
+        "memory_mb": {
+            "default": 2048,
+            "range": [64, 1 << 20],
+            "doc": "megabytes that a submission may use on the processor, besides what follows from the reference's use",
+        },
         "own_kernels": {
             "default": "optional",
             "doc": "where torch alone does the work: optional (nothing), expected (that is said), required (rejected)",
@@ -56,6 +84,8 @@ class ModuleDataset:
         for name, choices in (("own_kernels", OWN_KERNELS), ("baseline", BASELINES)):
             if config[name] not in choices:
                 raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
+        self.memory_mb = config["memory_mb"]
+        self.precision = checked_precision(config["precision"])
         found = self.read(config["path"])
         self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
         self.problems = {problem.id: problem for problem in found if problem.id not in self.left_out}
@@ -86,5 +116,5 @@ class ModuleDataset:
     def get_task(self, task_id: str) -> dict[str, Any]:
         if task_id in self.left_out:
             raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
-        task = task_of(self.problems[task_id], self.split, baseline=self.baseline)
-        return {**task, "own_kernels": self.own_kernels}
+        task = task_of(self.problems[task_id], self.split, baseline=self.baseline, precision=self.precision)
+        return {**task, "own_kernels": self.own_kernels, "memory_mb": self.memory_mb}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BACKENDS = ("cpu", "cuda")  # that have judged modules
+PRECISION = {"conv_tf32": True, "matmul_tf32": False, "compute": "f32"}  # of float32; torch's defaults
 NUMBER_MAX = 999_999_999
 FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")

@@ -4,25 +4,32 @@ import json
 from typing import Any
 
 from hone_modules.describe import Description
-from hone_modules.problems import BACKENDS, Problem
+from hone_modules.problems import BACKENDS, PRECISION, Problem
 
 WRAPPER = "triton_kernel_wrapper"
 SEED_MAX = 2147483647
-# By the loosest type of an output: how far sums in another order and approximations may stray.
-TOLERANCES = {"bf16": 4e-2, "f16": 1e-2, "f32": 2e-3, "f64": 2e-3}
+# By the loosest type of an output, the least that is allowed: of one element, and of the root mean square of all errors.
+# Both are of |exact| + RMS(exact). For f32 the first is KernelBench's 1e-4 of an element and 1e-4 besides, where elements
+# are as large as the root mean square; a sum of a million numbers, one after the other, is within the second.
+LEAST = {"bf16": (4e-2, 8e-3), "f16": (1e-2, 1e-3), "f32": (5e-5, 1e-5), "f64": (1e-9, 1e-10)}
 
 
-def tolerance_of(description: Description) -> dict[str, Any]:
-    """The loosest of the outputs' own."""
+def tolerance_of(description: Description, compute: str = "f32") -> dict[str, Any]:
+    """The loosest of the outputs' own; `compute`: a type that submissions may compute in."""
     dtypes = {output["dtype"] for output in description.outputs}
-    for dtype, bound in TOLERANCES.items():
+    if compute != "f32" and "f32" in dtypes:
+        dtypes.add(compute)
+    for dtype, (element, norm) in LEAST.items():
         if dtype in dtypes:
-            reason = (
-                f"{dtype} outputs: {bound:g} of an element and of the root mean square of its tensor leaves room for"
-                " sums in another order, TF32 and approximations, and not for another answer"
-            )
-            return {"rtol": bound, "rms": bound, "reason": reason}
-    return {"reason": "all outputs are whole numbers, which are equal or wrong"}
+            reason = "the least; several times the reference's own error against its form in double, where that is more"
+            return {"rtol": element, "rms": element, "norm": norm, "from_reference": True, "reason": reason}
+    return {"from_reference": True, "reason": "all outputs are whole numbers, which are equal or wrong"}
+
+
+def precision_text(precision: dict[str, Any]) -> str:
+    """For fingerprints and people."""
+    switches = [f"{name} {'on' if precision[name] else 'off'}" for name in ("conv_tf32", "matmul_tf32")]
+    return ", ".join([*switches, f"compute {precision['compute']}"])
 
 
 def shape_text(shape: list[int]) -> str:
@@ -38,6 +45,17 @@ def input_text(given: dict[str, Any]) -> str:
     return f"the value `{json.dumps(given['value'])}`"
 
 
+def precision_for_model(precision: dict[str, Any]) -> str:
+    """How exact answers are to be."""
+    if precision["compute"] != "f32":
+        return f"Products may be computed in {precision['compute']}."
+    tf32 = [kind for kind, key in (("convolutions", "conv_tf32"), ("matrix products", "matmul_tf32")) if precision[key]]
+    strict = [kind for kind in ("convolutions", "matrix products") if kind not in tf32]
+    parts = [f"TF32 is allowed in {' and '.join(tf32)}"] if tf32 else []
+    parts += [f"{' and '.join(strict)} are to be as exact as float32"] if strict else []
+    return "Of float32: " + ", ".join(parts) + "."
+
+
 def fence_for(source: str) -> str:
     """A fence that the source cannot close."""
     fence = "```"
@@ -46,7 +64,7 @@ def fence_for(source: str) -> str:
     return fence
 
 
-def text_for_model(problem: Problem, description: Description) -> str:
+def text_for_model(problem: Problem, description: Description, precision: dict[str, Any]) -> str:
     """What to write, what it gets, and the reference."""
     name = description.module
     lines = [
@@ -60,6 +78,8 @@ def text_for_model(problem: Problem, description: Description) -> str:
         "It returns what `forward` returns: the same number of tensors, of the same shapes and types. The work is to"
         " be done by kernels of yours, in Triton for example, not by the operations that the reference calls.",
         "",
+        precision_for_model(precision),
+        "",
         "Inputs of `forward`, in order:",
         *(f"- {input_text(given)}" for given in description.inputs),
     ]
@@ -72,8 +92,9 @@ def text_for_model(problem: Problem, description: Description) -> str:
     return "\n".join([*lines, "", "Reference:", "", f"{fence}python", problem.source.strip("\n"), fence])
 
 
-def module_text(description: Description, baseline: str) -> str:
-    """module.json: how the runner hands inputs and parameters over and takes outputs back, and its baseline's mode."""
+def module_text(description: Description, baseline: str, precision: dict[str, Any]) -> str:
+    """module.json: how the runner hands inputs and parameters over and takes outputs back, its baseline's mode, and the
+    precision that is allowed."""
     return json.dumps(
         {
             "module": description.module,
@@ -82,25 +103,33 @@ def module_text(description: Description, baseline: str) -> str:
             "outputs": description.outputs,
             "answer": description.answer,
             "baseline": baseline,
+            "precision": precision,
         },
         separators=(",", ":"),
     )
 
 
-def make_task(problem: Problem, description: Description, split: str, mode: str = "eager") -> dict[str, Any]:
+def make_task(
+    problem: Problem,
+    description: Description,
+    split: str,
+    mode: str = "eager",
+    precision: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """The whole task. A module has one concrete shape, so there are no dims, and what is secret is the seed."""
+    precision = PRECISION if precision is None else precision
     reference = {"name": "reference.py", "text": problem.source}
     baseline = {"name": "baseline.py", "text": f"{problem.source}\n\nModelNew = {description.module}\n"}
     sources = {
         "languages": ["python"],
         "reference": reference,
         "baseline": baseline,
-        "support": [{"name": "module.json", "text": module_text(description, mode)}, reference],
+        "support": [{"name": "module.json", "text": module_text(description, mode, precision)}, reference],
     }
     return {
         "id": problem.id,
         "title": problem.title,
-        "description": text_for_model(problem, description),
+        "description": text_for_model(problem, description, precision),
         "split": split,
         "tags": list(problem.tags),
         "entry": "ModelNew",
@@ -111,7 +140,8 @@ def make_task(problem: Problem, description: Description, split: str, mode: str 
         # Varied ones alone may have answers that are known, as a loss whose hinge is never reached; so may its own.
         "families": [{"name": kind, "fill": {"kind": kind}} for kind in ("varied", "reference")],
         "shapes": {"shown": [{}, {}], "hidden": [], "timed": {}},
-        "tolerance": tolerance_of(description),
+        "tolerance": tolerance_of(description, precision["compute"]),
+        "precision": precision_text(precision),
         "threads": 1,
         "memory_mb": 2048,
         "run_seconds": 60,

@@ -1,0 +1,198 @@
+"""How exact a reference is: the error of the precision that it is timed in, against its form in double.
+
+The judge makes a task's tolerance of this report (core/judge/reference_error.hpp says how, and in what units).
+"""
+
+import contextlib
+import math
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+CHUNK = 1 << 24  # elements that are compared at once: bounds the memory of a comparison
+SAMPLE = 1 << 14  # elements that decide whether a tensor has several magnitudes
+SMALL_SHARE, WIDE_RATIO, WIDE_SCALE = 0.02, 1e-5, 8  # as in core/judge/compare.cpp
+FAR, FAR_SHARE = 0.02, 0.001  # a double form with more of such elements computes something else
+BITS = {"tf32": 10, "f16": 10, "bf16": 7}  # of a significand after its first
+
+# Operators that tensor cores compute, and which arguments those take with fewer bits.
+CONVOLUTIONS = {
+    **dict.fromkeys(("convolution", "_convolution", "cudnn_convolution", "cudnn_convolution_transpose"), (0, 1)),
+    "_cudnn_rnn": (0, 1, 3),  # torch switches these together with convolutions
+}
+PRODUCTS = {
+    **dict.fromkeys(("mm", "bmm", "mv", "dot", "matmul", "linear"), (0, 1)),
+    **dict.fromkeys(("addmm", "baddbmm", "addbmm", "addmv"), (1, 2)),
+    **dict.fromkeys(
+        (
+            "scaled_dot_product_attention",
+            "_scaled_dot_product_flash_attention",
+            "_scaled_dot_product_efficient_attention",
+            "_scaled_dot_product_cudnn_attention",
+            "_scaled_dot_product_attention_math",
+        ),
+        (0, 1, 2),
+    ),
+}
+
+
+def shortened(value, bits, cut):
+    """Floats with a significand of so many bits: cut off, as hardware does, or rounded to the nearest."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(shortened(one, bits, cut) for one in value)
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    drop = 23 - bits
+    whole = value.float().view(torch.int32)
+    if not cut:
+        whole = whole + ((1 << (drop - 1)) - 1) + ((whole >> drop) & 1)
+    return ((whole >> drop) << drop).view(torch.float32).to(value.dtype)
+
+
+def in_fewer_bits(value, compute):
+    """Rounded to what a type has: an answer that was computed, or only kept, in it."""
+    return shortened(value, BITS[compute], cut=False)
+
+
+def operators_of(precision):
+    """The operators whose operands may have fewer bits than a float32, and how many bits those have."""
+    compute = precision.get("compute", "f32")
+    if compute != "f32":
+        return dict.fromkeys(CONVOLUTIONS | PRODUCTS, BITS[compute])
+    found = CONVOLUTIONS if precision.get("conv_tf32") else {}
+    return dict.fromkeys(found | (PRODUCTS if precision.get("matmul_tf32") else {}), BITS["tf32"])
+
+
+class Shortened(TorchDispatchMode):
+    """Computes matrix products and convolutions with operands of fewer bits; everything else as it is.
+
+    `precision`: module.json's; `allowed`: the same, of which operators are left as they are. `used`, `left`: whether there
+    was such an operator, and one that was left.
+    """
+
+    def __init__(self, precision, allowed=None):
+        super().__init__()
+        self.cut = precision.get("compute", "f32") == "f32"  # as tensor cores do; types are rounded to
+        fewest = operators_of(allowed or {})
+        wanted = operators_of(precision)
+        self.operators = {name: bits for name, bits in wanted.items() if fewest.get(name, bits + 1) > bits}
+        self.allowed = set(wanted) - set(self.operators)
+        self.used = self.left = False
+
+    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+        name = operator._schema.name.split("::")[-1]
+        if bits := self.operators.get(name):
+            self.used = True
+            places = (CONVOLUTIONS | PRODUCTS)[name]
+            args = tuple(shortened(one, bits, self.cut) if at in places else one for at, one in enumerate(args))
+        self.left = self.left or name in self.allowed
+        return operator(*args, **(kwargs or {}))
+
+
+def use_tf32(conv_tf32, matmul_tf32):
+    """Sets torch's switches."""
+    torch.backends.cudnn.allow_tf32 = conv_tf32
+    torch.backends.cuda.matmul.allow_tf32 = matmul_tf32
+
+
+def use_precision(precision):
+    """module.json's, or torch's defaults."""
+    precision = precision or {}
+    use_tf32(precision.get("conv_tf32", True), precision.get("matmul_tf32", False))
+
+
+@contextlib.contextmanager
+def strict():
+    """No TensorFloat-32 within."""
+    before = torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
+    use_tf32(False, False)
+    try:
+        yield
+    finally:
+        use_tf32(*before)
+
+
+def smallest(dtype):
+    """Numbers below this may become zero."""
+    return 2.0**-24 if dtype == torch.float16 else torch.finfo(dtype).tiny
+
+
+def chunks(*tensors):
+    flats = [tensor.reshape(-1) for tensor in tensors]
+    for at in range(0, flats[0].numel(), CHUNK):
+        yield [flat[at : at + CHUNK] for flat in flats]
+
+
+def scales_of(exact, dtype):
+    """What errors are relative to, besides the element: the root mean square of the finite elements, and, where a
+    fiftieth of them are smaller than a hundred-thousandth of that, a scale of the small ones."""
+    most, total, finite = torch.finfo(dtype).max, 0.0, 0
+    for (part,) in chunks(exact):
+        part = part.double()
+        kept = part[part.abs() <= most]
+        total += float(kept.square().sum())
+        finite += kept.numel()
+    rms = math.sqrt(total / max(finite, 1))
+    flat = exact.reshape(-1)
+    if flat.numel() > SAMPLE:
+        generator = torch.Generator(flat.device).manual_seed(1)
+        flat = flat[torch.randint(flat.numel(), (SAMPLE,), device=flat.device, generator=generator)]
+    sizes = flat.double().abs()
+    sizes = sizes[(sizes >= smallest(dtype)) & (sizes <= most)]
+    if sizes.numel() == 0:
+        return rms, None
+    small = float(sizes.kthvalue(max(1, int(SMALL_SHARE * sizes.numel()))).values)
+    return rms, WIDE_SCALE * small if small < WIDE_RATIO * rms else None
+
+
+def error_of(got, exact):
+    """[largest, root mean square] of the errors over |exact| + scale, the same with the scale of small elements (0
+    where there is none), and the share of elements that are finite in one of both alone, or, of whole numbers,
+    differ."""
+    if not got.is_floating_point():
+        return [0.0, 0.0, 0.0, 0.0, float((got != exact).double().mean())]
+    tiny, most = smallest(got.dtype), torch.finfo(got.dtype).max
+    found = []
+    lost = 0.0
+    for scale in scales_of(exact, got.dtype):
+        if scale is None:
+            found += [0.0, 0.0]
+            continue
+        largest, squares, lost = 0.0, 0.0, 0.0
+        for mine, right in chunks(got, exact):
+            mine, right = mine.double(), right.double()
+            both = mine.isfinite() & (right.abs() <= most)
+            lost += float((mine.isfinite() != (right.abs() <= most)).sum())
+            mine, right = mine[both], right[both]
+            error = ((mine - right).abs() - tiny).clamp(min=0) / (right.abs() + max(scale, tiny))
+            if error.numel():
+                largest = max(largest, float(error.max()))
+                squares += float(error.square().sum())
+        found += [largest, math.sqrt(squares / got.numel())]
+    return [*found, lost / got.numel()]
+
+
+def computes_the_same(own, exact):
+    """Whether the double form computes what the strict one does: few elements differ by more than FAR."""
+    if not own.is_floating_point() or not own.numel():
+        return True
+    rms, small = scales_of(exact, own.dtype)
+    scale, tiny, far = small or rms, smallest(own.dtype), 0.0
+    for mine, right in chunks(own, exact):
+        mine, right = mine.double(), right.double()
+        near = ((mine - right).abs() - tiny) <= FAR * (scale + right.abs())
+        overflowed = ~mine.isfinite() & right.isfinite()  # what double holds and the own type does not
+        far += float((~near & ~overflowed & ~(mine.isnan() & right.isnan()) & (mine != right)).sum())
+    return far <= FAR_SHARE * own.numel()
+
+
+def differs_in_kind(own, exact):
+    """Whether the reference's own form gives NaN, infinity or zero where the double one gives a number, or the other
+    way round."""
+    if not own.is_floating_point():
+        return False
+    return any(bool((mine.isfinite() != right.isfinite()).any()) for mine, right in chunks(own, exact))
+
+
+def rounded(numbers):
+    return [float(f"{number:.3g}") if math.isfinite(number) else 1e30 for number in numbers]

@@ -1,0 +1,290 @@
+"""The reference of a task in its process: makes inputs, gives exact answers, and says how exact its own are.
+
+Trusted code: nothing of a submission is ever in this process.
+"""
+
+import json
+
+import torch
+
+from module_artifact import DTYPES, Artifact, run_source
+from module_fastest import placed
+from module_place import ARENA, PLACE
+from module_precision import (
+    Shortened,
+    computes_the_same,
+    differs_in_kind,
+    error_of,
+    in_fewer_bits,
+    rounded,
+    strict,
+)
+from module_values import constructor_arguments, flat, is_varied, vary
+
+# Its forms: makes inputs as get_inputs() does, or varied ones; gives exact answers, its own answers as doubles, or in
+# its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
+INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
+SHORTCUTS = "shortcuts"
+
+
+def root_mean_square(tensor):
+    return float(tensor.float().square().mean().sqrt()) if tensor.numel() else 0.0
+
+
+def mean_of(tensor):
+    """Of its finite elements, everywhere."""
+    wide = tensor.double()
+    finite = wide[wide.isfinite()]
+    return torch.full_like(wide, float(finite.mean()) if finite.numel() else 0.0)
+
+
+def lacks_memory(error):
+    """Whether others may have left too little of the device: no reason to answer less precisely from now on."""
+    words = ("out of memory", "ALLOC_FAILED", "NOT_INITIALIZED")
+    return isinstance(error, torch.OutOfMemoryError) or any(each in str(error) for each in words)
+
+
+class Reference(Artifact):
+    """A loaded reference. `report`: what its last ERROR found, as JSON."""
+
+    def load(self, support):
+        self.module = run_source(self.name, self.source, "reference")
+        self.given = constructor_arguments(self.module)
+        self.double = None  # the double form, or False where there is none
+        self.base = None  # parameters as they were made
+        self.varied = None  # of the inputs' tensors, in their order
+        self.trusted_double = False
+        self.keeps_kind = False  # NaN and infinity of the reference's own form are right, too
+        self.report = ""
+        self.shortcuts = None  # those that are still to be reported
+
+    def entry(self, name):
+        self.model = self.model or self.bind_model(self.factory(), self.meta["module"])
+        if name in (INPUTS, VARIED):
+            self.base = self.base or self.parameters_made()
+            return lambda values: self.make_inputs(values, varied=name == VARIED)
+        if name in (OWN, REFERENCE):
+            return lambda values: self.run_own(values, name == OWN)
+        if self.double is None:
+            self.double = self.double_form() or False
+        return {ERROR: self.run_error, SHORTCUTS: self.run_shortcuts}.get(name, self.run_exact)
+
+    def factory(self):
+        return getattr(self.module, self.meta["module"])
+
+    def parameters_made(self):
+        """As the constructor made them: by tensor of floats, what it holds and how far each may be from that; and the
+        others."""
+        floats, others = {}, []
+        for mine, parameter in self.model[1].pairs:
+            if mine.is_floating_point():
+                floats.setdefault(parameter["tensor"], []).append((parameter, mine.detach().flatten()))
+            else:
+                others.append((parameter, mine.detach().clone()))
+        return {name: self.packed(parts) for name, parts in floats.items()}, others
+
+    def packed(self, parts):
+        size = max(parameter["at"] + made.numel() for parameter, made in parts)
+        base = torch.zeros(size, dtype=parts[0][1].dtype, device=PLACE.device)
+        spread = torch.zeros_like(base)
+        for parameter, made in parts:
+            part = slice(parameter["at"], parameter["at"] + made.numel())
+            base[part] = made
+            if parameter["kind"] == "parameter":  # biases of zero, too; a variance must stay positive
+                spread[part] = 0.1 * (root_mean_square(made) or 0.5)
+        return base, spread
+
+    def double_form(self):
+        """The reference in double, or nothing where it has no such form."""
+        factory = self.factory()
+        try:
+            return self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
+        except Exception as error:
+            if lacks_memory(error):
+                raise
+            return None
+
+    def run_exact(self, values):
+        places, seed = self.at(values)
+        self.write(places, self.exact_answers(places, seed), as_double=True)
+
+    def exact_answers(self, places, seed):
+        """In double; where that form computes something else, in the reference's own types without TF32."""
+        if self.double:
+            try:
+                wide = self.in_double(places, seed)
+                if wide is not None:
+                    return wide
+            except RuntimeError as error:
+                if lacks_memory(error):
+                    raise
+            finally:
+                self.give_back()
+            # It mixes dtypes of its own, or draws numbers, and others in double: its own precision has to do.
+            self.double = False
+        with strict():
+            return self.in_own_precision(places, seed)
+
+    def in_double(self, places, seed):
+        """The double form's answers, or nothing where they are others. That is asked once."""
+
+        def widen(tensor):  # a copy: the module may write to it
+            return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
+
+        torch.set_default_dtype(torch.float64)
+        try:
+            self.set_parameters(places, self.double[1], widen)
+            PLACE.seed(seed)
+            wide = flat(self.double[0](*self.inputs(places, widen)))
+        finally:
+            torch.set_default_dtype(torch.float32)
+        if self.trusted_double and not self.keeps_kind:
+            return wide
+        with strict():
+            own = self.in_own_precision(places, seed)
+        if not self.trusted_double:
+            if not all(map(computes_the_same, own, wide)):
+                return None
+            self.trusted_double = True
+            self.keeps_kind = any(map(differs_in_kind, own, wide))
+        if self.keeps_kind:
+            for mine, right in zip(own, wide, strict=True):
+                if mine.is_floating_point():
+                    right.copy_(torch.where(mine.isfinite(), right, mine))
+        return wide
+
+    def in_own_precision(self, places, seed):
+        """The reference's answers, from copies of the inputs: it may write to them."""
+        self.set_parameters(places, self.model[1])
+        PLACE.seed(seed)
+        return flat(self.model[0](*self.inputs(places, torch.Tensor.clone)))
+
+    def precision(self):
+        """What the task allows here: the processor has no TF32."""
+        given = self.meta.get("precision", {})
+        return given if PLACE.device.type != "cpu" else {"compute": given.get("compute", "f32")}
+
+    def run_own(self, values, as_double):
+        """The reference's answers in the precision that it is timed in."""
+        places, seed = self.at(values)
+        self.write(places, self.in_own_precision(places, seed), as_double)
+
+    def run_error(self, values):
+        """Says how far the reference's own answers are from the exact ones, and so those with the operands that the
+        precision of the task allows, whatever algorithm a library chose for the reference."""
+        places, seed = self.at(values)
+        before = PLACE.memory_used()
+        own = self.in_own_precision(places, seed)
+        most = PLACE.memory_most() - before
+        exact = self.exact_answers(places, seed)
+        found = [{"own": rounded(error_of(*pair))} for pair in zip(own, exact, strict=True)]
+        del own
+        with Shortened(self.precision()) as shortened:
+            allowed = self.in_own_precision(places, seed) if shortened.operators else []
+        if shortened.used:
+            for output, mine, right in zip(found, allowed, exact, strict=True):
+                output["allowed"] = rounded(error_of(mine, right))
+        self.report = json.dumps(
+            {"outputs": found, "in_double": bool(self.double), "memory_bytes": max(0, most)},
+            separators=(",", ":"),
+        )
+        del allowed, exact
+        self.give_back()
+
+    def run_shortcuts(self, values):
+        """Says how far the next answer is that takes less work than the reference, or computes it another way."""
+        places, seed = self.at(values)
+        if self.shortcuts is None:
+            self.shortcuts = self.all_shortcuts(places, seed)
+        report = next(self.shortcuts, None)
+        if report is None:
+            self.shortcuts = None
+            self.give_back()
+        self.report = json.dumps(report or {"answer": ""}, separators=(",", ":"))
+
+    def all_shortcuts(self, places, seed):
+        exact = self.exact_answers(places, seed)
+        specs = self.meta["outputs"]
+        dtypes = [DTYPES[spec["dtype"]] for spec in specs]
+
+        def report(name, answers, right=False):
+            errors = [
+                rounded(error_of(mine.to(dtype).reshape(truth.shape), truth))
+                for mine, truth, dtype in zip(answers, exact, dtypes, strict=True)
+            ]
+            return {"answer": name, "right": right, "outputs": errors}
+
+        def compiled():
+            model = torch.compile(self.model[0])
+            self.set_parameters(places, self.model[1])
+            PLACE.seed(seed)
+            return flat(model(*self.inputs(places, torch.Tensor.clone)))
+
+        yield report("zeros", [torch.zeros_like(right) for right in exact])
+        yield report("ones", [torch.ones_like(right) for right in exact])
+        others = self.answers_to_others(places, seed)
+        yield report("a constant", [mean_of(other) for other in others])
+        yield report("yesterday's answer", others)
+        del others
+        tensors = []
+        self.inputs(places, tensors.append)
+        for number, given in enumerate(tensors):
+            if all(given.numel() >= right.numel() for right in exact):
+                copies = [given.reshape(-1)[: right.numel()].clone() for right in exact]
+                yield report(f"a copy of input {number}", copies)
+        for name, compute in (("float16", "f16"), ("bfloat16", "bf16")):
+            with Shortened({"compute": compute}, allowed=self.precision()) as lower:
+                answers = self.in_own_precision(places, seed)
+            if lower.used:
+                yield report(f"products in {name}", answers)
+            elif torch.float32 in dtypes and not lower.left:
+                own = self.in_own_precision(places, seed)
+                yield report(f"rounded to {name}", [in_fewer_bits(one, compute) for one in own])
+        if PLACE.device.type == "cpu":
+            return  # nothing is compiled there
+        try:
+            answers = compiled()
+        except Exception as error:
+            yield {"answer": "compiled", "right": True, "note": f"{type(error).__name__}: {error}"[:200]}
+        else:
+            yield report("compiled", answers, right=True)
+
+    def answers_to_others(self, places, seed):
+        """The reference's answers to other inputs of the same kind."""
+        PLACE.seed(seed ^ 1)
+        with PLACE.device:
+            given = self.module.get_inputs()
+        self.set_parameters(places, self.model[1])
+        return flat(self.model[0](*placed(given)))
+
+    def make_inputs(self, values, varied):
+        """The reference's own inputs, or varied ones, and parameters about as its constructor made them, but others
+        each time. Rationale: of a small module it takes longer than the module, for every call that is timed; so the
+        fewest operations count here, and parameters are made together."""
+        places, seed = self.at(values)
+        PLACE.seed(seed)
+        made = []
+
+        def fill(spec, value):
+            if "tensor" in spec:
+                made.append(self.tensor(places, spec).copy_(torch.as_tensor(value)))
+            elif "list" in spec:
+                for one, inner in zip(spec["list"], value, strict=True):
+                    fill(one, inner)
+
+        with PLACE.device:
+            given = self.module.get_inputs()
+        for spec, value in zip(self.meta["inputs"], given, strict=True):
+            fill(spec, value)
+        del given
+        if varied:
+            if self.varied is None:
+                self.varied = [is_varied(value) for value in made]
+            vary([value for value, is_so in zip(made, self.varied, strict=True) if is_so])
+        self.give_back()
+        floats, others = self.base
+        for name, (base, spread) in floats.items():
+            to = ARENA.view(places[name], base.dtype, base.shape)
+            to.uniform_(0.9, 1.1).mul_(base).addcmul_(torch.randn_like(base), spread)
+        for parameter, base in others:
+            self.tensor(places, parameter).copy_(base)

@@ -1,0 +1,133 @@
+// Comparing in a device's memory: sums and samples of the exact values first, then each element.
+#include "judge/device_compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "judge/compare.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kSquareable = 1e300;
+
+}  // namespace
+
+Result<std::optional<FoundMismatch>> DeviceCompare::compare(
+    const Arena& got, const Arena& expected, const std::vector<CompareOrder>& orders) {
+  std::vector<Item> items;
+  std::uint64_t sums = 0;
+  bool wants_sums = false, wants_samples = false;
+  for (const CompareOrder& o : orders) {
+    const Tolerance& t = o.tolerance.usual;
+    const std::uint64_t step =
+        t.rms > 0 && t.rms_per_row ? std::max<std::uint64_t>(o.row, 1) : o.count;
+    Item item{kernels_.address(got) + o.got,
+              kernels_.address(expected) + o.expected,
+              dtype_number(o.dtype),
+              o.count,
+              step,
+              word(t.atol),
+              word(t.rtol),
+              word(t.rms),
+              sums};
+    item[11] = word(t.from_reference ? std::min(largest_of(o.dtype), kSquareable) : kSquareable);
+    items.push_back(item);
+    sums += (o.count + step - 1) / step;
+    wants_sums = wants_sums || t.rms > 0;
+    wants_samples = wants_samples || t.from_reference;
+  }
+  HONE_TRY(kernels_.reserve(sums_, wants_sums ? sums : 1));
+  if (wants_sums) {
+    HONE_TRY(
+        kernels_.run(kFill, {{kernels_.address(*sums_), sums, 1, 3}}, {}));  // with a constant, 0
+    HONE_TRY(kernels_.run(kRms, items, {kernels_.address(*sums_)}));
+  }
+  std::vector<Held> held;
+  if (wants_samples) {
+    HONE_ASSIGN(held, held_of(orders, items));
+  } else {
+    for (const CompareOrder& o : orders) held.push_back({&o.tolerance.usual, 0});
+  }
+  std::vector<std::uint64_t> results(4 * items.size());
+  HONE_TRY(kernels_.run_for(kCompare, items, {kernels_.address(*sums_)}, results));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto outside = static_cast<std::int64_t>(results[4 * i]);
+    const Tolerance& t = *held[i].tolerance;
+    const double norm =
+        std::sqrt(bits<double>(results[4 * i + 3]) / static_cast<double>(orders[i].count));
+    const bool few = may_be_outside(orders[i].tolerance, outside, orders[i].count);
+    if (few && (t.norm <= 0 || norm <= t.norm)) continue;
+    Mismatch mismatch;
+    mismatch.total = static_cast<std::int64_t>(orders[i].count);
+    mismatch.wrong = outside;
+    mismatch.nans = static_cast<std::int64_t>(results[4 * i + 1]);
+    const auto at = static_cast<std::uint32_t>(~results[4 * i + 2]);
+    HONE_TRY(place(got, expected, orders[i], items[i], t, at, mismatch));
+    if (few) {
+      mismatch.norm = norm;
+      mismatch.norm_allowed = t.norm;
+      mismatch.tolerance = 0;
+    }
+    return std::optional<FoundMismatch>({i, std::move(mismatch)});
+  }
+  return std::optional<FoundMismatch>();
+}
+
+/// What each tensor is held to, by the sums of its squares and a sample of its elements; written to the items, too.
+Result<std::vector<Held>> DeviceCompare::held_of(const std::vector<CompareOrder>& orders,
+                                                 std::vector<Item>& items) {
+  HONE_TRY(kernels_.reserve(samples_, orders.size() * kSample));
+  HONE_TRY(kernels_.run(kSampled, items, {kernels_.address(*samples_), kSample}));
+  std::vector<Held> held;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    const CompareOrder& o = orders[i];
+    held.push_back({&o.tolerance.usual, 0});
+    if (!o.tolerance.usual.from_reference || !dtype_is_float(o.dtype)) continue;
+    std::vector<double> sample(std::min(o.count, kSample));
+    HONE_ASSIGN(const auto bytes, samples_->read(i * kSample * 8, sample.size() * 8));
+    std::memcpy(sample.data(), bytes.data(), bytes.size());
+    HONE_ASSIGN(const auto sum, sums_->read(items[i][8] * 8, 8));
+    double squares = 0;
+    std::memcpy(&squares, sum.data(), sizeof squares);
+    const double rms = std::sqrt(squares / static_cast<double>(o.count));
+    held.back() = held_to(o.tolerance, rms, small_scale(std::move(sample), rms, o.dtype));
+    const Tolerance& t = *held.back().tolerance;
+    items[i][5] = word(t.atol);
+    items[i][6] = word(t.rtol);
+    items[i][7] = word(t.rms);
+    items[i][9] = word(std::max(held.back().scale, smallest_of(o.dtype)));
+    items[i][10] = t.norm > 0;
+  }
+  return held;
+}
+
+/// The worst element's numbers, by the same code as on the processor.
+Status DeviceCompare::place(const Arena& got, const Arena& expected, const CompareOrder& o,
+                            const Item& item, const Tolerance& t, std::uint32_t at,
+                            Mismatch& mismatch) {
+  const bool floats = dtype_is_float(o.dtype);
+  const std::uint64_t size = dtype_size(o.dtype), exact_size = floats ? 8 : size;
+  HONE_ASSIGN(const auto mine, got.read(o.got + at * size, size));
+  HONE_ASSIGN(const auto right, expected.read(o.expected + at * exact_size, exact_size));
+  mismatch.index = {static_cast<std::int64_t>(at)};
+  mismatch.got = element_at(mine.data(), o.dtype, 0);
+  mismatch.expected = element_at(right.data(), floats ? DType::kF64 : o.dtype, 0);
+  if (!floats) return {};
+  double base = t.atol;
+  if (const auto scale = bits<double>(item[9]); scale > 0) {
+    base += t.rms * scale;
+  } else if (t.rms > 0) {
+    const std::uint64_t step = item[4], stretch = at / step;
+    HONE_ASSIGN(const auto sum, sums_->read((item[8] + stretch) * 8, 8));
+    const double share = static_cast<double>(std::min(step, o.count - stretch * step));
+    double squares = 0;
+    std::memcpy(&squares, sum.data(), sizeof squares);
+    base += t.rms * std::sqrt(squares / share);
+  }
+  mismatch.tolerance = base + t.rtol * std::fabs(*mismatch.expected);
+  return {};
+}
+
+}  // namespace hone

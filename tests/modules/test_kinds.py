@@ -1,0 +1,47 @@
+"""Small problems of the kinds that KernelBench has, each with what made an honest copy of it wrong once: a copy of the
+reference is right, and what takes no work is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+KINDS = Path(__file__).parent / "kinds/level1"
+
+
+@pytest.fixture(scope="module")
+def options(python):
+    dataset = f"datasets=[{{name: kernelbench, plugin: kernelbench, config: {{path: '{KINDS}'}}}}]"
+    interpreters = [f"plugins.python={python}", f"cpu.python={python}"]
+    return [word for setting in (dataset, *interpreters) for word in ("--set", setting)]
+
+
+def identity(folder):
+    """A run in which every problem's own module is submitted."""
+    folder.mkdir()
+    for problem in KINDS.glob("*.py"):
+        number = problem.name.split("_")[0]
+        source = problem.read_text() + "\n\nclass ModelNew(Model):\n    pass\n"
+        (folder / f"level_1_problem_{number}_sample_0_kernel.py").write_text(source)
+
+
+def test_a_copy_of_each_reference_is_correct(hone, options, tmp_path):
+    identity(tmp_path / "run")
+    judged = hone("eval", "kernelbench/level1", tmp_path / "run", "--json", *options)
+    assert judged.returncode == 0, judged.stderr
+    results = json.loads((tmp_path / "run/eval_results.json").read_text())
+    assert len(results) == len(list(KINDS.glob("*.py")))
+    wrong = {number: samples for number, samples in results.items() if not samples[0]["correctness"]}
+    assert not wrong, wrong
+
+
+def test_answers_that_take_no_work_are_wrong_for_each(hone, options):
+    admitted = hone("tasks", "--admit", "--dataset", "kernelbench", "--json", *options)
+    reports = {report["task"]: report for report in json.loads(admitted.stdout)}
+    assert len(reports) == len(list(KINDS.glob("*.py")))
+    for task, report in reports.items():
+        passing = [lazy["answer"] for lazy in report["lazy"] if lazy["passes"]]
+        assert not passing, (task, report)
+        assert all(reason.startswith("the reference's own error") for reason in report["reasons"]), (task, report)
+        for output in report["tolerances"]:
+            assert output["norm"] <= 0.1, (task, output)
