@@ -63,8 +63,8 @@ inline Parameters shared_parameters(double gamma, std::string return_kind) {
           "sum: the trajectory's for every turn; forward: each turn's own, discounted from it"),
       choice_parameter(
           "estimate", "auto", {"auto", "point", "lower"},
-          "the speedup that is rewarded: the point estimate, or the lower end of its confidence "
-          "interval; auto: the lower end where the measurement has a flag, such as noisy"),
+          "the speedup rewarded: the point estimate or its interval's lower end; auto: the lower "
+          "end where the measurement has a flag, such as noisy"),
   };
 }
 
