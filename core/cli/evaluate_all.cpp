@@ -1,6 +1,7 @@
 // Keeps the evaluator's queue filled, and waits on one condition.
 #include "cli/evaluate_all.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +11,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kAhead = 64;  // submissions handed over and not yet done
+constexpr std::size_t kAhead = 64;                // submissions handed over and not yet done
+constexpr auto kShown = std::chrono::seconds(1);  // the rate is shown anew at least this often
 
 /// What the evaluator's threads tell this one.
 struct Shared {
@@ -38,32 +40,32 @@ void submit(Evaluator& evaluator, const Submission& submission, std::size_t i,
 
 }  // namespace
 
-std::vector<Result<Verdict>> evaluate_all(Terminal& terminal, Evaluator& evaluator,
+std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
                                           const std::vector<Submission>& submissions,
-                                          std::string_view what, const TakeResult& take) {
+                                          const TakeResult& take) {
   const auto shared = std::make_shared<Shared>();
   std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
   std::size_t submitted = 0;
+  progress.start();
   for (std::size_t done = 0; done < submissions.size();) {
     for (; submitted < submissions.size() && submitted - done < kAhead; ++submitted) {
       submit(evaluator, submissions[submitted], submitted, results[submitted], shared);
     }
-    std::string text(what);
+    std::string stage;
     std::vector<std::size_t> finished;
     {
       MutexLock lock(shared->mutex);
-      if (shared->done.empty()) shared->changed.wait(shared->mutex);
+      if (shared->done.empty()) shared->changed.wait_for(shared->mutex, kShown);
       finished = std::exchange(shared->done, {});
-      done += finished.size();
-      text += std::to_string(done) + " of " + std::to_string(submissions.size()) + " done; " +
-              shared->stage + "…";
+      stage = shared->stage;
     }
-    if (take) {
-      for (const std::size_t i : finished) take(i, results[i]);
+    done += finished.size();
+    for (const std::size_t i : finished) {
+      progress.count(results[i]);
+      if (take) take(i, results[i]);
     }
-    terminal.status(text);
+    progress.show(stage);
   }
-  terminal.clear_status();
   return results;
 }
 
