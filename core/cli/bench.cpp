@@ -192,10 +192,9 @@ class BenchCommand : public Command {
                      .doc = "modules: of KernelBench's, that each --run is of",
                      .value = "N"},
                     mix_.level, 1, 1'000'000);
-    options.text({.name = "--traces",
-                  .doc = "modules: traces, as hone traces reads them",
-                  .value = "FILE"},
-                 mix_.traces);
+    options.text(
+        {.name = "--traces", .doc = "modules: traces, as hone traces reads them", .value = "FILE"},
+        mix_.traces);
     options.texts({.name = "--trace",
                    .doc = "modules: of --traces only this one (repeatable)",
                    .value = "KEY"},

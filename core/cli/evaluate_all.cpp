@@ -2,6 +2,7 @@
 #include "cli/evaluate_all.hpp"
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,34 +39,51 @@ void submit(Evaluator& evaluator, const Submission& submission, std::size_t i,
   if (const auto queued = evaluator.submit(submission, hear, take); !queued) take(queued.error());
 }
 
+/// Those that are done since the last call; waits for one, or a while, where `wait` is set.
+std::vector<std::size_t> take_done(Shared& shared, bool wait, std::string& stage) {
+  MutexLock lock(shared.mutex);
+  if (wait && shared.done.empty()) shared.changed.wait_for(shared.mutex, kShown);
+  stage = shared.stage;
+  return std::exchange(shared.done, {});
+}
+
 }  // namespace
 
-std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
-                                          const std::vector<Submission>& submissions,
-                                          const TakeResult& take) {
+void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmission& next,
+                   const TakeResult& take) {
   const auto shared = std::make_shared<Shared>();
-  std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
-  std::size_t submitted = 0;
+  std::deque<Result<Verdict>> results;  // references into it stay good
+  bool more = true;
   progress.start();
-  for (std::size_t done = 0; done < submissions.size();) {
-    for (; submitted < submissions.size() && submitted - done < kAhead; ++submitted) {
-      submit(evaluator, submissions[submitted], submitted, results[submitted], shared);
+  for (std::size_t done = 0;;) {
+    if (more && results.size() - done < kAhead) {
+      const std::optional<Submission> submission = next();
+      more = submission.has_value();
+      if (more) {
+        Result<Verdict>& result = results.emplace_back(unavailable("not evaluated"));
+        submit(evaluator, *submission, results.size() - 1, result, shared);
+      }
     }
+    if (!more && done == results.size()) return;
     std::string stage;
-    std::vector<std::size_t> finished;
-    {
-      MutexLock lock(shared->mutex);
-      if (shared->done.empty()) shared->changed.wait_for(shared->mutex, kShown);
-      finished = std::exchange(shared->done, {});
-      stage = shared->stage;
-    }
-    done += finished.size();
-    for (const std::size_t i : finished) {
+    const bool wait = !more || results.size() - done >= kAhead;
+    for (const std::size_t i : take_done(*shared, wait, stage)) {
+      ++done;
       progress.count(results[i]);
-      if (take) take(i, results[i]);
+      take(i, results[i]);
     }
     progress.show(stage);
   }
+}
+
+std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
+                                          const std::vector<Submission>& submissions) {
+  std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
+  std::size_t at = 0;
+  evaluate_each(
+      progress, evaluator,
+      [&] { return at < submissions.size() ? std::optional(submissions[at++]) : std::nullopt; },
+      [&results](std::size_t i, const Result<Verdict>& result) { results[i] = result; });
   return results;
 }
 

@@ -86,17 +86,16 @@ class RunJudge {
                 }));
     HONE_TRY(open(host->catalog(), dataset));
     progress_.emplace(terminal_, "", generations_.size());
-    HONE_ASSIGN(const std::vector<Submission> submissions,
-                prepare(host->catalog(), backend, *environment));
-    stream_known();
     Status written;
-    evaluate_all(*progress_, host->evaluator(), submissions,
-                 [&](std::size_t i, const Result<Verdict>& result) {
-                   take(*waiting_[i].generation, waiting_[i].source_hash, result);
-                   if (const Status kept = run_.results->write(); !kept) written = kept;
-                   stream(key_of(*waiting_[i].generation));
-                 });
+    evaluate_each(
+        *progress_, host->evaluator(), [&] { return next(host->catalog(), backend, *environment); },
+        [&](std::size_t i, const Result<Verdict>& result) {
+          take(*waiting_[i].generation, waiting_[i].source_hash, result);
+          if (const Status kept = run_.results->write(); !kept) written = kept;
+          stream(key_of(*waiting_[i].generation));
+        });
     progress_.reset();
+    if (written && changed_) written = run_.results->write();
     return written;
   }
 
@@ -128,9 +127,10 @@ class RunJudge {
     if (!request_.again && run_.results->has(generation, hash)) {
       ++run_.kept;
       progress_->leave_out();
+      stream(key_of(generation));
       return std::optional<Submission>();
     }
-    terminal_.status("reading " + problem->task_id + "…");
+    progress_->show("reading " + problem->task_id);
     HONE_ASSIGN(const auto task, catalog.find_for(backend, problem->task_id));
     HONE_ASSIGN(auto prepared,
                 prepare_turn(environment, task, backend, Value::map({{"code", source}})));
@@ -149,21 +149,19 @@ class RunJudge {
     return std::optional(std::move(submission));
   }
 
-  Result<std::vector<Submission>> prepare(const Catalog& catalog, const std::string& backend,
-                                          const Environment& environment) {
-    std::vector<Submission> submissions;
-    for (const Generation& generation : generations_) {
+  /// Of the next generation that has to be judged; none at the end.
+  std::optional<Submission> next(const Catalog& catalog, const std::string& backend,
+                                 const Environment& environment) {
+    while (next_ < generations_.size()) {
+      const Generation& generation = generations_[next_++];
       auto prepared = prepare(generation, catalog, backend, environment);
-      if (!prepared) {
-        progress_->count(prepared.error());
-        take(generation, "", prepared.error());
-        stream(key_of(generation));
-      } else if (*prepared) {
-        submissions.push_back(std::move(**prepared));
-      }
+      if (prepared && *prepared) return std::move(*prepared);
+      if (prepared) continue;
+      progress_->count(prepared.error());
+      take(generation, "", prepared.error());
+      stream(key_of(generation));
     }
-    if (changed_) HONE_TRY(run_.results->write());
-    return submissions;
+    return {};
   }
 
   /// Another file of the same sample, such as problem_019 beside problem_19: a neighbour, for they
@@ -185,15 +183,12 @@ class RunJudge {
     }
   }
 
-  /// Prints the lines of samples that have none yet, but for those that are still judged.
-  void stream_known() {
+  /// Prints the lines of samples that have none yet: results of samples that this run left alone.
+  void stream_rest() {
     if (!request_.json) return;
-    std::set<Key> left_out = streamed_;
-    for (const Waiting& one : waiting_) left_out.insert(key_of(*one.generation));
     const Value listed = report_.samples();
     for (const Value& sample : listed.as_array()) {
-      const Key key(sample.find("problem_id")->as_int(), sample.find("sample_id")->as_int());
-      if (!left_out.contains(key)) stream(key);
+      stream({sample.find("problem_id")->as_int(), sample.find("sample_id")->as_int()});
     }
   }
 
@@ -204,8 +199,7 @@ class RunJudge {
 
   int report() {
     take_refused();
-    waiting_.clear();
-    stream_known();
+    stream_rest();
     return report_.finish();
   }
 
@@ -214,6 +208,7 @@ class RunJudge {
   JudgedRun run_;
   const RunReport report_{terminal_, request_, run_};
   std::vector<Generation> generations_;      // fixed once read: waiting_ points into it
+  std::size_t next_ = 0;                     // of generations_
   std::vector<Waiting> waiting_;             // beside the submissions
   std::optional<Progress> progress_;         // while it judges
   std::set<Key> streamed_;                   // of --json

@@ -66,21 +66,24 @@ class TracesCommand : public Command {
       const auto registry = open_registry(config);
       const auto catalog = open_catalog(config, *registry);
       if (!catalog) return terminal.fail(catalog.error());
-      (void)prepare(terminal, nullptr, config.backend, **catalog, **environment);
+      Progress progress(terminal, "", turns_.size());
+      while (next(terminal, progress, config.backend, **catalog, **environment)) {
+      }
       return report_read(terminal);
     }
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     Progress progress(terminal, "", turns_.size());
-    const std::vector<Submission> submissions =
-        prepare(terminal, &progress, config.backend, (*host)->catalog(), **environment);
-    evaluate_all(progress, (*host)->evaluator(), submissions,
-                 [&](std::size_t i, const Result<Verdict>& result) {
-                   TraceComparison& turn = turns_[waiting_[i]];
-                   turn.now = result;
-                   stream(terminal, turn.to_value());
-                 });
+    const Catalog& catalog = (*host)->catalog();
+    evaluate_each(
+        progress, (*host)->evaluator(),
+        [&] { return next(terminal, progress, config.backend, catalog, **environment); },
+        [&](std::size_t i, const Result<Verdict>& result) {
+          TraceComparison& turn = turns_[waiting_[i]];
+          turn.now = result;
+          stream(terminal, turn.to_value());
+        });
     return report(terminal);
   }
 
@@ -90,6 +93,7 @@ class TracesCommand : public Command {
     for (const RecordedTrace& trace : recorded_.traces) {
       for (const RecordedTurn& turn : trace.turns) turns_.push_back({&trace, &turn, {}});
     }
+    sources_.resize(turns_.size());
     return {};
   }
 
@@ -97,34 +101,32 @@ class TracesCommand : public Command {
     if (json_) terminal.json(turn.set("type", "result"));
   }
 
-  /// Takes each response apart as a step does; what has code to build waits for its verdict, and is
-  /// counted by `progress` then.
-  std::vector<Submission> prepare(Terminal& terminal, Progress* progress,
-                                  const std::string& backend, const Catalog& catalog,
-                                  const Environment& environment) {
-    std::vector<Submission> submissions;
-    sources_.resize(turns_.size());
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
+  /// Takes responses apart as a step does, up to one that has code to build; none at the end.
+  std::optional<Submission> next(Terminal& terminal, Progress& progress, const std::string& backend,
+                                 const Catalog& catalog, const Environment& environment) {
+    while (next_ < turns_.size()) {
+      const std::size_t i = next_++;
       TraceComparison& turn = turns_[i];
-      terminal.status("reading " + turn.trace->name() + "…");
-      if (!turn.recorded->generated) {
-        if (progress != nullptr) progress->leave_out();
-      } else if (auto submission = prepare(turn, backend, catalog, environment)) {
+      std::optional<Submission> submission;
+      if (turn.recorded->generated) {
+        progress.show("reading " + turn.trace->name());
+        submission = prepare(turn, backend, catalog, environment);
+        if (!submission) progress.count(*turn.now);
+      } else {
+        progress.leave_out();
+      }
+      if (submission) {
         sources_[i] = submission->source;
-        submissions.push_back(std::move(*submission));
         waiting_.push_back(i);
-      } else if (progress != nullptr) {
-        progress->count(*turn.now);
       }
-      const Value told = turn.to_value();
       if (read_only_) {
-        stream(terminal, Value(told).set("code", sources_[i]));
-      } else if (waiting_.empty() || waiting_.back() != i) {
-        stream(terminal, told);
+        stream(terminal, turn.to_value().set("code", sources_[i]));
+      } else if (!submission) {
+        stream(terminal, turn.to_value());
       }
+      if (submission) return submission;
     }
-    terminal.clear_status();
-    return submissions;
+    return {};
   }
 
   /// None where a turn has its verdict, or its error, already.
@@ -269,6 +271,7 @@ class TracesCommand : public Command {
   bool read_only_ = false, json_ = false;
   TraceFile recorded_;  // fixed once read: turns_ point into it
   std::vector<TraceComparison> turns_;
+  std::size_t next_ = 0;                     // of turns_
   std::vector<std::string> sources_;         // beside turns_
   std::vector<std::size_t> waiting_;         // those that are judged
   const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
