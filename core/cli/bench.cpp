@@ -192,10 +192,9 @@ class BenchCommand : public Command {
                      .doc = "modules: of KernelBench's, that each --run is of",
                      .value = "N"},
                     mix_.level, 1, 1'000'000);
-    options.text({.name = "--traces",
-                  .doc = "modules: multi-turn traces, as hone traces reads them",
-                  .value = "FILE"},
-                 mix_.traces);
+    options.text(
+        {.name = "--traces", .doc = "modules: traces, as hone traces reads them", .value = "FILE"},
+        mix_.traces);
     options.texts({.name = "--trace",
                    .doc = "modules: of --traces only this one (repeatable)",
                    .value = "KEY"},
@@ -230,14 +229,14 @@ class BenchCommand : public Command {
 
  private:
   /// Options that go together; a mix brings a dataset, and has many processes.
-  Status fit_options(LoadedConfig& loaded) const {
+  Status fit_options(LoadedConfig& loaded) {
     HONE_TRY(mix_.check(what_, task_ != kTask));
     if (mix_.empty()) return {};
     if (!source_.empty() || task_ != kTask) {
       return invalid_argument(std::string(source_.empty() ? "--task" : "--source") +
                               ": found beside --run or --traces, expected one or the other");
     }
-    add_datasets(mix_, loaded.config);
+    HONE_ASSIGN(mix_traces_, MixTraces::open(mix_, loaded.config));
     return fit_slots(loaded);
   }
 
@@ -297,7 +296,7 @@ class BenchCommand : public Command {
     HONE_ASSIGN(const auto environment, open_kernel_refine(config));
     say("reading the mix");
     MixBenchOptions bench;
-    HONE_ASSIGN(bench.mix, read_mix(mix_, config, *catalog, *environment));
+    HONE_ASSIGN(bench.mix, read_mix(mix_, mix_traces_, config, *catalog, *environment));
     bench.count = static_cast<int>(count_);
     bench.at_once = cpu_count();
     bench.say = say;
@@ -386,9 +385,9 @@ class BenchCommand : public Command {
   }
 
   ConfigOptions config_;
-  std::string what_, task_ = kTask;
-  std::string folder_ = ".", source_;
+  std::string what_, task_ = kTask, folder_ = ".", source_;
   MixRequest mix_;
+  MixTraces mix_traces_;
   std::int64_t count_ = 0, episodes_ = 100'000, steps_ = 1'000'000;
   bool json_ = false;
 };

@@ -96,7 +96,10 @@ class EvalCommand : public Command {
         {.name = "--p", .doc = "of a level: thresholds of fast_p: 0.5,0.8,1", .value = "LIST"}, p_);
     options.flag({.name = "--again", .doc = "of a level: judge what has a result, too"}, again_);
     config_.declare(options);
-    options.flag({.name = "--json", .doc = "print one JSON object per file, in a list"}, json_);
+    options.flag({.name = "--json",
+                  .doc = "of files: print a JSON list; of a level: print\n"
+                         "a line of JSON per result as it comes, then a\nsummary"},
+                 json_);
   }
 
   int run(Terminal& terminal) override {
@@ -231,7 +234,8 @@ class EvalCommand : public Command {
         waiting.push_back(&entry);
       }
     }
-    auto results = evaluate_all(terminal, host.evaluator(), submissions, "");
+    Progress progress(terminal, "", submissions.size());
+    auto results = evaluate_all(progress, host.evaluator(), submissions);
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->result = std::move(results[i]);
   }
 

@@ -1,6 +1,8 @@
 // Keeps the evaluator's queue filled, and waits on one condition.
 #include "cli/evaluate_all.hpp"
 
+#include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +12,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kAhead = 64;  // submissions handed over and not yet done
+constexpr std::size_t kAhead = 64;                // submissions handed over and not yet done
+constexpr auto kShown = std::chrono::seconds(1);  // the rate is shown anew at least this often
 
 /// What the evaluator's threads tell this one.
 struct Shared {
@@ -36,34 +39,51 @@ void submit(Evaluator& evaluator, const Submission& submission, std::size_t i,
   if (const auto queued = evaluator.submit(submission, hear, take); !queued) take(queued.error());
 }
 
+/// Those that are done since the last call; waits for one, or a while, where `wait` is set.
+std::vector<std::size_t> take_done(Shared& shared, bool wait, std::string& stage) {
+  MutexLock lock(shared.mutex);
+  if (wait && shared.done.empty()) shared.changed.wait_for(shared.mutex, kShown);
+  stage = shared.stage;
+  return std::exchange(shared.done, {});
+}
+
 }  // namespace
 
-std::vector<Result<Verdict>> evaluate_all(Terminal& terminal, Evaluator& evaluator,
-                                          const std::vector<Submission>& submissions,
-                                          std::string_view what, const TakeResult& take) {
+void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmission& next,
+                   const TakeResult& take) {
   const auto shared = std::make_shared<Shared>();
-  std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
-  std::size_t submitted = 0;
-  for (std::size_t done = 0; done < submissions.size();) {
-    for (; submitted < submissions.size() && submitted - done < kAhead; ++submitted) {
-      submit(evaluator, submissions[submitted], submitted, results[submitted], shared);
+  std::deque<Result<Verdict>> results;  // references into it stay good
+  bool more = true;
+  progress.start();
+  for (std::size_t done = 0;;) {
+    if (more && results.size() - done < kAhead) {
+      const std::optional<Submission> submission = next();
+      more = submission.has_value();
+      if (more) {
+        Result<Verdict>& result = results.emplace_back(unavailable("not evaluated"));
+        submit(evaluator, *submission, results.size() - 1, result, shared);
+      }
     }
-    std::string text(what);
-    std::vector<std::size_t> finished;
-    {
-      MutexLock lock(shared->mutex);
-      if (shared->done.empty()) shared->changed.wait(shared->mutex);
-      finished = std::exchange(shared->done, {});
-      done += finished.size();
-      text += std::to_string(done) + " of " + std::to_string(submissions.size()) + " done; " +
-              shared->stage + "…";
+    if (!more && done == results.size()) return;
+    std::string stage;
+    const bool wait = !more || results.size() - done >= kAhead;
+    for (const std::size_t i : take_done(*shared, wait, stage)) {
+      ++done;
+      progress.count(results[i]);
+      take(i, results[i]);
     }
-    if (take) {
-      for (const std::size_t i : finished) take(i, results[i]);
-    }
-    terminal.status(text);
+    progress.show(stage);
   }
-  terminal.clear_status();
+}
+
+std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
+                                          const std::vector<Submission>& submissions) {
+  std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
+  std::size_t at = 0;
+  evaluate_each(
+      progress, evaluator,
+      [&] { return at < submissions.size() ? std::optional(submissions[at++]) : std::nullopt; },
+      [&results](std::size_t i, const Result<Verdict>& result) { results[i] = result; });
   return results;
 }
 

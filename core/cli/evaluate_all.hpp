@@ -2,21 +2,27 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
+#include <optional>
 #include <vector>
 
-#include "cli/terminal.hpp"
+#include "cli/progress.hpp"
 #include "evaluate/evaluator.hpp"
 
 namespace hone {
 
-/// Told of the i-th result once it is there, on the thread that waits.
+/// Gives the next submission; none at the end.
+using NextSubmission = std::function<std::optional<Submission>()>;
+/// Told of the i-th submission's result once it is there.
 using TakeResult = std::function<void(std::size_t i, const Result<Verdict>& result)>;
 
-/// Submits all, a queue's length at a time, and waits for all, saying how far it is. The results
-/// stand in the order of the submissions.
-std::vector<Result<Verdict>> evaluate_all(Terminal& terminal, Evaluator& evaluator,
-                                          const std::vector<Submission>& submissions,
-                                          std::string_view what, const TakeResult& take = {});
+/// Asks for submissions while the evaluator's queue has room, and waits for all results; `progress`
+/// counts and shows them. Both functions are called on this thread, so that a slow `next` delays no
+/// evaluation that is queued.
+void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmission& next,
+                   const TakeResult& take);
+
+/// Evaluates all; the results stand in the order of the submissions.
+std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
+                                          const std::vector<Submission>& submissions);
 
 }  // namespace hone

@@ -12,12 +12,11 @@
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
 #include "cli/run_lock.hpp"
+#include "cli/run_report.hpp"
 #include "cli/stop_signals.hpp"
 
 namespace hone {
 namespace {
-
-constexpr std::size_t kReasonMax = 100;  // of a table's cell; the results have all of it
 
 /// nullptr: the level has no such problem.
 const Problem* find_problem(const std::vector<Problem>& problems, std::int64_t number) {
@@ -31,6 +30,10 @@ struct Waiting {
   const Generation* generation;
   std::string source_hash;
 };
+
+using Key = std::pair<std::int64_t, std::int64_t>;  // problem and sample
+
+Key key_of(const Generation& one) { return {one.problem, one.sample}; }
 
 class RunJudge {
  public:
@@ -46,8 +49,8 @@ class RunJudge {
  private:
   /// What there is: generations, results and the level's problems.
   Status open(const Catalog& catalog, const std::string& dataset) {
-    HONE_ASSIGN(problems_, problems_of(catalog, dataset, request_.analysis.level));
-    HONE_ASSIGN(results_, EvalResults::read(request_.folder / "eval_results.json"));
+    HONE_ASSIGN(run_.problems, problems_of(catalog, dataset, request_.analysis.level));
+    HONE_ASSIGN(run_.results, EvalResults::read(request_.folder / "eval_results.json"));
     return {};
   }
 
@@ -56,7 +59,7 @@ class RunJudge {
     const auto registry = open_registry(loaded.config);
     HONE_ASSIGN(const auto catalog, open_catalog(loaded, *registry));
     HONE_TRY(open(*catalog, dataset));
-    if (results_->all().empty() && results_->refused().empty()) {
+    if (run_.results->all().empty() && run_.results->refused().empty()) {
       return not_found((request_.folder / "eval_results.json").string() +
                        ": found no results, expected those of: hone kernelbench eval");
     }
@@ -66,7 +69,9 @@ class RunJudge {
   Status judge(LoadedConfig loaded) {
     loaded.config.journal.path.clear();  // a server's, for episodes
     HONE_ASSIGN(const std::string dataset, kernelbench_dataset(loaded.config, request_.dataset));
-    HONE_ASSIGN(generations_, list_generations(request_.folder, request_.analysis.level));
+    HONE_ASSIGN(Generations found, list_generations(request_.folder, request_.analysis.level));
+    generations_ = std::move(found.of_level);
+    run_.other_levels = std::move(found.of_others);
     std::erase_if(generations_, [this](const Generation& one) {
       return !request_.wants(one.problem) ||
              (request_.samples > 0 && one.sample >= request_.samples);
@@ -80,14 +85,17 @@ class RunJudge {
                   terminal_.status(std::string(what) + "…");
                 }));
     HONE_TRY(open(host->catalog(), dataset));
-    HONE_ASSIGN(const std::vector<Submission> submissions,
-                prepare(host->catalog(), backend, *environment));
+    progress_.emplace(terminal_, "", generations_.size());
     Status written;
-    evaluate_all(terminal_, host->evaluator(), submissions, request_.folder.string() + ": ",
-                 [&](std::size_t i, const Result<Verdict>& result) {
-                   take(*waiting_[i].generation, waiting_[i].source_hash, result);
-                   if (const Status kept = results_->write(); !kept) written = kept;
-                 });
+    evaluate_each(
+        *progress_, host->evaluator(), [&] { return next(host->catalog(), backend, *environment); },
+        [&](std::size_t i, const Result<Verdict>& result) {
+          take(*waiting_[i].generation, waiting_[i].source_hash, result);
+          if (const Status kept = run_.results->write(); !kept) written = kept;
+          stream(key_of(*waiting_[i].generation));
+        });
+    progress_.reset();
+    if (written && changed_) written = run_.results->write();
     return written;
   }
 
@@ -95,10 +103,10 @@ class RunJudge {
   void take(const Generation& generation, const std::string& source_hash,
             const Result<Verdict>& result) {
     if (result) {
-      results_->put(generation, source_hash, *result);
+      run_.results->put(generation, source_hash, *result);
       changed_ = true;
     } else {
-      faults_[{generation.problem, generation.sample}] = printable(result.error().message);
+      run_.not_judged.try_emplace(key_of(generation), printable(result.error().message));
     }
   }
 
@@ -113,19 +121,23 @@ class RunJudge {
                               other->file.filename().string() + "; expected one");
     }
     HONE_ASSIGN(const Problem* const problem,
-                hone::problem_of(problems_, request_.analysis.level, generation));
+                problem_of(run_.problems, request_.analysis.level, generation));
     HONE_ASSIGN(const std::string source, read_generation(generation));
     const std::string hash = sha256_hex(source);
-    if (!request_.again && results_->has(generation, hash)) {
-      ++kept_;
+    if (!request_.again && run_.results->has(generation, hash)) {
+      ++run_.kept;
+      progress_->leave_out();
+      stream(key_of(generation));
       return std::optional<Submission>();
     }
-    terminal_.status("reading " + problem->task_id + "…");
+    progress_->show("reading " + problem->task_id);
     HONE_ASSIGN(const auto task, catalog.find_for(backend, problem->task_id));
     HONE_ASSIGN(auto prepared,
                 prepare_turn(environment, task, backend, Value::map({{"code", source}})));
     if (const Verdict* verdict = std::get_if<Verdict>(&prepared)) {
+      progress_->count(*verdict);
       take(generation, hash, *verdict);
+      stream(key_of(generation));
       return std::optional<Submission>();
     }
     waiting_.push_back({&generation, hash});
@@ -137,19 +149,19 @@ class RunJudge {
     return std::optional(std::move(submission));
   }
 
-  Result<std::vector<Submission>> prepare(const Catalog& catalog, const std::string& backend,
-                                          const Environment& environment) {
-    std::vector<Submission> submissions;
-    for (const Generation& generation : generations_) {
+  /// Of the next generation that has to be judged; none at the end.
+  std::optional<Submission> next(const Catalog& catalog, const std::string& backend,
+                                 const Environment& environment) {
+    while (next_ < generations_.size()) {
+      const Generation& generation = generations_[next_++];
       auto prepared = prepare(generation, catalog, backend, environment);
-      if (!prepared) {
-        take(generation, "", prepared.error());
-      } else if (*prepared) {
-        submissions.push_back(std::move(**prepared));
-      }
+      if (prepared && *prepared) return std::move(*prepared);
+      if (prepared) continue;
+      progress_->count(prepared.error());
+      take(generation, "", prepared.error());
+      stream(key_of(generation));
     }
-    if (changed_) HONE_TRY(results_->write());
-    return submissions;
+    return {};
   }
 
   /// Another file of the same sample, such as problem_019 beside problem_19: a neighbour, for they
@@ -163,174 +175,43 @@ class RunJudge {
     return nullptr;
   }
 
-  const Problem* problem_of(std::int64_t number) const { return find_problem(problems_, number); }
-
   /// A refused entry whose sample was not judged since is one that was not judged.
   void take_refused() {
-    for (const RefusedEntry& one : results_->refused()) {
+    for (const RefusedEntry& one : run_.results->refused()) {
       if (one.judged || !one.sample) continue;
-      faults_.try_emplace({one.problem, *one.sample}, one.why);
+      run_.not_judged.try_emplace({one.problem, *one.sample}, one.why);
     }
   }
 
-  /// Those of results that the level lacks.
-  std::set<std::int64_t> unknown_problems() const {
-    std::set<std::int64_t> unknown;
-    for (const SampleResult* result : results_->all()) unknown.insert(result->problem);
-    for (const RefusedEntry& one : results_->refused()) unknown.insert(one.problem);
-    for (const Problem& problem : problems_) unknown.erase(problem.number);
-    return unknown;
+  /// Prints the lines of samples that have none yet: results of samples that this run left alone.
+  void stream_rest() {
+    if (!request_.json) return;
+    const Value listed = report_.samples();
+    for (const Value& sample : listed.as_array()) {
+      stream({sample.find("problem_id")->as_int(), sample.find("sample_id")->as_int()});
+    }
+  }
+
+  void stream(const Key& key) {
+    if (!request_.json || !streamed_.insert(key).second) return;
+    terminal_.json(report_.sample(key.first, key.second).set("type", "result"));
   }
 
   int report() {
     take_refused();
-    std::set<std::int64_t> not_judged;
-    for (const auto& [key, message] : faults_) {
-      if (key.second == 0) not_judged.insert(key.first);
-    }
-    const Analysis analysis = analyse(request_.analysis, problems_, *results_, not_judged);
-    Value told = to_value(analysis);
-    told.set("samples", samples());
-    told.set("refused", refused());
-    std::set<std::int64_t> unknown = unknown_problems();
-    for (const auto& [key, message] : faults_) {
-      if (problem_of(key.first) == nullptr) unknown.insert(key.first);
-    }
-    told.set("unknown_problems", Value::Array(unknown.begin(), unknown.end()));
-    if (!request_.output.empty()) {
-      if (const Status kept = write_file(request_.output, to_json(told, 2) + "\n"); !kept) {
-        return terminal_.fail(kept.error());
-      }
-    }
-    if (request_.json) {
-      terminal_.json(told, 2);
-    } else {
-      print_table();
-      print(terminal_, analysis);
-      print_refused();
-      print_long_faults();
-      const std::string had = kept_ == 1 ? "1 sample had a result and was"
-                                         : std::to_string(kept_) + " samples had a result and were";
-      if (kept_ > 0) terminal_.line(had + " not judged again (--again does)");
-    }
-    return faults_.empty() && results_->refused().empty() ? kExitOk : kExitFault;
-  }
-
-  Value refused() const {
-    Value listed = Value::array();
-    for (const RefusedEntry& one : results_->refused()) {
-      listed.push(Value::map({{"problem_id", one.problem},
-                              {"sample_id", one.sample ? Value(*one.sample) : Value()},
-                              {"error", one.why},
-                              {"judged_again", one.judged}}));
-    }
-    return listed;
-  }
-
-  /// What the table had no room for, once where several have it: what to do stands at its end.
-  void print_long_faults() const {
-    std::map<std::string, std::size_t> counts;
-    for (const auto& [key, message] : faults_) {
-      const Problem* problem = problem_of(key.first);
-      const std::size_t at =
-          problem == nullptr ? std::string::npos : message.find(problem->task_id);
-      std::string text = message;
-      if (at == 0) text.erase(0, text.find_first_not_of(": ", problem->task_id.size()));
-      if (message.size() > kReasonMax) ++counts[text];
-    }
-    for (const RefusedEntry& one : results_->refused()) counts.erase(one.why);
-    for (const auto& [text, count] : counts) {
-      terminal_.line("not judged" + (count > 1 ? " (" + std::to_string(count) + " samples)" : "") +
-                     ": " + text);
-    }
-  }
-
-  void print_refused() const {
-    for (const RefusedEntry& one : results_->refused()) {
-      terminal_.line(one.why + (one.judged ? "; it was judged anew" : "; it counts for nothing"));
-    }
-    std::string unknown;
-    for (const std::int64_t problem : unknown_problems()) {
-      unknown += (unknown.empty() ? "" : ", ") + std::to_string(problem);
-    }
-    if (unknown.empty()) return;
-    terminal_.line("eval_results.json has results of problems that level " +
-                   std::to_string(request_.analysis.level) +
-                   " lacks, which count for nothing: " + unknown);
-  }
-
-  Value samples() const {
-    Value listed = Value::array();
-    for (const Problem& problem : problems_) {
-      for (const SampleResult* result : results_->all()) {
-        if (result->problem != problem.number) continue;
-        if (faults_.contains({result->problem, result->sample})) continue;
-        const auto speedup = speedup_of(request_.analysis, problem, *result);
-        listed.push(Value::map({{"problem_id", problem.number},
-                                {"sample_id", result->sample},
-                                {"name", problem.title},
-                                {"outcome", result->outcome},
-                                {"compiled", result->compiled},
-                                {"correctness", result->correct},
-                                {"speedup", speedup ? Value(*speedup) : Value()},
-                                {"reason", result->reason}}));
-      }
-      for (const auto& [key, message] : faults_) {
-        if (key.first == problem.number) listed.push(fault(key.first, key.second, message));
-      }
-    }
-    for (const auto& [key, message] : faults_) {
-      if (problem_of(key.first) == nullptr) listed.push(fault(key.first, key.second, message));
-    }
-    return listed;
-  }
-
-  Value fault(std::int64_t number, std::int64_t sample, const std::string& message) const {
-    const Problem* problem = problem_of(number);
-    return Value::map({{"problem_id", number},
-                       {"sample_id", sample},
-                       {"name", problem == nullptr ? "" : problem->title},
-                       {"outcome", Value()},
-                       {"error", message}});
-  }
-
-  void print_table() const {
-    const auto text = [](const Value& sample, std::string_view key) {
-      const Value* found = sample.find(key);
-      return found != nullptr && found->is_string() ? found->as_string() : std::string();
-    };
-    std::vector<Row> rows;
-    const Value listed = samples();
-    for (const Value& sample : listed.as_array()) {
-      const std::string outcome = text(sample, "outcome");
-      const bool correct = outcome == "correct";
-      const Value* speedup = sample.find("speedup");
-      const bool measured = speedup != nullptr && speedup->is_number();
-      rows.push_back(
-          {{std::to_string(sample.find("problem_id")->as_int()), Colour::kPlain, true},
-           {text(sample, "name"), Colour::kBold},
-           {std::to_string(sample.find("sample_id")->as_int()), Colour::kPlain, true},
-           {outcome.empty() ? "not judged" : outcome, outcome.empty() ? Colour::kYellow
-                                                      : correct       ? Colour::kGreen
-                                                                      : Colour::kRed},
-           {measured  ? short_number(speedup->as_double()) + "×"
-            : correct ? "not measured"
-                      : "",
-            Colour::kPlain, true},
-           {cut_end(correct ? "" : text(sample, "reason") + text(sample, "error"), kReasonMax)}});
-    }
-    terminal_.table({"problem", "name", "sample", "outcome", "speedup", "why"}, rows);
-    terminal_.line();
+    stream_rest();
+    return report_.finish();
   }
 
   Terminal& terminal_;
   const RunRequest& request_;
-  std::vector<Problem> problems_;
-  std::vector<Generation> generations_;  // fixed once read: waiting_ points into it
-  std::optional<EvalResults> results_;
-  std::vector<Waiting> waiting_;  // beside the submissions
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> faults_;
-  std::size_t kept_ = 0;
+  JudgedRun run_;
+  const RunReport report_{terminal_, request_, run_};
+  std::vector<Generation> generations_;      // fixed once read: waiting_ points into it
+  std::size_t next_ = 0;                     // of generations_
+  std::vector<Waiting> waiting_;             // beside the submissions
+  std::optional<Progress> progress_;         // while it judges
+  std::set<Key> streamed_;                   // of --json
   bool changed_ = false;                     // the results, by what needed no judge
   const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
 };
@@ -371,9 +252,12 @@ Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::stri
   HONE_ASSIGN(const auto tasks, catalog.list(""));
   const std::string before = "level" + std::to_string(level) + "/";
   std::vector<Problem> problems;
+  std::set<std::string> levels;
   for (const TaskSummary* task : tasks) {
     const std::string& id = task->entry.id;
-    if (task->dataset != dataset || !id.starts_with(before)) continue;
+    if (task->dataset != dataset) continue;
+    if (id.starts_with("level")) levels.insert(id.substr(5, id.find('/') - 5));
+    if (!id.starts_with(before)) continue;
     const std::string number = id.substr(before.size());
     if (number.empty() || number.size() > 9 ||
         number.find_first_not_of("0123456789") != std::string::npos) {
@@ -383,7 +267,8 @@ Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::stri
   }
   if (problems.empty()) {
     return not_found("the dataset '" + dataset + "' has no problem of level " +
-                     std::to_string(level));
+                     std::to_string(level) +
+                     "; expected one of its levels: " + joined({levels.begin(), levels.end()}));
   }
   std::sort(problems.begin(), problems.end(),
             [](const Problem& a, const Problem& b) { return a.number < b.number; });

@@ -50,7 +50,9 @@ class KernelbenchCommand : public Command {
     options.text({.name = "--p", .doc = "thresholds of fast_p: 0.5,0.8,1", .value = "LIST"}, p_);
     options.flag({.name = "--again", .doc = "judge what has a result, too"}, again_);
     config_.declare(options);
-    options.flag({.name = "--json", .doc = "print the analysis and each sample as JSON"}, json_);
+    options.flag({.name = "--json",
+                  .doc = "print a line of JSON per sample as it is\njudged, then the analysis"},
+                 json_);
   }
 
   int run(Terminal& terminal) override {

@@ -1,23 +1,27 @@
 // Every part is taken apart as a step would take it.
 #include "cli/module_mix.hpp"
 
+#include "base/log.hpp"
 #include "cli/judge_run.hpp"
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
-#include "cli/trace_file.hpp"
 
 namespace hone {
 namespace {
 
 class MixReader {
  public:
-  MixReader(const MixRequest& request, const Config& config, const Catalog& catalog,
-            const Environment& environment)
-      : request_(request), config_(config), catalog_(catalog), environment_(environment) {}
+  MixReader(const MixRequest& request, const MixTraces& traces, const Config& config,
+            const Catalog& catalog, const Environment& environment)
+      : request_(request),
+        traces_(traces),
+        config_(config),
+        catalog_(catalog),
+        environment_(environment) {}
 
   Result<ModuleMix> read() {
     for (const std::string& run : request_.runs) HONE_TRY(add_run(run));
-    if (!request_.traces.empty()) HONE_TRY(add_traces());
+    HONE_TRY(add_traces());
     return std::move(mix_);
   }
 
@@ -26,7 +30,7 @@ class MixReader {
     HONE_ASSIGN(const std::string dataset, kernelbench_dataset(config_, ""));
     HONE_ASSIGN(const auto problems, problems_of(catalog_, dataset, request_.level));
     HONE_ASSIGN(const auto generations, list_generations(folder, request_.level));
-    for (const Generation& generation : generations) {
+    for (const Generation& generation : generations.of_level) {
       const auto problem = problem_of(problems, request_.level, generation);
       if (!problem) return problem.error().in(folder);
       HONE_ASSIGN(const std::string source, read_generation(generation));
@@ -36,10 +40,17 @@ class MixReader {
   }
 
   Status add_traces() {
-    HONE_ASSIGN(const auto traces, read_trace_file(request_.traces, request_.keys));
-    for (const RecordedTrace& trace : traces) {
-      for (const RecordedTurn& turn : trace.turns)
-        HONE_TRY(add(trace.task_id(), trace.key, turn.action()));
+    for (const BrokenRow& row : traces_.file.broken) {
+      log_warning("bench", request_.traces + ": not read: " + row.what);
+    }
+    for (const RecordedTrace& trace : traces_.file.traces) {
+      for (const RecordedTurn& turn : trace.turns) {
+        if (turn.generated) {
+          HONE_TRY(add(trace.task_id(), trace.name(), turn.action()));
+        } else {
+          ++mix_.without_code;
+        }
+      }
     }
     return {};
   }
@@ -60,6 +71,7 @@ class MixReader {
   }
 
   const MixRequest& request_;
+  const MixTraces& traces_;
   const Config& config_;
   const Catalog& catalog_;
   const Environment& environment_;
@@ -93,17 +105,22 @@ Status MixRequest::check(const std::string& what, bool has_task) const {
       "or --run DIR --level 1, or --traces FILE");
 }
 
-void add_datasets(const MixRequest& request, Config& config) {
-  if (request.traces.empty()) return;
-  DatasetConfig traces = traces_dataset(request.traces);
+Result<MixTraces> MixTraces::open(const MixRequest& request, Config& config) {
+  MixTraces traces;
+  if (request.traces.empty()) return traces;
+  HONE_ASSIGN(traces.file, read_trace_file(request.traces, request.keys));
+  HONE_ASSIGN(traces.tasks, TraceTasks::write(traces.file));
+  if (traces.file.tasks.as_array().empty()) return traces;
+  DatasetConfig dataset = traces.tasks->dataset();
   std::erase_if(config.datasets,
-                [&traces](const DatasetConfig& one) { return one.name == traces.name; });
-  config.datasets.push_back(std::move(traces));
+                [&dataset](const DatasetConfig& one) { return one.name == dataset.name; });
+  config.datasets.push_back(std::move(dataset));
+  return traces;
 }
 
-Result<ModuleMix> read_mix(const MixRequest& request, const Config& config, const Catalog& catalog,
-                           const Environment& environment) {
-  return MixReader(request, config, catalog, environment).read();
+Result<ModuleMix> read_mix(const MixRequest& request, const MixTraces& traces, const Config& config,
+                           const Catalog& catalog, const Environment& environment) {
+  return MixReader(request, traces, config, catalog, environment).read();
 }
 
 }  // namespace hone

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/trace_tasks.hpp"
 #include "config/config.hpp"
 #include "episode/catalog.hpp"
 #include "episode/environment.hpp"
@@ -25,12 +27,18 @@ struct MixRequest {
   Status check(const std::string& what, bool has_task) const;
 };
 
-/// Adds the dataset that the traces bring, in place of one of that name.
-void add_datasets(const MixRequest& request, Config& config);
+/// The traces of a mix, read, with the tasks that they bring.
+struct MixTraces {
+  TraceFile file;
+  std::optional<TraceTasks> tasks;  ///< none where the mix has no traces
+
+  /// Reads them and adds their dataset, in place of one of that name.
+  static Result<MixTraces> open(const MixRequest& request, Config& config);
+};
 
 /// All of the runs and then all of the traces, each with its task; what has no code is left out and counted. A problem
-/// that the level lacks, an unknown trace and a task that cannot be described are errors.
-Result<ModuleMix> read_mix(const MixRequest& request, const Config& config, const Catalog& catalog,
-                           const Environment& environment);
+/// that the level lacks and a task that cannot be described are errors.
+Result<ModuleMix> read_mix(const MixRequest& request, const MixTraces& traces, const Config& config,
+                           const Catalog& catalog, const Environment& environment);
 
 }  // namespace hone

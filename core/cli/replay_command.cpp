@@ -105,7 +105,8 @@ class ReplayCommand : public Command {
         waiting.push_back(&turn);
       }
     }
-    auto results = evaluate_all(terminal, host.evaluator(), submissions, "");
+    Progress progress(terminal, "", submissions.size());
+    auto results = evaluate_all(progress, host.evaluator(), submissions);
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->now = std::move(results[i]);
   }
 

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/utf8.hpp"
+#include "cli/python_json.hpp"
 #include "cli/terminal.hpp"
 #include "model/fields.hpp"
 
@@ -133,29 +134,6 @@ Status read_sample(const Value& sample, SampleResult& result) {
   return read_own_words(*own, result);
 }
 
-/// Python writes NaN and Infinity, which are no JSON: they become strings, and an entry that has
-/// one for a time or a speedup is refused.
-std::string with_quoted_nan(std::string_view text) {
-  std::string quoted;
-  quoted.reserve(text.size());
-  bool in_text = false;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t size = 1;
-    if (in_text) {
-      size = text[at] == '\\' && at + 1 < text.size() ? 2 : 1;
-    } else {
-      for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
-        if (text.substr(at).starts_with(word)) size = word.size();
-      }
-    }
-    if (text[at] == '"') in_text = !in_text;
-    const std::string_view one = text.substr(at, size);
-    quoted += !in_text && size > 1 ? '"' + std::string(one) + '"' : std::string(one);
-    at += size;
-  }
-  return quoted;
-}
-
 void warn_of(const fs::path& folder, const std::set<std::string>& misnamed,
              const std::string& example) {
   if (misnamed.empty()) return;
@@ -174,12 +152,12 @@ std::string generation_name(std::int64_t level, std::int64_t problem, std::int64
          std::to_string(sample) + "_kernel.py";
 }
 
-Result<std::vector<Generation>> list_generations(const fs::path& folder, std::int64_t level) {
+Result<Generations> list_generations(const fs::path& folder, std::int64_t level) {
   std::error_code error;
   fs::directory_iterator files(folder, error);
   if (error) return not_found(folder.string() + ": " + error.message());
-  std::vector<Generation> found;
-  std::set<std::int64_t> others;
+  Generations generations;
+  std::vector<Generation>& found = generations.of_level;
   std::set<std::string> misnamed;
   for (const fs::directory_entry& file : files) {
     const auto parsed = parse_name(file.path());
@@ -191,12 +169,12 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
     if (parsed->first == level) {
       found.push_back(parsed->second);
     } else {
-      others.insert(parsed->first);
+      ++generations.of_others[parsed->first];
     }
   }
   if (found.empty()) {
     std::string has;
-    for (const std::int64_t other : others)
+    for (const auto& [other, count] : generations.of_others)
       has += (has.empty() ? "" : ", ") + std::to_string(other);
     return not_found(folder.string() + ": found no generation of level " + std::to_string(level) +
                      (has.empty() ? "" : ", only of " + has) + "; expected files such as " +
@@ -206,7 +184,7 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
   std::sort(found.begin(), found.end(), [](const Generation& a, const Generation& b) {
     return std::pair(a.problem, a.sample) < std::pair(b.problem, b.sample);
   });
-  return found;
+  return generations;
 }
 
 Result<std::string> read_generation(const Generation& generation) {
@@ -218,7 +196,7 @@ Result<EvalResults> EvalResults::read(const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return results;
   HONE_ASSIGN(const std::string text, read_file(file, kResultsBytesMax));
-  auto parsed = from_json(with_quoted_nan(text));
+  auto parsed = from_python_json(text);
   if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   if (!parsed->is_map()) {
     return invalid_argument(file.string() + ": found " + std::string(parsed->type_name()) +

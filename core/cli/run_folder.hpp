@@ -22,10 +22,15 @@ struct Generation {
 
 std::string generation_name(std::int64_t level, std::int64_t problem, std::int64_t sample);
 
-/// Those of a level in a folder, by problem and sample. Other files are passed over, Python's with a warning; a folder
-/// without one says which levels it has.
-Result<std::vector<Generation>> list_generations(const std::filesystem::path& folder,
-                                                 std::int64_t level);
+/// The generations in a folder.
+struct Generations {
+  std::vector<Generation> of_level;               ///< by problem and sample
+  std::map<std::int64_t, std::size_t> of_others;  ///< files of other levels, by level
+};
+
+/// Lists the generations of a level. Other files are passed over, Python's with a warning; the error
+/// of a folder without one says which levels it has.
+Result<Generations> list_generations(const std::filesystem::path& folder, std::int64_t level);
 
 /// Its source.
 Result<std::string> read_generation(const Generation& generation);

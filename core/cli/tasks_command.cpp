@@ -273,7 +273,8 @@ class TasksCommand : public Command {
                              .group = "admission",
                              .seed = seed});
     }
-    const auto results = evaluate_all(terminal, evaluator, submissions, at + "golden, ");
+    Progress progress(terminal, at + "golden, ", submissions.size());
+    const auto results = evaluate_all(progress, evaluator, submissions);
     Value listed = Value::array();
     for (std::size_t i = 0; i < results.size(); ++i) {
       const Golden& golden = (*goldens)[i];

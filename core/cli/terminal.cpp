@@ -1,6 +1,7 @@
 // Escape codes, tables and the progress line.
 #include "cli/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,9 @@
 
 namespace hone {
 namespace {
+
+constexpr std::size_t kColumns = 80;       // of a terminal that does not say its width
+constexpr std::size_t kColumnsLeast = 10;  // narrower ones are not believed
 
 const char* escape_of(Colour colour) {
   switch (colour) {
@@ -38,6 +42,13 @@ bool colours_wanted() {
   const char* term = std::getenv("TERM");
   return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
          (term == nullptr || std::string_view(term) != "dumb");
+}
+
+/// Columns of the terminal behind standard error.
+std::size_t status_width() {
+  winsize size = {};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kColumnsLeast;
+  return known ? size.ws_col : kColumns;
 }
 
 void write_out(std::FILE* stream, std::string_view text) {
@@ -107,7 +118,8 @@ void Terminal::table(const std::vector<std::string>& header, const std::vector<R
 
 void Terminal::status(std::string_view text) {
   if (!progress_) return;
-  write_out(stderr, "\r\033[K" + std::string(text));
+  // A line that wraps could not be replaced by the next one.
+  write_out(stderr, "\r\033[K" + cut_end(text, status_width() - 1));
   status_shown_ = true;
 }
 

@@ -1,4 +1,4 @@
-// `hone traces`: judges the turns of multi-turn traces again, beside what their own harness said.
+// `hone traces`: judges the turns of recorded traces again, beside what their own harness said.
 #include <algorithm>
 
 #include "base/crypto.hpp"
@@ -8,8 +8,9 @@
 #include "cli/host.hpp"
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
+#include "cli/progress.hpp"
 #include "cli/trace_file.hpp"
-#include "kernel_refine/words.hpp"
+#include "cli/trace_tasks.hpp"
 
 namespace hone {
 namespace {
@@ -33,7 +34,9 @@ class TracesCommand : public Command {
   }
   void declare(OptionSet& options) override {
     options.text({.name = "FILE",
-                  .doc = "a JSON list of traces, or JSON Lines: sample_key, pytorch_code, turns",
+                  .doc = "recorded traces, a JSON list or JSON Lines; a\n"
+                         "row has sample_key, pytorch_code, and turns,\n"
+                         "or triton_code and result",
                   .value = "FILE",
                   .required = true},
                  file_);
@@ -42,118 +45,188 @@ class TracesCommand : public Command {
                   .doc = "describe the tasks and find the code in the responses; judge nothing"},
                  read_only_);
     config_.declare(options);
-    options.flag({.name = "--json", .doc = "print a list of turns, each with both verdicts"},
-                 json_);
+    options.flag(
+        {.name = "--json", .doc = "print a line of JSON per turn as it is judged,\nthen a summary"},
+        json_);
   }
 
   int run(Terminal& terminal) override {
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     if (const Status done = read(); !done) return terminal.fail(done.error());
+    const auto tasks = TraceTasks::write(recorded_);
+    if (!tasks) return terminal.fail(tasks.error());
     Config& config = loaded->config;
     config.journal.path.clear();  // a server's, for episodes
-    config.datasets = {traces_dataset(file_)};
+    config.datasets.clear();
+    if (!recorded_.tasks.as_array().empty()) config.datasets.push_back(tasks->dataset());
     const auto environment = open_kernel_refine(config);
     if (!environment) return terminal.fail(environment.error());
     if (read_only_) {
       const auto registry = open_registry(config);
       const auto catalog = open_catalog(config, *registry);
       if (!catalog) return terminal.fail(catalog.error());
-      (void)prepare(terminal, config.backend, **catalog, **environment);
+      Progress progress(terminal, "", turns_.size());
+      while (next(terminal, progress, config.backend, **catalog, **environment)) {
+      }
       return report_read(terminal);
     }
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
-    const std::vector<Submission> submissions =
-        prepare(terminal, config.backend, (*host)->catalog(), **environment);
-    auto results = evaluate_all(terminal, (*host)->evaluator(), submissions, "");
-    for (std::size_t i = 0; i < waiting_.size(); ++i)
-      turns_[waiting_[i]].now = std::move(results[i]);
+    Progress progress(terminal, "", turns_.size());
+    const Catalog& catalog = (*host)->catalog();
+    evaluate_each(
+        progress, (*host)->evaluator(),
+        [&] { return next(terminal, progress, config.backend, catalog, **environment); },
+        [&](std::size_t i, const Result<Verdict>& result) {
+          TraceComparison& turn = turns_[waiting_[i]];
+          turn.now = result;
+          stream(terminal, turn.to_value());
+        });
     return report(terminal);
   }
 
  private:
   Status read() {
-    HONE_ASSIGN(traces_, read_trace_file(file_, keys_));
-    for (const RecordedTrace& trace : traces_) {
+    HONE_ASSIGN(recorded_, read_trace_file(file_, keys_));
+    for (const RecordedTrace& trace : recorded_.traces) {
       for (const RecordedTurn& turn : trace.turns) turns_.push_back({&trace, &turn, {}});
+    }
+    sources_.resize(turns_.size());
+    return {};
+  }
+
+  void stream(Terminal& terminal, Value turn) const {
+    if (json_) terminal.json(turn.set("type", "result"));
+  }
+
+  /// Takes responses apart as a step does, up to one that has code to build; none at the end.
+  std::optional<Submission> next(Terminal& terminal, Progress& progress, const std::string& backend,
+                                 const Catalog& catalog, const Environment& environment) {
+    while (next_ < turns_.size()) {
+      const std::size_t i = next_++;
+      TraceComparison& turn = turns_[i];
+      std::optional<Submission> submission;
+      if (turn.recorded->generated) {
+        progress.show("reading " + turn.trace->name());
+        submission = prepare(turn, backend, catalog, environment);
+        if (!submission) progress.count(*turn.now);
+      } else {
+        progress.leave_out();
+      }
+      if (submission) {
+        sources_[i] = submission->source;
+        waiting_.push_back(i);
+      }
+      if (read_only_) {
+        stream(terminal, turn.to_value().set("code", sources_[i]));
+      } else if (!submission) {
+        stream(terminal, turn.to_value());
+      }
+      if (submission) return submission;
     }
     return {};
   }
 
-  /// Takes each response apart as a step does; what has code to build waits for its verdict.
-  std::vector<Submission> prepare(Terminal& terminal, const std::string& backend,
-                                  const Catalog& catalog, const Environment& environment) {
-    std::vector<Submission> submissions;
-    const std::uint64_t seed = random_u64();
-    sources_.resize(turns_.size());
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
-      TraceComparison& turn = turns_[i];
-      terminal.status("reading " + turn.trace->key + "…");
-      const auto task = catalog.find_for(backend, turn.trace->task_id());
-      if (!task) {
-        turn.now = task.error();
-        continue;
-      }
-      auto prepared = prepare_turn(environment, *task, backend, turn.recorded->action());
-      if (!prepared) {
-        turn.now = prepared.error();
-      } else if (Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
-        turn.now = std::move(*verdict);
-      } else {
-        Submission& submission =
-            submissions.emplace_back(std::get<Submission>(std::move(*prepared)));
-        sources_[i] = submission.source;
-        submission.client = "traces";
-        submission.episode = submission.group = turn.trace->key;
-        submission.seed = seed;
-        waiting_.push_back(i);
-      }
+  /// None where a turn has its verdict, or its error, already.
+  std::optional<Submission> prepare(TraceComparison& turn, const std::string& backend,
+                                    const Catalog& catalog, const Environment& environment) const {
+    const auto task = catalog.find_for(backend, turn.trace->task_id());
+    if (!task) {
+      turn.now = task.error();
+      return {};
     }
-    terminal.clear_status();
-    return submissions;
+    auto prepared = prepare_turn(environment, *task, backend, turn.recorded->action());
+    if (!prepared) {
+      turn.now = prepared.error();
+      return {};
+    }
+    if (Verdict* verdict = std::get_if<Verdict>(&*prepared)) {
+      turn.now = std::move(*verdict);
+      return {};
+    }
+    Submission& submission = std::get<Submission>(*prepared);
+    submission.client = "traces";
+    submission.episode = turn.trace->name();
+    submission.group = turn.trace->key;
+    submission.seed = seed_;
+    return std::move(submission);
   }
 
   int report(Terminal& terminal) const {
-    std::size_t agree = 0, differ = 0, faults = 0;
-    std::vector<Row> rows;
-    Value listed = Value::array();
-    for (const TraceComparison& turn : turns_) {
-      ++(!turn.judged() ? faults : turn.agrees() ? agree : differ);
-      rows.push_back(row_of(turn));
-      listed.push(turn.to_value());
-    }
+    TraceCounts counts;
+    for (const TraceComparison& turn : turns_) counts.add(turn);
     if (json_) {
-      terminal.json(listed, 2);
+      terminal.json(summary(counts));
     } else {
-      terminal.table({"trace", "turn", "recorded", "speedup", "hone", "speedup", "", "why"}, rows);
-      terminal.line();
-      terminal.line(
-          kernel_refine::count(static_cast<std::int64_t>(turns_.size()), "turn", "turns") + ": " +
-          std::to_string(agree) + " agree, " + std::to_string(differ) + " differ, " +
-          std::to_string(faults) + " not judged");
+      print(terminal, counts);
     }
-    if (faults > 0) return kExitFault;
-    return differ > 0 ? kExitNo : kExitOk;
+    if (counts.not_judged > 0) return kExitFault;
+    if (!recorded_.broken.empty()) return kExitUsage;
+    return counts.differ > 0 ? kExitNo : kExitOk;
+  }
+
+  Value summary(const TraceCounts& counts) const {
+    Value broken = Value::array();
+    for (const BrokenRow& row : recorded_.broken) {
+      broken.push(Value::map({{"trace", row.key}, {"error", row.what}}));
+    }
+    return Value::map({{"type", "summary"},
+                       {"turns", counts.turns},
+                       {"agree", counts.agree},
+                       {"differ", counts.differ},
+                       {"not_recorded", counts.not_recorded},
+                       {"not_generated", counts.not_generated},
+                       {"not_judged", counts.not_judged},
+                       {"correct", counts.correct},
+                       {"wrong", counts.wrong},
+                       {"other", counts.other},
+                       {"broken", std::move(broken)}});
+  }
+
+  void print(Terminal& terminal, const TraceCounts& counts) const {
+    std::vector<Row> rows;
+    for (const TraceComparison& turn : turns_) rows.push_back(row_of(turn));
+    terminal.table({"trace", "turn", "recorded", "speedup", "hone", "speedup", "", "why"}, rows);
+    terminal.line();
+    const auto cell = [](std::size_t count) {
+      return Cell(std::to_string(count), Colour::kPlain, true);
+    };
+    terminal.table({"turns", "agree", "differ", "not recorded", "not generated", "not judged",
+                    "correct", "wrong", "other"},
+                   {{cell(counts.turns), cell(counts.agree), cell(counts.differ),
+                     cell(counts.not_recorded), cell(counts.not_generated), cell(counts.not_judged),
+                     cell(counts.correct), cell(counts.wrong), cell(counts.other)}});
+    print_broken(terminal);
+  }
+
+  void print_broken(Terminal& terminal) const {
+    if (recorded_.broken.empty()) return;
+    terminal.line();
+    terminal.line("rows and turns that cannot be read: " + std::to_string(recorded_.broken.size()));
+    for (const BrokenRow& row : recorded_.broken) {
+      terminal.line("  " + (row.key.empty() ? "" : row.key + ", ") + row.what);
+    }
   }
 
   static Row row_of(const TraceComparison& turn) {
     std::optional<double> speedup;
     if (turn.judged() && (*turn.now)->speedup) speedup = (*turn.now)->speedup->value;
-    const std::string outcome =
-        turn.judged() ? std::string(outcome_name((*turn.now)->outcome)) : "not judged";
-    const bool agrees = turn.agrees();
-    return {{turn.trace->key, Colour::kBold},
+    const std::string outcome = turn.judged() ? std::string(outcome_name((*turn.now)->outcome))
+                                : turn.recorded->generated ? "not judged"
+                                                           : "not generated";
+    const bool agrees = turn.agrees(), differs = turn.compared() && !agrees;
+    return {{turn.trace->name(), Colour::kBold},
             {std::to_string(turn.recorded->turn), Colour::kPlain, true},
             {turn.recorded->word},
             {times(turn.recorded->speedup), Colour::kPlain, true},
             {outcome, !turn.judged()                   ? Colour::kYellow
                       : outcome == turn.recorded->word ? Colour::kPlain
-                      : agrees                         ? Colour::kDim
-                                                       : Colour::kRed},
+                      : differs                        ? Colour::kRed
+                                                       : Colour::kDim},
             {times(speedup), Colour::kPlain, true},
-            {!turn.judged() || agrees ? "" : "differs", Colour::kRed},
+            {differs ? "differs" : "", Colour::kRed},
             {cut_end(turn.why(), kWhyMax), agrees ? Colour::kDim : Colour::kPlain}};
   }
 
@@ -161,29 +234,34 @@ class TracesCommand : public Command {
   int report_read(Terminal& terminal) const {
     bool all = true;
     std::vector<Row> rows;
-    Value listed = Value::array();
+    TraceCounts counts;
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       const TraceComparison& turn = turns_[i];
-      const bool found = !turn.now.has_value();
-      const bool unread = !found && !*turn.now;  // its task could not be: nothing was looked for
+      const bool found = turn.recorded->generated && !turn.now.has_value();
+      // Its task could not be read: nothing was looked for.
+      const bool unread = turn.now.has_value() && !*turn.now;
       const auto lines = std::count(sources_[i].begin(), sources_[i].end(), '\n');
-      all = all && found;
-      rows.push_back({{turn.trace->key, Colour::kBold},
+      all = all && (found || !turn.recorded->generated);
+      ++counts.turns;
+      counts.not_generated += !turn.recorded->generated;
+      rows.push_back({{turn.trace->name(), Colour::kBold},
                       {std::to_string(turn.recorded->turn), Colour::kPlain, true},
                       {turn.recorded->word},
                       {times(turn.recorded->speedup), Colour::kPlain, true},
-                      {found    ? std::to_string(lines) + " lines"
-                       : unread ? "not read"
-                                : "none",
+                      {found                       ? std::to_string(lines) + " lines"
+                       : !turn.recorded->generated ? "not generated"
+                       : unread                    ? "not read"
+                                                   : "none",
                        found ? Colour::kPlain : Colour::kRed},
                       {cut_end(turn.why(), kWhyMax)}});
-      listed.push(turn.to_value().set("code", sources_[i]));
     }
     if (json_) {
-      terminal.json(listed, 2);
+      terminal.json(summary(counts));
     } else {
       terminal.table({"trace", "turn", "recorded", "speedup", "code", "why not"}, rows);
+      print_broken(terminal);
     }
+    if (!recorded_.broken.empty()) return kExitUsage;
     return all ? kExitOk : kExitNo;
   }
 
@@ -191,10 +269,12 @@ class TracesCommand : public Command {
   std::string file_;
   std::vector<std::string> keys_;
   bool read_only_ = false, json_ = false;
-  std::vector<RecordedTrace> traces_;  // fixed once read: turns_ point into it
+  TraceFile recorded_;  // fixed once read: turns_ point into it
   std::vector<TraceComparison> turns_;
-  std::vector<std::string> sources_;  // beside turns_
-  std::vector<std::size_t> waiting_;  // those that are judged
+  std::size_t next_ = 0;                     // of turns_
+  std::vector<std::string> sources_;         // beside turns_
+  std::vector<std::size_t> waiting_;         // those that are judged
+  const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
 };
 
 }  // namespace

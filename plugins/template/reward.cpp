@@ -30,9 +30,9 @@ class MyReward {
     return score_turns(
         episode, ReturnRule{.gamma = gamma_, .forward = true}, [this](const Turn& turn) {
           const double correct = turn.correct() ? bonus_ : 0;
-          const double speed =
-              turn.speedup ? std::clamp(std::log2(std::max(turn.speedup->value, 1.0)), 0.0, 4.0)
-                           : 0;
+          // estimate() is the lower end of the confidence interval where the measurement is noisy.
+          const double speedup = turn.speedup ? turn.speedup->estimate() : 1;
+          const double speed = std::clamp(std::log2(std::max(speedup, 1.0)), 0.0, 4.0);
           return TurnScore{correct + speed, {{"correct", correct}, {"speed", speed}}};
         });
   }

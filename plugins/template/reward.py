@@ -27,6 +27,9 @@ class Reward:
     def turn(self, verdict):
         correct = self.bonus if verdict["outcome"] == "correct" else 0.0
         speed = 0.0
-        if verdict.get("speedup"):
-            speed = min(math.log2(max(verdict["speedup"]["value"], 1.0)), 4.0)
+        speedup = verdict.get("speedup")
+        if speedup:
+            # A flag, such as "noisy", puts the measurement in doubt: the lower end of its confidence interval counts.
+            estimate = speedup["low"] if speedup["flags"] else speedup["value"]
+            speed = min(math.log2(max(estimate, 1.0)), 4.0)
         return {"reward": correct + speed, "components": {"correct": correct, "speed": speed}}

@@ -64,9 +64,9 @@ TEST_F(RunFolder, ListsTheGenerationsOfALevel) {
       std::string::npos)
       << said;
   std::vector<std::pair<std::int64_t, std::int64_t>> ids;
-  for (const Generation& one : *found) ids.emplace_back(one.problem, one.sample);
+  for (const Generation& one : found->of_level) ids.emplace_back(one.problem, one.sample);
   EXPECT_EQ(ids, (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 0}, {19, 0}, {19, 1}}));
-  EXPECT_EQ(found->at(0).file.filename(), generation_name(1, 2, 0));
+  EXPECT_EQ(found->of_level.at(0).file.filename(), generation_name(1, 2, 0));
   EXPECT_EQ(list_generations(folder_, 3).error().message,
             folder_.string() +
                 ": found no generation of level 3, only of 1, 2; expected files such as "

@@ -102,7 +102,7 @@ TEST_F(ReplayTest, SaysThatTheRewardGivesSomethingElseForTheSameVerdict) {
   ASSERT_EQ(turns[0].differences.size(), 1u);
   EXPECT_THAT(turns[0].differences[0],
               HasSubstr("reward: 0.1 then; 0 now for the verdict of then; tritonforge was version "
-                        "0.9.0, now 1.1.0"));
+                        "0.9.0, now 2.0.0"));
 }
 
 TEST_F(ReplayTest, SaysThatTheRewardIsGone) {

@@ -88,7 +88,8 @@ def judge(hone: list[str], folder: Path, options: list[str], seconds: float) -> 
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=seconds)
     if ran.returncode not in (0, 3):
         raise RuntimeError(f"{' '.join(command)}: exit status {ran.returncode}")
-    return {(one["problem_id"], one["sample_id"]): one for one in json.loads(ran.stdout)["samples"]}
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    return {(one["problem_id"], one["sample_id"]): one for one in lines if one["type"] == "result"}
 
 
 def surprises(samples: dict[tuple[int, int], dict], problems: list[int]) -> list[str]:

@@ -36,8 +36,17 @@ def write_run(folder):
     (folder / "level_2_problem_1_sample_0_kernel.py").write_text("")
 
 
-def outcomes(told):
-    return {(one["problem_id"], one["sample_id"]): one["outcome"] for one in told["samples"]}
+def read_lines(text):
+    """The results and the summary of a run that was judged with --json."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["type"] for line in lines] == ["result"] * (len(lines) - 1) + ["summary"]
+    return lines[:-1], lines[-1]
+
+
+def outcomes(results):
+    found = {(one["problem_id"], one["sample_id"]): one["outcome"] for one in results}
+    assert len(found) == len(results), "a sample has two lines"
+    return found
 
 
 def results_of(folder):
@@ -50,8 +59,10 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
     words = ("level=1", "run_name=first", f"runs_dir={tmp_path / 'runs'}")
     judged = hone("kernelbench", "eval", *words, "--json", *configured)
     assert judged.returncode == 0, judged.stderr
-    told = json.loads(judged.stdout)
-    assert outcomes(told) == {(19, 0): "correct", (20, 0): "build_failed", (32, 0): "wrong"}
+    results, told = read_lines(judged.stdout)
+    assert outcomes(results) == {(19, 0): "correct", (20, 0): "build_failed", (32, 0): "wrong"}
+    assert told["outcomes"] == {"correct": 1, "build_failed": 1, "wrong": 1}
+    assert told["other_levels"] == {"2": 1}
     assert (told["total_count"], told["total_eval"], told["compiled_count"], told["correct_count"]) == (100, 3, 2, 1)
     assert told["fast_p"] == {"0.0": 0.01, "0.5": None, "0.8": None, "1.0": None, "1.5": None, "2.0": None}
     assert told["fast_p_bounds"]["1.0"] == [0.0, 0.01]
@@ -61,7 +72,7 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
         assert samples[0].keys() == {"sample_id", "compiled", "correctness", "metadata", "runtime", "runtime_stats"}
         assert samples[0]["runtime"] == -1.0
     assert written["19"][0]["metadata"]["hone"]["outcome"] == "correct"
-    unparsed = next(one for one in told["samples"] if one["problem_id"] == 20)
+    unparsed = next(one for one in results if one["problem_id"] == 20)
     assert unparsed["reason"].startswith("submission.py:1:")  # where the mistake is, in a line
     assert unparsed["reason"] in written["20"][0]["metadata"]["hone"]["diagnostics"]
 
@@ -86,12 +97,15 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
     assert ["32", "32_HardTanh", "0", "crashed"] in [line[:4] for line in lines]
     assert ["0.0", "0.020"] in lines
     assert ["1.0", "unknown:", "0.000", "to", "0.020"] in lines
+    counts = lines[lines.index(["outcome", "samples", "why"]) + 1 :]
+    assert counts[:3] == [["correct", "2"], ["wrong", "1"], ["crashed", "1"]]
+    assert f"{run}: found 1 file of level 2, not judged; expected files of level 1" in table.stdout
     assert results_of(run)["20"][0]["metadata"] == {"theirs": 1}
 
     again = hone("eval", "kernelbench/level1", run, "--again", "--p", "0,1", "--json", *configured)
-    told = json.loads(again.stdout)
+    results, told = read_lines(again.stdout)
     expected = {(19, 0): "wrong", (20, 0): "build_failed", (21, 0): "correct", (32, 0): "wrong"}
-    assert outcomes(told) == expected
+    assert outcomes(results) == expected
     assert list(told["fast_p"]) == ["0.0", "1.0"]
 
 
@@ -116,6 +130,50 @@ def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp
     assert finished.returncode == 0, finished.stderr
     assert f"{words} not judged again" in finished.stdout
     assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
+
+
+def test_results_of_a_level_are_printed_as_they_come(hone_binary, configured, tmp_path):
+    problems = [19, 32, 100]
+    run_goldens.write_run(tmp_path, problems)
+    command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), "--json", *configured]
+    judging = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    first = json.loads(judging.stdout.readline())
+    assert first["type"] == "result"
+    kept = sum(map(len, results_of(tmp_path).values())) if (tmp_path / "eval_results.json").exists() else 0
+    assert kept < 2 * len(problems), "the first line came after the last result"
+    rest, said = judging.communicate(timeout=SECONDS_MAX)
+    assert judging.returncode == 0, said
+    assert said == "", "there is no terminal to show progress on"
+    results, told = read_lines(json.dumps(first) + "\n" + rest)
+    assert len(outcomes(results)) == 2 * len(problems)
+    assert told["outcomes"] == {"correct": 3, "wrong": 3}
+
+
+def test_a_level_run_shows_its_progress_on_a_terminal(hone_binary, configured, tmp_path):
+    run_goldens.write_run(tmp_path, [19])
+    master, slave = os.openpty()
+    command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
+    judging = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    shown = b""
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+    except OSError:  # the other side is closed
+        pass
+    os.close(master)
+    assert judging.wait(SECONDS_MAX) == 0
+    assert "correct 1  wrong 1  other 0" in shown.decode()
+    assert "/s  eta " in shown.decode()
+
+
+def test_a_level_that_does_not_exist_is_named_with_those_that_do(hone, configured, tmp_path):
+    (tmp_path / "level_9_problem_1_sample_0_kernel.py").write_text("")
+    ran = hone("eval", "kernelbench/level9", tmp_path, *configured)
+    assert ran.returncode == 2, ran.stdout
+    assert ran.stderr.splitlines()[0] == (
+        "hone: the dataset 'kernelbench' has no problem of level 9; expected one of its levels: 1"
+    )
 
 
 def test_a_second_run_on_a_folder_says_who_has_it_and_nothing_is_lost(hone_binary, hone, configured, tmp_path):
@@ -189,7 +247,8 @@ def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone
     assert "median 2.00\u00d7, geometric mean 2.00\u00d7" in shown.stdout
     assert " inf" not in shown.stdout
     assert "nan" not in shown.stdout
-    told = json.loads(hone(*words, "--json", *configured).stdout)
+    results, told = read_lines(hone(*words, "--json", *configured).stdout)
+    assert outcomes(results)[22, 0] == "correct"
     assert [one["problem_id"] for one in told["refused"]] == [19, 20, 21]
     assert told["unknown_problems"] == [999]
     assert (told["correct_count"], told["not_judged"]) == (1, 3)
@@ -206,10 +265,12 @@ def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured,
     generation(tmp_path, 999).write_text("")
     judged = hone("eval", "kernelbench/level1", tmp_path, "--json", *configured)
     assert judged.returncode == 3, judged.stderr
-    told = json.loads(judged.stdout)
-    unjudged = {(number, 0): None for number in (20, 21, 22, 25, 999)}
-    assert outcomes(told) == {(19, 0): "correct", **unjudged}
-    why = {one["problem_id"]: one.get("error", "") for one in told["samples"]}
+    results, told = read_lines(judged.stdout)
+    unjudged = {(number, 0): "not_judged" for number in (20, 21, 22, 25, 999)}
+    assert outcomes(results) == {(19, 0): "correct", **unjudged}
+    assert told["outcomes"] == {"correct": 1, "not_judged": 5}
+    assert sum(one["samples"] for one in told["not_judged_samples"]) == 5
+    why = {one["problem_id"]: one.get("error", "") for one in results}
     assert why[20].endswith("_problem_20_sample_0_kernel.py: not a regular file")
     assert why[21].endswith(": no such file or directory")
     assert why[22].endswith("_problem_22_sample_0_kernel.py: not a regular file")
@@ -223,6 +284,9 @@ def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured,
     assert table.returncode == 3
     lines = [line.split() for line in table.stdout.splitlines()]
     assert ["999", "0", "not", "judged"] in [line[:4] for line in lines]
+    counts = table.stdout[table.stdout.index("outcome  ", table.stdout.index("fast_p")) :]
+    assert "level 1 has no problem 999" in counts
+    assert "not a regular file" in counts
 
 
 def test_a_problem_that_is_not_configured_or_a_folder_for_it_says_what_to_do(hone, configured, tmp_path):
@@ -322,11 +386,12 @@ def test_a_problem_is_generated_and_judged_and_nothing_asked_twice(hone_binary, 
     finally:
         stub.stop()
     assert first.returncode == 0, first.stderr
-    told = json.loads(first.stdout)
-    assert outcomes(told) == {(19, 0): "correct", (19, 1): "no_code", (19, 2): "wrong"}
+    results, told = read_lines(first.stdout)
+    assert outcomes(results) == {(19, 0): "correct", (19, 1): "no_code", (19, 2): "wrong"}
     assert told["pass_at_k"] == {"pass@1": pytest.approx(1 / 3), "pass@3": 1.0}
     run = tmp_path / "runs/new"
     assert generation(run, 19).read_text().strip() == run_goldens.golden_file(19).read_text().strip()
     assert not generation(run, 19, 1).exists()
-    assert json.loads(second.stdout) == told, second.stderr
+    repeated, summary = read_lines(second.stdout)
+    assert (outcomes(repeated), summary) == (outcomes(results), told), second.stderr
     assert len(asked) == 3, "a sample that failed is not asked for once more, nor is any by the second run"

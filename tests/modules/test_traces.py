@@ -3,6 +3,13 @@
 import json
 
 
+def read_lines(text):
+    """The turns and the summary of --json."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["type"] for line in lines] == ["result"] * (len(lines) - 1) + ["summary"]
+    return lines[:-1], lines[-1]
+
+
 def traces(hone, file, python, *options):
     return hone("traces", file, "--set", f"plugins.python={python}", *options)
 
@@ -10,8 +17,9 @@ def traces(hone, file, python, *options):
 def test_every_real_turn_has_a_task_and_code(hone, python, traces_file):
     read = traces(hone, traces_file, python, "--read-only", "--json")
     assert read.returncode == 0, read.stderr
-    turns = json.loads(read.stdout)
-    assert len(turns) == 31
+    turns, summary = read_lines(read.stdout)
+    assert len(turns) == summary["turns"] == 31
+    assert summary["broken"] == []
     assert sum(turn["recorded"]["correct"] for turn in turns) == 16
     assert all("def triton_kernel_wrapper" in turn["code"] for turn in turns)
     assert {turn["why"] for turn in turns} == {""}
@@ -30,7 +38,9 @@ def test_the_turns_that_no_interpreter_ends_are_judged_in_a_small_size(hone, pyt
     file.write_text(json.dumps([trace]))
     judged = traces(hone, file, python, "--set", f"cpu.python={python}", "--json")
     assert judged.returncode == 1, judged.stderr
-    turns = json.loads(judged.stdout)
+    turns, summary = read_lines(judged.stdout)
+    assert (summary["differ"], summary["agree"], summary["other"]) == (1, 3, 4)
+    turns.sort(key=lambda turn: turn["turn"])  # they come as they are judged
     assert [turn["recorded"]["correct"] for turn in turns] == [True, False, False, False]
     assert [turn["verdict"]["outcome"] for turn in turns] == ["crashed"] * 4
     assert {turn["verdict"]["signal"] for turn in turns} == {"SIGSEGV"}  # read or write beyond their tensors
@@ -52,7 +62,7 @@ def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, pyth
     file.write_text(json.dumps(rows))
     read = traces(hone, file, python, "--read-only", "--json")
     assert read.returncode == 1, read.stderr
-    found = {(turn["trace"], turn["turn"]): turn for turn in json.loads(read.stdout)}
+    found = {(turn["trace"], turn["turn"]): turn for turn in read_lines(read.stdout)[0]}
     for turn in (1, 2):
         assert "unfit cannot be made a task: forward() answers with a int" in found["unfit", turn]["why"]
         assert found["unfit", turn]["agrees"] is None
@@ -68,7 +78,84 @@ def test_mistakes_in_the_file_are_told_with_their_place(hone, tmp_path):
     file.write_text('[{"sample_key": "a", "turns": [{"turn": 0}]}]')
     read = hone("traces", file)
     assert (read.returncode, read.stdout) == (2, "")
-    assert read.stderr.startswith(f"hone: {file}: trace 0/turns/0")
+    assert read.stderr == f"hone: {file}: row 1: turns/0: turn: found 0, expected 1 to 1048576\n"
     file.write_text('[{"sample_key": "kernelbook_1", "turns": []}]')
     read = hone("traces", file, "--trace", "kernelbook_2")
     assert read.stderr == f"hone: {file}: unknown trace 'kernelbook_2'; did you mean 'kernelbook_1'?\n"
+
+
+MODULE = """import torch
+class A(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+def get_inputs():
+    return [torch.rand(2)]
+"""
+RIGHT = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x + 1\n"
+
+
+def result(correct):
+    return {"correctness": correct, "speedup": 1.5 if correct else 0.0, "error": None}
+
+
+SINGLE_TURNS = [
+    {"sample_key": "one", "pytorch_code": MODULE, "triton_code": RIGHT, "result": result(True)},
+    {"sample_key": "one", "pytorch_code": MODULE, "triton_code": RIGHT.replace("1", "2"), "result": result(True)},
+    {"sample_key": "one", "error": "Triton extraction failed", "full_completion": "I do not know."},
+    {"sample_key": "two", "pytorch_code": MODULE, "triton_code": None, "result": result(False)},
+    {"sample_key": "three", "triton_code": RIGHT, "result": result(True)},
+    {"sample_key": "four", "pytorch_code": MODULE, "triton_code": RIGHT},
+]
+
+
+def test_rows_of_a_single_turn_are_judged_beside_failed_and_broken_ones(hone, python, tmp_path):
+    file = tmp_path / "single.json"
+    file.write_text(json.dumps(SINGLE_TURNS))
+    judged = traces(hone, file, python, "--set", f"cpu.python={python}", "--json")
+    assert judged.returncode == 2, judged.stderr
+    turns, summary = read_lines(judged.stdout)
+    found = {(turn["trace"], turn["sample"]): turn for turn in turns}
+    outcomes = {key: turn["verdict"] and turn["verdict"]["outcome"] for key, turn in found.items()}
+    not_generated = {("one", 2): None, ("two", 0): None}
+    assert outcomes == {("one", 0): "correct", ("one", 1): "wrong", ("four", 0): "correct", **not_generated}
+    assert {key for key, turn in found.items() if not turn["generated"]} == not_generated.keys()
+    assert found["one", 2]["why"] == "recorded: Triton extraction failed"
+    assert (found["one", 0]["agrees"], found["one", 1]["agrees"], found["four", 0]["agrees"]) == (True, False, None)
+    expected = {"turns": 5, "agree": 1, "differ": 1, "not_recorded": 1, "not_generated": 2, "not_judged": 0}
+    assert {key: summary[key] for key in expected} == expected
+    assert summary["broken"] == [
+        {"trace": "three", "error": "row 5: pytorch_code: found nothing, expected the source of the task's module"}
+    ]
+
+
+def test_a_named_trace_is_read_beside_failed_and_broken_ones(hone, python, tmp_path):
+    file = tmp_path / "single.jsonl"
+    file.write_text("\n".join(map(json.dumps, SINGLE_TURNS)) + "\nno JSON\n")
+    read = traces(hone, file, python, "--read-only", "--trace", "four", "--json")
+    assert read.returncode == 0, read.stderr
+    (turn,), summary = read_lines(read.stdout)
+    assert turn["code"] == RIGHT
+    assert summary["broken"] == []
+    table = traces(hone, file, python, "--read-only").stdout
+    assert [line.split()[:2] for line in table.splitlines()[1:4]] == [["one", "1"], ["one/1", "1"], ["one/2", "1"]]
+    assert "not generated" in table
+    assert "three, line 5: pytorch_code: found nothing" in table
+    assert "line 7: json: " in table
+
+
+def test_json_lines_need_no_name_of_their_own(hone, python, tmp_path):
+    file = tmp_path / "traces.json"
+    file.write_text(json.dumps(SINGLE_TURNS[0]))
+    read = traces(hone, file, python, "--read-only")
+    assert read.returncode == 0, read.stderr
+
+
+def test_a_task_that_cannot_be_described_does_not_stop_the_others(hone, python, tmp_path):
+    unfit = {**SINGLE_TURNS[0], "sample_key": "unfit", "pytorch_code": MODULE.replace("x + 1", "1")}
+    file = tmp_path / "traces.json"
+    file.write_text(json.dumps([unfit, SINGLE_TURNS[0]]))
+    judged = traces(hone, file, python, "--set", f"cpu.python={python}")
+    assert judged.returncode == 3, judged.stderr
+    lines = [line.split() for line in judged.stdout.splitlines()]
+    assert ["unfit", "1", "correct", "1.50\u00d7", "not", "judged"] in [line[:6] for line in lines]
+    assert lines[-1] == ["2", "1", "0", "0", "0", "1", "1", "0", "0"]

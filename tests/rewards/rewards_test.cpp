@@ -18,6 +18,13 @@ Value turn(Outcome outcome, double speedup = 0, const std::string& stage = "chec
   if (speedup > 0) v.speedup = Speedup{speedup, speedup - 0.1, speedup + 0.1, 1, 1, 10, 10, {}};
   return Value::map({{"turn", 0}, {"scored", true}, {"verdict", verdict_to_value(v)}});
 }
+Value measured(Speedup speedup) {
+  Verdict v;
+  v.outcome = Outcome::kCorrect;
+  v.stage = "done";
+  v.speedup = std::move(speedup);
+  return Value::map({{"turn", 0}, {"scored", true}, {"verdict", verdict_to_value(v)}});
+}
 Value correct(double speedup) { return turn(Outcome::kCorrect, speedup); }
 Value unscored() { return Value::map({{"turn", 0}, {"scored", false}, {"verdict", nullptr}}); }
 
@@ -155,6 +162,13 @@ TEST(FastP, NeedsMoreThanP) {
   EXPECT_DOUBLE_EQ(reward_of("fast_p", turn(Outcome::kWrong), Value::map({{"p", 0}})), 0);
 }
 
+TEST(FastP, NoisyCopyOfTheBaseline_GetsNoCredit) {
+  const Value noisy = measured({1.2, 0.9, 1.5, 1, 1, 10, 10, {"noisy"}});
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", noisy), 0);
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", noisy, Value::map({{"estimate", "point"}})), 1);
+  EXPECT_DOUBLE_EQ(reward_of("fast_p", noisy, Value::map({{"p", 0}})), 1) << "it is correct";
+}
+
 class EveryReward : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryReward, CountsAsIfUnscoredTurnsHadNotBeen) {
@@ -183,13 +197,46 @@ TEST_P(EveryReward, LooksNoFurtherThanItsHorizon) {
   EXPECT_DOUBLE_EQ(report.returns[2].value_or(NAN), r(2));
 }
 
-TEST_P(EveryReward, CanPayForTheLowEndOfTheInterval) {
+TEST_P(EveryReward, Estimate_PaysForTheFigureOfTheTable) {
+  const std::vector<std::string> every_flag = {"noisy",
+                                               "throttled",
+                                               "baseline_drifted",
+                                               "second_look_disagrees",
+                                               "below_resolution",
+                                               "single_rounds_disagree",
+                                               "a_flag_of_a_newer_host"};
+  constexpr double kValue = 1.05, kLow = 0.95;  // fast_p pays for the first and not for the second
   const std::string name = GetParam();
-  const double value = name == "fast_p" ? 1.05 : 1.5;  // the low end is 0.1 below
-  const double of_value = reward_of(name, correct(value));
-  const double of_low = reward_of(name, correct(value), Value::map({{"speedup", "low"}}));
-  EXPECT_LT(of_low, of_value);
-  EXPECT_DOUBLE_EQ(of_low, reward_of(name, correct(value - 0.1)));
+  const auto paid = [&](std::vector<std::string> flags, const Value& config) {
+    return reward_of(name, measured({kValue, kLow, 1.15, 1, 1, 10, 10, std::move(flags)}), config);
+  };
+  const auto estimate = [](const char* choice) { return Value::map({{"estimate", choice}}); };
+  const double point = reward_of(name, correct(kValue)), lower = reward_of(name, correct(kLow));
+  ASSERT_LT(lower, point);
+  std::vector<std::vector<std::string>> flagged = {every_flag};
+  for (const std::string& flag : every_flag) flagged.push_back({flag});
+  EXPECT_DOUBLE_EQ(paid({}, Value::map()), point);
+  EXPECT_DOUBLE_EQ(paid({}, estimate("auto")), point);
+  EXPECT_DOUBLE_EQ(paid({}, estimate("point")), point);
+  EXPECT_DOUBLE_EQ(paid({}, estimate("lower")), lower);
+  for (const auto& flags : flagged) {
+    EXPECT_DOUBLE_EQ(paid(flags, Value::map()), lower) << flags[0];
+    EXPECT_DOUBLE_EQ(paid(flags, estimate("auto")), lower) << flags[0];
+    EXPECT_DOUBLE_EQ(paid(flags, estimate("point")), point) << flags[0];
+    EXPECT_DOUBLE_EQ(paid(flags, estimate("lower")), lower) << flags[0];
+  }
+}
+
+TEST_P(EveryReward, NoisyCopyOfTheBaseline_IsNotPaidForItsLuckiestMeasurement) {
+  double least = 1e9, most = 0;
+  for (const double value : {0.9, 1.0, 1.1, 1.25}) {  // the same kernel, sent four times
+    const double reward =
+        reward_of(GetParam(), measured({value, 0.85, 1.4, 1, 1, 10, 10, {"noisy"}}));
+    least = std::min(least, reward);
+    most = std::max(most, reward);
+  }
+  EXPECT_DOUBLE_EQ(least, most);
+  EXPECT_LT(most, reward_of(GetParam(), correct(1.01)));
 }
 
 TEST_P(EveryReward, HasComponentsThatAreFinite) {

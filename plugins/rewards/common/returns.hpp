@@ -13,16 +13,40 @@ namespace hone::rewards {
 
 using namespace hone::plugin;  // the rewards are plugins and nothing else
 
+/// Which figure of a measured speedup is rewarded.
+enum class Estimate {
+  kAuto,   ///< the point estimate; of a measurement with a flag the interval's lower end
+  kPoint,  ///< the point estimate
+  kLower,  ///< the interval's lower end
+};
+
+inline Estimate read_estimate(const std::string& name) {
+  if (name == "point") return Estimate::kPoint;
+  return name == "lower" ? Estimate::kLower : Estimate::kAuto;
+}
+
+inline double figure_of(const Speedup& speedup, Estimate estimate) {
+  switch (estimate) {
+    case Estimate::kPoint:
+      return speedup.value;
+    case Estimate::kLower:
+      return speedup.low;
+    case Estimate::kAuto:
+      break;
+  }
+  return speedup.estimate();
+}
+
 /// The choices of one configuration.
 struct Rules {
   ReturnRule returns;
-  bool low = false;        ///< the lower end of the speedup's interval instead of its value
+  Estimate estimate = Estimate::kAuto;
   double speedup_cap = 0;  ///< 0: none
 
   /// The speedup that is rewarded; nullopt unless the turn is correct and was measured.
   std::optional<double> speedup(const Turn& turn) const {
     if (!turn.correct() || !turn.speedup) return std::nullopt;
-    const double figure = low ? turn.speedup->low : turn.speedup->value;
+    const double figure = figure_of(*turn.speedup, estimate);
     return speedup_cap > 0 ? std::min(figure, speedup_cap) : figure;
   }
 };
@@ -38,8 +62,9 @@ inline Parameters shared_parameters(double gamma, std::string return_kind) {
           "return", std::move(return_kind), {"sum", "forward"},
           "sum: the trajectory's for every turn; forward: each turn's own, discounted from it"),
       choice_parameter(
-          "speedup", "value", {"value", "low"},
-          "the figure that is rewarded; low: the lower end of its confidence interval"),
+          "estimate", "auto", {"auto", "point", "lower"},
+          "the speedup rewarded: the point estimate or its interval's lower end; auto: the lower "
+          "end where the measurement has a flag, such as noisy"),
   };
 }
 
@@ -52,7 +77,7 @@ inline Parameters with_speedup_cap(Parameters parameters, double cap) {
 
 inline Rules read_rules(const Config& config) {
   return {{config.number("gamma"), config.integer("horizon"), config.text("return") == "forward"},
-          config.text("speedup") == "low"};
+          read_estimate(config.text("estimate"))};
 }
 inline Rules read_capped_rules(const Config& config) {
   Rules rules = read_rules(config);

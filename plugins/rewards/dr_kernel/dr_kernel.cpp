@@ -67,4 +67,4 @@ class DrKernel {
 }  // namespace
 }  // namespace hone::rewards
 
-HONE_EXPORT_REWARD(hone::rewards::DrKernel, "dr_kernel", "1.0.0");
+HONE_EXPORT_REWARD(hone::rewards::DrKernel, "dr_kernel", "2.0.0");

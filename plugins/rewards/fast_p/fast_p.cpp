@@ -36,4 +36,4 @@ class FastP {
 }  // namespace
 }  // namespace hone::rewards
 
-HONE_EXPORT_REWARD(hone::rewards::FastP, "fast_p", "1.0.0");
+HONE_EXPORT_REWARD(hone::rewards::FastP, "fast_p", "2.0.0");

@@ -42,4 +42,4 @@ class Kevin {
 }  // namespace
 }  // namespace hone::rewards
 
-HONE_EXPORT_REWARD(hone::rewards::Kevin, "kevin", "1.1.0");
+HONE_EXPORT_REWARD(hone::rewards::Kevin, "kevin", "2.0.0");

@@ -37,4 +37,4 @@ class TritonForge {
 }  // namespace
 }  // namespace hone::rewards
 
-HONE_EXPORT_REWARD(hone::rewards::TritonForge, "tritonforge", "1.0.0");
+HONE_EXPORT_REWARD(hone::rewards::TritonForge, "tritonforge", "2.0.0");

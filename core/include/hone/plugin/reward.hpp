@@ -23,6 +23,12 @@ namespace hone::plugin {
 /// Baseline time over submission time, with its 95 % confidence interval.
 struct Speedup {
   double value = 0, low = 0, high = 0;
+  std::vector<std::string> flags;  ///< doubts about the measurement: "noisy", "throttled", …
+
+  bool is_noisy() const { return !flags.empty(); }
+  /// The figure to reward: the point estimate, or the interval's lower end of a noisy measurement.
+  /// Rationale: a submission that is sent again and again must not be paid for its luckiest noise.
+  double estimate() const { return is_noisy() ? std::min(low, value) : value; }
 };
 
 struct Turn {
@@ -136,7 +142,8 @@ inline Turn turn_from_value(const Value& value, std::size_t index) {
   turn.stage = v.text_or("stage", "");
   if (v.value_or_null("speedup") != nullptr) {
     Reader s = v.inside("speedup");
-    turn.speedup = Speedup{s.number("value", 0), s.number("low", 0), s.number("high", 0)};
+    turn.speedup = Speedup{s.number("value", 0), s.number("low", 0), s.number("high", 0),
+                           s.texts_or("flags", {})};
   }
   return turn;
 }

@@ -1,0 +1,14 @@
+// JSON as Python's json module writes it, which allows NaN and Infinity.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+/// Parses JSON; NaN, Infinity and -Infinity become strings of that name.
+Result<Value> from_python_json(std::string_view text);
+
+}  // namespace hone
