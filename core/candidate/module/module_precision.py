@@ -66,8 +66,8 @@ def operators_of(precision):
 class Shortened(TorchDispatchMode):
     """Computes matrix products and convolutions with operands of fewer bits; everything else as it is.
 
-    `precision`: module.json's; `allowed`: the same, of which operators are left as they are. `used`, `left`: whether there
-    was such an operator, and one that was left.
+    `precision`: module.json's; `allowed`: the same, of which operators are left as they are. `used`, `left`: whether
+    there was such an operator, and one that was left.
     """
 
     def __init__(self, precision, allowed=None):

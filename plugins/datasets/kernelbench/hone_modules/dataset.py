@@ -66,12 +66,12 @@ class ModuleDataset:
         },
         "precision": {
             "default": {},
-            "doc": "conv_tf32 (true), matmul_tf32 (false): TF32 as torch has it; compute (f32, f16 or bf16): of products",
+            "doc": "conv_tf32 (default: true), matmul_tf32 (false): TF32 as torch has it; compute (f32): f16 or bf16",
         },
         "memory_mb": {
             "default": 2048,
             "range": [64, 1 << 20],
-            "doc": "megabytes that a submission may use on the processor, besides what follows from the reference's use",
+            "doc": "megabytes on the processor for a submission, added to what follows from the reference",
         },
         "own_kernels": {
             "default": "optional",

@@ -8,9 +8,9 @@ from hone_modules.problems import BACKENDS, PRECISION, Problem
 
 WRAPPER = "triton_kernel_wrapper"
 SEED_MAX = 2147483647
-# By the loosest type of an output, the least that is allowed: of one element, and of the root mean square of all errors.
-# Both are of |exact| + RMS(exact). For f32 the first is KernelBench's 1e-4 of an element and 1e-4 besides, where elements
-# are as large as the root mean square; a sum of a million numbers, one after the other, is within the second.
+# By the loosest type of an output, the least error that is allowed: of one element, and the root mean square of all.
+# Both are relative to |exact| + RMS(exact). For f32 the first is KernelBench's tolerance, 1e-4 absolute and relative,
+# for elements as large as the root mean square. A sum of a million numbers, one after the other, is within the second.
 LEAST = {"bf16": (4e-2, 8e-3), "f16": (1e-2, 1e-3), "f32": (5e-5, 1e-5), "f64": (1e-9, 1e-10)}
 
 
