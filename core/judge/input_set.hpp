@@ -54,7 +54,8 @@ class InputSet {
   Round run_plain(double timeout_s) const;
   /// The first output of `runner` outside the tolerance, after run_exact().
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout) const;
-  /// What else must hold after a round: canaries stand and inputs are as they were.
+  /// What else must hold after a round: canaries stand, and inputs are as they were unless the task
+  /// lets a submission change them.
   Result<Damage> damage(const Arena& arena, const Layout& layout, std::uint64_t secret) const;
 
   std::size_t calls() const { return exact_.calls.size(); }

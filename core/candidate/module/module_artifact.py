@@ -48,6 +48,15 @@ def lacks_memory(error):
     return isinstance(error, torch.OutOfMemoryError) or any(each in str(error) for each in words)
 
 
+def as_it_is(tensor):
+    return tensor
+
+
+def changes_inputs(values):
+    """Whether forward() works in place on one of these inputs or parameters of module.json."""
+    return any(value.get("may_change") or changes_inputs(value.get("list", ())) for value in values)
+
+
 def code_of(source, name):
     return compile(source, name, "exec")
 
@@ -96,6 +105,8 @@ class Artifact:
         support = content["support"]
         self.meta = json.loads(support["module.json"])
         self.tensors = self.order_of_tensors()
+        in_place = changes_inputs([*self.meta["inputs"], *self.meta["parameters"]])
+        self.copy = torch.Tensor.clone if in_place else as_it_is  # of the judge's own inputs, which must stay
         self.given = None  # (args, kwargs) of the constructor
         self.note = ""  # for the log
         self.model = self.double = self.base = self.wrapper = None
@@ -194,7 +205,7 @@ class Artifact:
                 self.base = self.base or self.parameters_made()
                 return lambda values: self.make_inputs(values, varied=name == VARIED)
             if name == REFERENCE:
-                return lambda values: self.run_model(values, *self.model)
+                return lambda values: self.run_model(values, *self.model, self.copy)
             try:
                 self.double = self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
             except Exception as error:
@@ -225,15 +236,17 @@ class Artifact:
         at = places[spec["tensor"]] + spec.get("at", 0) * dtype.itemsize
         return ARENA.view(at, dtype, spec["shape"])
 
-    def inputs(self, places, change=lambda tensor: tensor):
+    def inputs(self, places, change=as_it_is):
         def value(spec):
             if "tensor" in spec:
-                return change(self.tensor(places, spec))
+                given = change(self.tensor(places, spec))
+                # A tensor of its own: forward() may give it another shape, and views are kept for the next call.
+                return given.detach() if "may_change" in spec else given
             return [value(one) for one in spec["list"]] if "list" in spec else spec["value"]
 
         return [value(spec) for spec in self.meta["inputs"]]
 
-    def set_parameters(self, places, binding, change=lambda tensor: tensor):
+    def set_parameters(self, places, binding, change=as_it_is):
         for mine, parameter in binding.pairs:
             given = change(self.tensor(places, parameter))
             if parameter["kind"] == "buffer" or mine.dtype != given.dtype:
@@ -241,11 +254,11 @@ class Artifact:
             else:
                 mine.data = given
 
-    def run_model(self, values, model, binding):
+    def run_model(self, values, model, binding, change=as_it_is):
         places, seed = self.at(values)
-        self.set_parameters(places, binding)
+        self.set_parameters(places, binding, change)
         PLACE.seed(seed)
-        self.store(places, WATCH.call(model, *self.inputs(places)))
+        self.store(places, WATCH.call(model, *self.inputs(places, change)))
 
     def run_exact(self, values):
         places, seed = self.at(values)
@@ -274,7 +287,7 @@ class Artifact:
 
     def in_own_precision(self, places, seed):
         """The reference's answers, from copies of the inputs: it may write to them."""
-        self.set_parameters(places, self.model[1])
+        self.set_parameters(places, self.model[1], self.copy)
         PLACE.seed(seed)
         return flat(self.model[0](*self.inputs(places, torch.Tensor.clone)))
 
