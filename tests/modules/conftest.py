@@ -125,10 +125,20 @@ def hone(hone_binary):
 
 @pytest.fixture(scope="session")
 def kernelbench_data():
-    """TritonForge's JSON Lines."""
-    if not (DATA / "kernelbench").is_dir():
-        pytest.skip(f"no {DATA / 'kernelbench'}")
-    return DATA / "kernelbench"
+    """TritonForge's JSON Lines of level 1."""
+    found = DATA / "kernelbench/kernel_bench_triton_level_1.jsonl"
+    if not found.exists():
+        pytest.skip(f"no {found}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def kernelbench_levels():
+    """KernelBench's levels 1 to 3 as published."""
+    found = DATA / "kernelbench/kernelbench_levels_1_to_3.jsonl"
+    if not found.exists():
+        pytest.skip(f"no {found}")
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -157,7 +167,7 @@ def gateway(python, tmp_path_factory):
 @pytest.fixture(scope="module")
 def relu(kernelbench_data):
     """A row of TritonForge's training data: the reference, as its clients send it."""
-    lines = (kernelbench_data / "kernel_bench_triton_level_1.jsonl").read_text().splitlines()
+    lines = kernelbench_data.read_text().splitlines()
     rows = [json.loads(line) for line in lines]
     return next(row["label"] for row in rows if row["extra_info"]["problem_name"] == "ReLU")
 

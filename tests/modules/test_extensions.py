@@ -336,7 +336,7 @@ def test_submissions_with_kernels_are_built(python, rehearse, describe, kernelbe
     from hone_modules.problems import read_kernelbench
 
     number = int(file.stem.split("_")[3])
-    problems = {problem.id: problem for problem in read_kernelbench(kernelbench_data)}
+    problems = {problem.id: problem for problem in read_kernelbench(str(kernelbench_data))}
     (task,) = describe([(number, problems[f"level1/{number}"].source)])
     support = {one["name"]: one["text"] for one in task["task"]["backends"]["cuda"]["support"]}
     content = {"name": "submission.py", "source": file.read_text(), "support": support}

@@ -218,7 +218,7 @@ MOVES = {"aten.empty", "aten.empty_like", "aten.view"}
 def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
     from hone_modules.problems import read_kernelbench
 
-    problems = {problem.id: problem for problem in read_kernelbench(kernelbench_data)}
+    problems = {problem.id: problem for problem in read_kernelbench(str(kernelbench_data))}
     chosen = sorted(run_goldens.TWINS)[::4]  # each takes seconds; all are judged elsewhere
     tasks = describe([(number, problems[f"level1/{number}"].source) for number in chosen])
     rows = []

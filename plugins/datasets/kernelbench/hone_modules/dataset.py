@@ -24,8 +24,9 @@ def task_of(problem: Problem, split: str, exact: bool = False, baseline: str = "
     if importlib.util.find_spec("torch") is None:
         raise Mistake(NO_TORCH)
     # torch takes seconds to import: only now.
-    from hone_modules.describe import Unfit, describe
+    from hone_modules.describe import describe
     from hone_modules.task import make_task
+    from hone_modules.tensors import Unfit
 
     try:
         description = describe(problem.source, problem.entry, exact)
