@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kResultsBytesMax = 256u << 20;
 constexpr std::size_t kSourceBytesMax = 64u << 20;
 constexpr std::size_t kDiagnosticsMax = 2000;
-constexpr std::size_t kMisnamedShown = 3;
+constexpr std::size_t kSkippedShown = 3;
 constexpr std::int64_t kIdMax = 1'000'000'000;
 
 /// Takes `before` and then a number off the front of a text.
@@ -156,15 +156,14 @@ std::string with_quoted_nan(std::string_view text) {
   return quoted;
 }
 
-void warn_of(const fs::path& folder, const std::set<std::string>& misnamed,
-             const std::string& example) {
-  if (misnamed.empty()) return;
+/// Says which files of a folder are skipped, and why.
+void warn_of(const fs::path& folder, const std::set<std::string>& skipped, const std::string& why) {
+  if (skipped.empty()) return;
   std::vector<std::string> names;
-  std::copy_n(misnamed.begin(), std::min(misnamed.size(), kMisnamedShown),
-              std::back_inserter(names));
-  if (misnamed.size() > kMisnamedShown) names.emplace_back("…");
-  log_warning("run", folder.string() + ": " + std::to_string(misnamed.size()) +
-                         " passed over, expected a name such as " + example + ": " + joined(names));
+  std::copy_n(skipped.begin(), std::min(skipped.size(), kSkippedShown), std::back_inserter(names));
+  if (skipped.size() > kSkippedShown) names.emplace_back("…");
+  log_warning("run", folder.string() + ": " + std::to_string(skipped.size()) + " " + why + ": " +
+                         joined(names));
 }
 
 }  // namespace
@@ -179,8 +178,8 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
   fs::directory_iterator files(folder, error);
   if (error) return not_found(folder.string() + ": " + error.message());
   std::vector<Generation> found;
-  std::set<std::int64_t> others;
-  std::set<std::string> misnamed;
+  std::set<std::int64_t> other_levels;
+  std::set<std::string> misnamed, others;
   for (const fs::directory_entry& file : files) {
     const auto parsed = parse_name(file.path());
     if (!parsed) {
@@ -191,18 +190,20 @@ Result<std::vector<Generation>> list_generations(const fs::path& folder, std::in
     if (parsed->first == level) {
       found.push_back(parsed->second);
     } else {
-      others.insert(parsed->first);
+      other_levels.insert(parsed->first);
+      others.insert(printable(file.path().filename().string()));
     }
   }
   if (found.empty()) {
     std::string has;
-    for (const std::int64_t other : others)
+    for (const std::int64_t other : other_levels)
       has += (has.empty() ? "" : ", ") + std::to_string(other);
     return not_found(folder.string() + ": found no generation of level " + std::to_string(level) +
                      (has.empty() ? "" : ", only of " + has) + "; expected files such as " +
                      generation_name(level, 1, 0));
   }
-  warn_of(folder, misnamed, generation_name(level, 1, 0));
+  warn_of(folder, misnamed, "passed over, expected a name such as " + generation_name(level, 1, 0));
+  warn_of(folder, others, "of another level skipped, expected level " + std::to_string(level));
   std::sort(found.begin(), found.end(), [](const Generation& a, const Generation& b) {
     return std::pair(a.problem, a.sample) < std::pair(b.problem, b.sample);
   });

@@ -22,8 +22,8 @@ struct Generation {
 
 std::string generation_name(std::int64_t level, std::int64_t problem, std::int64_t sample);
 
-/// Those of a level in a folder, by problem and sample. Other files are passed over, Python's with a warning; a folder
-/// without one says which levels it has.
+/// Those of a level in a folder, by problem and sample. Other files are skipped: a warning names those of other levels
+/// and Python's. A folder without one says which levels it has.
 Result<std::vector<Generation>> list_generations(const std::filesystem::path& folder,
                                                  std::int64_t level);
 

@@ -63,6 +63,10 @@ TEST_F(RunFolder, ListsTheGenerationsOfALevel) {
                 "level_1_problem_3_sample_-1_kernel.py, "),
       std::string::npos)
       << said;
+  EXPECT_NE(said.find("1 of another level skipped, expected level 1: "
+                      "level_2_problem_1_sample_0_kernel.py"),
+            std::string::npos)
+      << said;
   std::vector<std::pair<std::int64_t, std::int64_t>> ids;
   for (const Generation& one : *found) ids.emplace_back(one.problem, one.sample);
   EXPECT_EQ(ids, (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 0}, {19, 0}, {19, 1}}));

@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from typing import Any, ClassVar
 
+from hone_modules.packages import missing_lines
 from hone_modules.problems import BACKENDS, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
@@ -67,6 +68,9 @@ class ModuleDataset:
             print(f"warning: {task} is left out: {why}")
         if importlib.util.find_spec("torch") is None:
             print(NO_TORCH)
+        else:
+            for line in missing_lines(self.problems.values()):
+                print(f"warning: {line}")
 
     def read(self, path: str) -> list[Problem]:
         """All problems at this path."""
