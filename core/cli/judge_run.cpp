@@ -9,6 +9,7 @@
 #include "base/utf8.hpp"
 #include "cli/evaluate_all.hpp"
 #include "cli/host.hpp"
+#include "cli/levels.hpp"
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
 #include "cli/run_lock.hpp"
@@ -252,23 +253,19 @@ Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::stri
   HONE_ASSIGN(const auto tasks, catalog.list(""));
   const std::string before = "level" + std::to_string(level) + "/";
   std::vector<Problem> problems;
-  std::set<std::string> levels;
   for (const TaskSummary* task : tasks) {
     const std::string& id = task->entry.id;
     if (task->dataset != dataset) continue;
-    if (id.starts_with("level")) levels.insert(id.substr(5, id.find('/') - 5));
     if (!id.starts_with(before)) continue;
     const std::string number = id.substr(before.size());
     if (number.empty() || number.size() > 9 ||
-        number.find_first_not_of("0123456789") != std::string::npos) {
+        number.find_first_not_of("0123456789") != std::string::npos)
       continue;
-    }
     problems.push_back({std::stoll(number), task->entry.title, task->full_id()});
   }
   if (problems.empty()) {
     return not_found("the dataset '" + dataset + "' has no problem of level " +
-                     std::to_string(level) +
-                     "; expected one of its levels: " + joined({levels.begin(), levels.end()}));
+                     std::to_string(level) + "; levels found: " + levels_text(tasks, dataset));
   }
   std::sort(problems.begin(), problems.end(),
             [](const Problem& a, const Problem& b) { return a.number < b.number; });

@@ -9,6 +9,7 @@
 #include "cli/evaluate_all.hpp"
 #include "cli/golden.hpp"
 #include "cli/host.hpp"
+#include "cli/levels.hpp"
 #include "cli/parts.hpp"
 #include "evaluate/make_evaluator.hpp"
 
@@ -98,12 +99,14 @@ class TasksCommand : public Command {
   Result<std::vector<const TaskSummary*>> filtered(const Catalog& catalog) const {
     HONE_ASSIGN(auto tasks, catalog.list(split_));
     const std::string tag = level_ == 0 ? "" : "level" + std::to_string(level_);
+    const std::string levels = levels_text(tasks, dataset_);
     std::erase_if(tasks, [&](const TaskSummary* task) {
       const std::vector<std::string>& tags = task->entry.tags;
       const bool of_level = tag.empty() || std::find(tags.begin(), tags.end(), tag) != tags.end();
       return !of_level || (!dataset_.empty() && task->dataset != dataset_);
     });
-    if (tasks.empty() && level_ != 0) return not_found("found no task that is tagged " + tag);
+    if (tasks.empty() && level_ != 0)
+      return not_found("found no task that is tagged " + tag + "; levels found: " + levels);
     return tasks;
   }
 

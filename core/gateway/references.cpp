@@ -32,7 +32,7 @@ Result<std::string> References::put(const std::string& source, const std::string
   }
   const std::string text = to_json(Value::map({{"source", source}, {"entry", entry}}));
   const std::string id = sha256_hex(text);
-  if (const auto why = refused(id)) return invalid_argument(*why);
+  if (const auto why = refused(id)) return *why;
   {
     MutexLock lock(mutex_);
     if (known_.contains(id)) return id;
@@ -54,7 +54,7 @@ Result<std::string> References::put(const std::string& source, const std::string
 }
 
 /// Rationale: what was there before this process may be what a journal's episodes are replayed with.
-void References::refuse(const std::string& id, const std::string& why, double seconds) {
+void References::refuse(const std::string& id, const Error& why, double seconds) {
   MutexLock lock(mutex_);
   if (refused_.insert_or_assign(id, Refusal{why, monotonic_s() + seconds}).second)
     refused_order_.push_back(id);
@@ -68,11 +68,12 @@ void References::refuse(const std::string& id, const std::string& why, double se
   std::filesystem::remove(folder_ / (id + ".json"), ignored);
 }
 
-std::optional<std::string> References::refused(const std::string& id) {
+std::optional<Error> References::refused(const std::string& id) {
   MutexLock lock(mutex_);
   const auto found = refused_.find(id);
   if (found == refused_.end() || monotonic_s() >= found->second.end_s) return std::nullopt;
-  return found->second.why + " (known from an earlier request)";
+  const Error& why = found->second.why;
+  return Error{why.code, why.message + " (known from an earlier request)"};
 }
 
 }  // namespace hone

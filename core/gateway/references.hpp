@@ -25,25 +25,27 @@ class References {
   static constexpr std::size_t kKept = 65536;        ///< of those that this process wrote
   static constexpr std::size_t kRefusedKept = 4096;  ///< reasons
   static constexpr double kRefusedS = 600;
+  static constexpr double kLateS =
+      60;  ///< for a description that timed out: it may be in time again
   static constexpr std::size_t kSourceBytesMax = 256 << 10;  ///< as the dataset has it
 
   /// failed_precondition: no folder, or others may write into it, whose code would then be run.
   static Result<std::unique_ptr<References>> open(std::filesystem::path folder);
 
   /// The id that its task has. `entry`: the module's class; empty: the dataset finds it.
-  /// invalid_argument: no dataset takes it, or it was refused a while ago.
+  /// invalid_argument: no dataset takes it. Any error: the one of a refusal that is still known.
   Result<std::string> put(const std::string& source, const std::string& entry);
   /// No task can be made of it: put() says so for some seconds, and a file that this process wrote
   /// for it goes.
-  void refuse(const std::string& id, const std::string& why, double seconds = kRefusedS);
+  void refuse(const std::string& id, const Error& why, double seconds = kRefusedS);
   /// Why, while that is known.
-  std::optional<std::string> refused(const std::string& id);
+  std::optional<Error> refused(const std::string& id);
 
  private:
   explicit References(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   struct Refusal {
-    std::string why;
+    Error why;
     double end_s = 0;
   };
 

@@ -181,7 +181,7 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
 
 Error TritonForgeGateway::no_episode(const Error& error, const std::string& id) {
   // Another request may have been first.
-  if (const auto why = references_.refused(id)) return invalid_argument(*why);
+  if (const auto why = references_.refused(id)) return *why;
   Error own{error.code, of_reference(error.message, id)};
   const auto says = [&own](std::string_view what) {
     return own.message.find(what) != std::string::npos;
@@ -190,8 +190,13 @@ Error TritonForgeGateway::no_episode(const Error& error, const std::string& id) 
   const bool ended =
       error.code == Code::kInternal && says(": get: its plugin host") && says("of the call");
   if (ended) own.code = Code::kInvalidArgument;
-  if (ended || (error.code == Code::kInvalidArgument && says(" cannot be made a task: ")))
-    references_.refuse(id, own.message);
+  const bool no_task = says(" cannot be made a task: ");
+  if (ended || (no_task && error.code == Code::kInvalidArgument)) references_.refuse(id, own);
+  // A description that timed out says nothing about the submission: a fault, to be tried later.
+  if (no_task && error.code == Code::kDeadlineExceeded) {
+    own.code = Code::kUnavailable;
+    references_.refuse(id, own, References::kLateS);
+  }
   return own;
 }
 

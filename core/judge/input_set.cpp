@@ -208,8 +208,9 @@ Result<Damage> InputSet::damage(const Arena& arena, const Layout& layout,
   std::vector<InspectOrder> orders;
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
-      const bool kept =
-          task_->tensors[t].role == Role::kIn && defences_.holds(Defence::kInputsUnchanged);
+      const Tensor& tensor = task_->tensors[t];
+      const bool kept = tensor.role == Role::kIn && !tensor.may_change &&
+                        defences_.holds(Defence::kInputsUnchanged);
       orders.push_back({layout.calls[call][t], exact_.calls[call][t].payload, kept});
     }
   }

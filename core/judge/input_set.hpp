@@ -59,7 +59,8 @@ class InputSet {
   /// The first output of `runner` outside its tolerance, after run_exact(). `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
-  /// What else must hold after a round: canaries stand and inputs are as they were.
+  /// What else must hold after a round: canaries stand, and inputs are as they were unless the task
+  /// lets a submission change them.
   Result<Damage> damage(const Arena& arena, const Layout& layout, std::uint64_t secret) const;
 
   std::size_t calls() const { return exact_.calls.size(); }

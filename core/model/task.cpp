@@ -52,6 +52,9 @@ Result<Tensor> read_tensor(Fields f) {
       t.shape.push_back(expression_text(f, "shape", axis));
     if (t.shape.empty() || t.shape.size() > 8) f.mistake("shape", "expected 1 to 8 axes");
   }
+  t.may_change = f.flag_or("may_change", false);
+  if (t.may_change && t.role != Role::kIn)
+    f.mistake("may_change", "found on a tensor of role " + role + ", expected role in");
   HONE_TRY(f.finish());
   return t;
 }
@@ -333,10 +336,12 @@ Value generator_value(const Generator& g) {
 Value tensors_value(const Task& task) {
   Value tensors = Value::array();
   for (const Tensor& t : task.tensors) {
-    tensors.push(Value::map({{"name", t.name},
-                             {"role", kRoles[static_cast<int>(t.role)]},
-                             {"dtype", dtype_name(t.dtype)},
-                             {"shape", texts(t.shape)}}));
+    Value tensor = Value::map({{"name", t.name},
+                               {"role", kRoles[static_cast<int>(t.role)]},
+                               {"dtype", dtype_name(t.dtype)},
+                               {"shape", texts(t.shape)}});
+    if (t.may_change) tensor.set("may_change", true);
+    tensors.push(std::move(tensor));
   }
   return tensors;
 }
@@ -561,7 +566,7 @@ std::string signature_of(const Task& task, std::string_view language) {
     if (!parameters.empty()) parameters += ", ";
     for (const Tensor& t : task.tensors) {
       if (t.name != name) continue;
-      if (t.role == Role::kIn) parameters += "const ";
+      if (t.role == Role::kIn && !t.may_change) parameters += "const ";
       parameters += std::string(dtype_c_name(t.dtype)) + "* " + t.name;
     }
     for (const Scalar& s : task.scalars) {

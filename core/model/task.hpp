@@ -27,6 +27,7 @@ struct Tensor {
   Role role = Role::kIn;
   DType dtype = DType::kF32;
   std::vector<std::string> shape;  ///< an expression per axis, outermost first; row-major and dense
+  bool may_change = false;         ///< an input that a submission may change, as the reference does
 };
 
 /// A scalar argument: an integer expression of the dimensions, or a number drawn anew from [low,

@@ -29,7 +29,7 @@ MAGIC = 0x656E6F68
 SOCKET = 3
 MESSAGE_CHARACTERS_MAX = 480
 # Codes of core/include/hone/abi.h.
-INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, INTERNAL = 1, 2, 4, 9
+INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, INTERNAL = 1, 2, 4, 5, 9
 KINDS = {"reward": ("Reward", "score"), "dataset": ("Dataset", "list_tasks")}
 TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str, "map": dict}
 
@@ -326,7 +326,8 @@ def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
     if isinstance(error, Refusal):
         return {"error": {"code": error.code, "message": cut(who + str(error))}}
     if for_users(error):
-        return {"error": {"code": INVALID_ARGUMENT, "message": cut(who + plugin.place(error))}}
+        code = DEADLINE_EXCEEDED if isinstance(error, TimeoutError) else INVALID_ARGUMENT
+        return {"error": {"code": code, "message": cut(who + plugin.place(error))}}
     if isinstance(error, MemoryError):
         return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error))}}
     try:

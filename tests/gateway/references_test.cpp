@@ -36,11 +36,13 @@ TEST(References, KeepNoFileOfWhatIsRefusedAndKnowWhyForAWhile) {
   EXPECT_NE(long_one.error().message.find("longer than 256 KB"), std::string::npos);
   const auto id = (*references)->put("class A(", "");
   ASSERT_TRUE(id.ok());
-  (*references)->refuse(*id, "no task");
+  (*references)->refuse(*id, invalid_argument("no task"));
   EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
   EXPECT_EQ((*references)->put("class A(", "").error().message,
             "no task (known from an earlier request)");
-  (*references)->refuse(*id, "no task", 0);
+  (*references)->refuse(*id, unavailable("too slow"));
+  EXPECT_EQ((*references)->put("class A(", "").error().code, Code::kUnavailable);
+  (*references)->refuse(*id, invalid_argument("no task"), 0);
   EXPECT_TRUE((*references)->put("class A(", "").ok());  // it may be asked again
 }
 
@@ -50,7 +52,7 @@ TEST(References, LeaveWhatWasThereBefore) {
   const auto id = (*References::open(folder->path()))->put("class A: pass", "");
   const auto later = References::open(folder->path());
   ASSERT_TRUE((*later)->put("class A: pass", "").ok());
-  (*later)->refuse(*id, "torch is not there today");
+  (*later)->refuse(*id, invalid_argument("torch is not there today"));
   EXPECT_FALSE(std::filesystem::is_empty(folder->path()));
 }
 

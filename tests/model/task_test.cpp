@@ -53,6 +53,31 @@ TEST(Task, ReadsAndWritesTheSame) {
   EXPECT_EQ(task_to_value(*again), task_to_value(*task));
 }
 
+TEST(Task, InputThatMayChange_IsReadAndWritten_OnlyWithRoleIn) {
+  const auto tensors = [](const char* changing) {
+    Value x = tensor("x", "in", "n"), y = tensor("y", "out", "n"), z = tensor("z", "inout", "n");
+    for (Value* one : {&x, &y, &z}) {
+      if (one->find("name")->as_string() == changing) one->set("may_change", true);
+    }
+    return Value::array({x, y, z});
+  };
+  Value value = valid_task();
+  value.set("tensors", tensors("x")).set("arguments", Value::array({"n", "a", "x", "y", "z"}));
+  const auto task = task_from_value(value);
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_TRUE(task->tensors[0].may_change);
+  EXPECT_FALSE(task->tensors[1].may_change);
+  EXPECT_EQ(signature_of(*task),
+            "extern \"C\" void scale(int64_t n, float a, float* x, float* y, float* z)");
+  const auto again = task_from_value(task_to_value(*task));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->tensors[0].may_change);
+  EXPECT_EQ(refusal("tensors", tensors("y")),
+            "task/tensors/1: may_change: found on a tensor of role out, expected role in");
+  EXPECT_EQ(refusal("tensors", tensors("z")),
+            "task/tensors/2: may_change: found on a tensor of role inout, expected role in");
+}
+
 TEST(Task, KeepsSecretsFromClients) {
   const std::string shown = to_json(task_for_client(*task_from_value(valid_task()), "cpu"));
   EXPECT_EQ(shown.find("secret"), std::string::npos);

@@ -125,8 +125,17 @@ def hone(hone_binary):
 
 @pytest.fixture(scope="session")
 def kernelbench_data():
-    """TritonForge's JSON Lines, a file; its folder has other data sets of the same problems."""
+    """TritonForge's JSON Lines of level 1."""
     found = DATA / "kernelbench/kernel_bench_triton_level_1.jsonl"
+    if not found.exists():
+        pytest.skip(f"no {found}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def kernelbench_levels():
+    """KernelBench's levels 1 to 3 as published."""
+    found = DATA / "kernelbench/kernelbench_levels_1_to_3.jsonl"
     if not found.exists():
         pytest.skip(f"no {found}")
     return found

@@ -7,9 +7,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "plugins/datasets/kernelbench"))
 
-from hone_modules.describe import Unfit, describe
+from hone_modules.describe import describe
 from hone_modules.problems import Problem
 from hone_modules.task import make_task
+from hone_modules.tensors import Unfit
 
 answers = []
 for row in json.load(sys.stdin):

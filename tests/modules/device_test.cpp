@@ -23,6 +23,8 @@ const std::vector<Case> kSubmissions = {
     {"other_names", timed(is(kCorrect))},
     {"wrapper", timed(is(kCorrect))},
     {"triton_model", timed(is(kCorrect))},
+    {"in_place", timed(is(kCorrect)), {}, {}, "in_place"},
+    {"out_of_place", timed(is(kCorrect)), {}, {}, "in_place"},
     {"temporary_file", is(kCorrect)},
     {"wrong_slope", is(kWrong, "output out is wrong")},
     {"other_shape", is(kWrong, "output out has shape [16, 8], expected [8, 16]")},

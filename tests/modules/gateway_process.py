@@ -4,6 +4,7 @@ import http.client
 import json
 import signal
 import subprocess
+from contextlib import contextmanager
 
 from conftest import BUILD, SECONDS_MAX
 
@@ -38,3 +39,17 @@ class Gateway:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
+
+
+@contextmanager
+def serving(python, datasets, log):
+    """A server with this setting of `datasets`: its endpoint and its process."""
+    command = [BUILD / "hone", "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0"]
+    sets = ["--set", datasets, "--set", f"plugins.python={python}", "--set", f"cpu.python={python}"]
+    with log.open("wb") as errors:
+        server = subprocess.Popen([*command, *sets], stdout=subprocess.PIPE, stderr=errors)
+    try:
+        yield json.loads(server.stdout.readline())["endpoint"], server
+    finally:
+        server.kill()
+        server.wait()

@@ -64,6 +64,8 @@ inline Result<Task> module_task(const std::string& name) {
   const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
     return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
   };
+  Value x = tensor("x", "in", {rows, width});
+  if (name == "in_place") x.set("may_change", true);
   const auto family = [](const char* kind) {
     return Value::map({{"name", kind}, {"fill", Value::map({{"kind", kind}})}});
   };
@@ -79,9 +81,9 @@ inline Result<Task> module_task(const std::string& name) {
        {"title", "A layer"},
        {"description", "A layer"},
        {"entry", "ModelNew"},
-       {"tensors", Value::array({tensor("x", "in", {rows, width}),
-                                 tensor("parameters", "in", {width * (width + 1 + has_buffer)}),
-                                 tensor("out", "out", {rows, width})})},
+       {"tensors",
+        Value::array({std::move(x), tensor("parameters", "in", {width * (width + 1 + has_buffer)}),
+                      tensor("out", "out", {rows, width})})},
        {"scalars", Value::array({seed})},
        {"families", Value::array({family("varied"), family("reference")})},
        {"shapes", Value::map({{"shown", Value::array({Value::map(), Value::map()})},

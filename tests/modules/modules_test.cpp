@@ -51,6 +51,13 @@ const std::vector<Case> kSubmissions = {
     {"noise", is(kCorrect), {}, {}, "noisy"},
     {"no_noise", is(kWrong, "output out is wrong"), {}, {}, "noisy"},
     {"many_steps", is(kCorrect), {}, {}, "compiled"},
+    {"in_place", is(kCorrect), {}, {}, "in_place"},
+    {"out_of_place", is(kCorrect), {}, {}, "in_place"},
+    {"in_place_weights",
+     caught_as(caught::kChangedInputs, is(kWrong, "changed the input tensor parameters")),
+     {},
+     {},
+     "in_place"},
 };
 
 const std::vector<Case> kCheats = {

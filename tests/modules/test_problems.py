@@ -59,7 +59,10 @@ def test_tritonforges_lines_and_the_published_rows_are_the_same_problems(tmp_pat
         answers.append(read_kernelbench(str(file)))
     assert answers[0] == answers[1]
     assert (answers[0][0].id, answers[0][0].title) == ("level1/19", "19_ReLU")
-    assert mistake(read_kernelbench, tmp_path) == f"{tmp_path}: two problems are called level1/19"
+    assert mistake(read_kernelbench, tmp_path) == (
+        f"{tmp_path}: two problems are called level1/19, in {tmp_path}/0.jsonl:1 and {tmp_path}/1.jsonl:1;"
+        " give one file as path"
+    )
 
 
 def test_kernelbook_is_called_by_uuid_and_traces_by_key(tmp_path):

@@ -172,7 +172,7 @@ def test_a_level_that_does_not_exist_is_named_with_those_that_do(hone, configure
     ran = hone("eval", "kernelbench/level9", tmp_path, *configured)
     assert ran.returncode == 2, ran.stdout
     assert ran.stderr.splitlines()[0] == (
-        "hone: the dataset 'kernelbench' has no problem of level 9; expected one of its levels: 1"
+        "hone: the dataset 'kernelbench' has no problem of level 9; levels found: level1 (100)"
     )
 
 

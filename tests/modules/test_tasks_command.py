@@ -27,7 +27,12 @@ def test_a_level_is_listed_without_torch(hone, kernelbench_data):
         "backends": ["cpu", "cuda"],
     }
     none = hone("tasks", "--dataset", "kernelbench", "--level", 2, *options)
-    assert (none.returncode, none.stderr) == (2, "hone: found no task that is tagged level2\n")
+    assert (none.returncode, none.stderr) == (
+        2,
+        "hone: found no task that is tagged level2; levels found: level1 (100)\n",
+    )
+    other = hone("tasks", *configured("kernelbench", kernelbench_data, sys.executable, ", level: 7"))
+    assert f"{kernelbench_data}: found no problem of level7; levels found: level1 (100)\n" in other.stderr
 
 
 def test_what_is_not_there_is_said_with_what_to_do(hone, tmp_path):
@@ -54,6 +59,23 @@ def test_a_module_that_is_no_task_is_left_out_and_says_why(hone, python, tmp_pat
         shown = hone("tasks", task, *options)
         assert shown.returncode == 2
         assert f"{task} cannot be made a task: {why}" in shown.stderr
+
+
+def test_a_package_that_many_problems_lack_is_one_line(hone, python, tmp_path):
+    body = "class A(torch.nn.Module): pass\ndef get_inputs():\n    return [torch.rand(2)]\n"
+    imports = ["import torch, no_such_library", "import torch\nfrom no_such_library.part import a", "import torch"]
+    rows = [{"code": f"{line}\n{body}", "level": 4, "problem_id": i, "name": "x"} for i, line in enumerate(imports)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    options = configured("kernelbench", tmp_path / "rows.json", python)
+    listed = hone("tasks", "--json", *options)
+    assert len(json.loads(listed.stdout)) == 3
+    lines = [line for line in listed.stderr.splitlines() if "no_such_library" in line]
+    assert len(lines) == 1
+    own = Path(python).absolute()
+    advice = f"need the package no_such_library, which {own} does not have: {own} -m pip install no_such_library"
+    assert lines[0].endswith(f"2 problems {advice} (level4/0, level4/1)")
+    shown = hone("tasks", "level4/1", *options)
+    assert f"level4/1 cannot be made a task: it needs{advice.removeprefix('need')}" in shown.stderr
 
 
 def test_without_torch_a_task_says_how_to_get_it(hone, kernelbench_data, tmp_path):

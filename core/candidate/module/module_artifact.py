@@ -37,6 +37,10 @@ class Mismatch(Exception):
     """An output of another form than the task's."""
 
 
+def as_it_is(tensor):
+    return tensor
+
+
 def code_of(source, name):
     return compile(source, name, "exec")
 
@@ -174,15 +178,17 @@ class Artifact:
         at = places[spec["tensor"]] + spec.get("at", 0) * dtype.itemsize
         return ARENA.view(at, dtype, spec["shape"])
 
-    def inputs(self, places, change=lambda tensor: tensor):
+    def inputs(self, places, change=as_it_is):
         def value(spec):
             if "tensor" in spec:
-                return change(self.tensor(places, spec))
+                given = change(self.tensor(places, spec))
+                # A tensor of its own: forward() may give it another shape, and views are kept for the next call.
+                return given.detach() if "may_change" in spec else given
             return [value(one) for one in spec["list"]] if "list" in spec else spec["value"]
 
         return [value(spec) for spec in self.meta["inputs"]]
 
-    def set_parameters(self, places, binding, change=lambda tensor: tensor):
+    def set_parameters(self, places, binding, change=as_it_is):
         for mine, parameter in binding.pairs:
             given = change(self.tensor(places, parameter))
             if parameter["kind"] == "buffer" or mine.dtype != given.dtype:

@@ -7,7 +7,7 @@ import json
 
 import torch
 
-from module_artifact import DTYPES, Artifact, run_source
+from module_artifact import DTYPES, Artifact, as_it_is, run_source
 from module_fastest import placed
 from module_place import ARENA, PLACE
 from module_precision import (
@@ -25,6 +25,11 @@ from module_values import constructor_arguments, flat, is_varied, vary
 # its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
 INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
 SHORTCUTS = "shortcuts"
+
+
+def changes_inputs(values):
+    """Whether forward() works in place on one of these inputs or parameters of module.json."""
+    return any(value.get("may_change") or changes_inputs(value.get("list", ())) for value in values)
 
 
 def root_mean_square(tensor):
@@ -50,6 +55,8 @@ class Reference(Artifact):
     def load(self, support):
         self.module = run_source(self.name, self.source, "reference")
         self.given = constructor_arguments(self.module)
+        in_place = changes_inputs([*self.meta["inputs"], *self.meta["parameters"]])
+        self.copy = torch.Tensor.clone if in_place else as_it_is  # of parameters, which are the judge's and must stay
         self.double = None  # the double form, or False where there is none
         self.base = None  # parameters as they were made
         self.varied = None  # of the inputs' tensors, in their order
@@ -155,7 +162,7 @@ class Reference(Artifact):
 
     def in_own_precision(self, places, seed):
         """The reference's answers, from copies of the inputs: it may write to them."""
-        self.set_parameters(places, self.model[1])
+        self.set_parameters(places, self.model[1], self.copy)
         PLACE.seed(seed)
         return flat(self.model[0](*self.inputs(places, torch.Tensor.clone)))
 
@@ -254,7 +261,7 @@ class Reference(Artifact):
         PLACE.seed(seed ^ 1)
         with PLACE.device:
             given = self.module.get_inputs()
-        self.set_parameters(places, self.model[1])
+        self.set_parameters(places, self.model[1], self.copy)
         return flat(self.model[0](*placed(given)))
 
     def make_inputs(self, values, varied):

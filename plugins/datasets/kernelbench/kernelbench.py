@@ -1,5 +1,6 @@
 """KernelBench: its repository's folders, the published data set, or TritonForge's JSON Lines."""
 
+from collections import Counter
 from typing import Any, ClassVar
 
 from hone_modules.dataset import ModuleDataset
@@ -20,7 +21,10 @@ class Dataset(ModuleDataset):
         super().__init__(config)
 
     def read(self, path: str) -> list[Problem]:
-        found = [problem for problem in read_kernelbench(path) if not self.tag or self.tag in problem.tags]
+        problems = read_kernelbench(path)
+        found = [problem for problem in problems if not self.tag or self.tag in problem.tags]
         if not found:
-            raise Mistake(f"{path}: found no problem of {self.tag}")
+            counts = Counter(problem.tags[-1] for problem in problems)  # in the order of the levels
+            levels = ", ".join(f"{level} ({count})" for level, count in counts.items())
+            raise Mistake(f"{path}: found no problem of {self.tag}; levels found: {levels}")
         return found

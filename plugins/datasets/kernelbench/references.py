@@ -6,9 +6,9 @@ import os
 import re
 from typing import Any, ClassVar
 
-from hone_modules.apart import NoAnswer, run_apart
+from hone_modules.apart import SECONDS_MAX, NoAnswer, run_apart
 from hone_modules.dataset import ModuleDataset, task_of
-from hone_modules.problems import Mistake, Problem, last_class, read_text, syntax_error
+from hone_modules.problems import Late, Mistake, Problem, last_class, read_text, syntax_error
 
 NAME = re.compile(r"[0-9a-f]{64}")
 # Described once in this process: what torch imports on the way need not be imported for each again.
@@ -30,10 +30,15 @@ class Dataset:
     parameters: ClassVar[dict[str, dict[str, Any]]] = {
         "path": {"type": "str", "doc": "the folder of files SHA256.json: {source, entry}"},
         "split": {"default": "train", "doc": "the split that all tasks are of"},
+        "describe_seconds": {
+            "default": SECONDS_MAX,
+            "range": [1, 3600],
+            "doc": "time limit of one description (s); keep it below plugins.start_seconds",
+        },
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.path, self.split = config["path"], config["split"]
+        self.path, self.split, self.seconds = config["path"], config["split"], config["describe_seconds"]
         self.warm = False
         if not os.path.isdir(self.path):
             raise Mistake(f"{self.path}: no such folder")
@@ -57,6 +62,8 @@ class Dataset:
             task_of(SMALL, self.split)
             self.warm = True
         try:
-            return run_apart(lambda: task_of(problem, self.split, exact=entry != ""))
+            return run_apart(lambda: task_of(problem, self.split, exact=entry != ""), self.seconds)
         except NoAnswer as reason:
             raise Mistake(f"{task_id} cannot be made a task: {reason}") from None
+        except Late as late:
+            raise Late(f"{task_id} cannot be made a task: {late}") from None

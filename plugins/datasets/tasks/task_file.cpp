@@ -71,13 +71,15 @@ void each(Reader& r, const std::string& key, bool required, Read read) {
 
 void check_tensor(Reader& r, Names& names) {
   names.push_back(identifier(r, "name"));
-  r.choice("role", {"in", "out", "inout"});
+  const std::string role = r.choice("role", {"in", "out", "inout"});
   r.choice_or("dtype", "f32", dtypes());
   const Value::Array& shape = r.array("shape");
   if (shape.empty() || shape.size() > 8) {
     r.mistake("shape", "expected 1 to 8 axes, found " + std::to_string(shape.size()));
   }
   for (const Value& axis : shape) expression(r, "shape", axis);
+  if (r.flag_or("may_change", false) && role != "in")
+    r.mistake("may_change", "found on a tensor of role " + role + ", expected role in");
 }
 
 void check_scalar(Reader& r, Names& names) {

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from hone_modules.problems import Mistake
+from hone_modules.problems import Late, Mistake
 
-SECONDS_MAX = 20.0  # of one description
+# Of one description. Real problems take at most a few; hone ends the plugin's process after plugins.start_seconds (60).
+SECONDS_MAX = 50.0
 SECONDS_SPARE = 5  # then its own alarm ends what nobody is there to end any more
 ANSWER_BYTES_MAX = 32 << 20
 DESCRIPTORS_MAX = 4096
@@ -54,7 +55,7 @@ def read_answer(pipe: int, process: int, seconds: float) -> bytes:
                     return b"".join(parts)
     finally:
         os.close(own)
-    raise NoAnswer(f"running it to describe it took longer than {seconds:g} s, the limit")
+    raise Late(f"running it to describe it took longer than {seconds:g} s, the limit")
 
 
 def how_it_ended(status: int) -> str:
@@ -65,7 +66,7 @@ def how_it_ended(status: int) -> str:
 
 
 def run_apart(work: Callable[[], Any], seconds: float = SECONDS_MAX) -> Any:
-    """What the work gives as plain data. NoAnswer says how it hung, exited or crashed.
+    """What the work gives as plain data. NoAnswer says how it exited or crashed; Late: it took too long.
 
     Rationale: a fork, as torch takes seconds to import. Nothing here computes before, so there are no threads to lose.
     """

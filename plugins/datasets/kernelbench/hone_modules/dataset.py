@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from typing import Any, ClassVar
 
+from hone_modules.packages import missing_lines
 from hone_modules.problems import BACKENDS, PRECISION, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
@@ -43,8 +44,9 @@ def task_of(
     if importlib.util.find_spec("torch") is None:
         raise Mistake(NO_TORCH)
     # torch takes seconds to import: only now.
-    from hone_modules.describe import Unfit, describe
+    from hone_modules.describe import describe
     from hone_modules.task import make_task
+    from hone_modules.tensors import Unfit
 
     try:
         description = describe(problem.source, problem.entry, exact)
@@ -96,6 +98,9 @@ class ModuleDataset:
             print(f"warning: {task} is left out: {why}")
         if importlib.util.find_spec("torch") is None:
             print(NO_TORCH)
+        else:
+            for line in missing_lines(self.problems.values()):
+                print(f"warning: {line}")
 
     def read(self, path: str) -> list[Problem]:
         """All problems at this path."""

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 BACKENDS = ("cpu", "cuda")  # that have judged modules
@@ -30,10 +30,17 @@ class Problem:
     tags: tuple[str, ...]
     entry: str = ""  # what the data calls the module's class; empty: it says nothing
     order: tuple[int, int, str] = (0, 0, "")
+    place: str = field(default="", compare=False)  # where it was read: "rows.jsonl:3"
 
 
 class Mistake(ValueError):
     """What keeps a data set from being read, or a problem from being a task, as a user is told it."""
+
+    for_users = True
+
+
+class Late(TimeoutError):
+    """What took too long, as a user is told it: a fault that may pass, and no mistake of a problem."""
 
     for_users = True
 
@@ -128,12 +135,11 @@ def data_files(path: str) -> list[str]:
     return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(ENDINGS)]
 
 
-def kernelbench_problem(level: int, number: int, name: str, source: str) -> Problem:
+def kernelbench_problem(level: int, number: int, name: str, source: str, place: str) -> Problem:
     """A problem of KernelBench by its numbers: level1/19, 19_ReLU."""
     title = name if name.startswith(f"{number}_") else f"{number}_{name}"
-    return Problem(
-        f"level{level}/{number}", title, source, ("kernelbench", f"level{level}"), "Model", (level, number, "")
-    )
+    tags = ("kernelbench", f"level{level}")
+    return Problem(f"level{level}/{number}", title, source, tags, "Model", (level, number, ""), place)
 
 
 def kernelbench_numbers(row: dict[str, Any]) -> tuple[dict[str, Any], int | None, int | None]:
@@ -163,15 +169,15 @@ def read_kernelbench(path: str) -> list[Problem]:
     for level, folder in folders:
         for name in sorted(os.listdir(folder)):
             if match := PROBLEM_FILE.fullmatch(name):
-                source = read_text(os.path.join(folder, name))
-                problems.append(kernelbench_problem(level, int(match[1]), match[2], source))
+                file = os.path.join(folder, name)
+                problems.append(kernelbench_problem(level, int(match[1]), match[2], read_text(file), file))
     for file in [] if folders else data_files(path):
         for place, row in rows_of(file):
             about, level, number = kernelbench_numbers(row)
             name = about.get("problem_name", about.get("name"))
             if level is None or number is None or not isinstance(name, str):
                 raise Mistake(f"{place}: expected level, problem_id and problem_name, or name")
-            problems.append(kernelbench_problem(level, number, name, source_of(row, place)))
+            problems.append(kernelbench_problem(level, number, name, source_of(row, place), place))
     return in_order(problems, path, "level1/19_ReLU.py and the like, or files that end in " + ", ".join(ENDINGS))
 
 
@@ -198,7 +204,7 @@ def read_kernelbook(path: str) -> list[Problem]:
             order = (0, len(problems), "") if number is None else (0, number, "")
             name = row.get("name")
             title = name if isinstance(name, str) and name else entry or last_class(source)
-            problems.append(Problem(str(key), title, source, (str(origin),), entry, order))
+            problems.append(Problem(str(key), title, source, (str(origin),), entry, order, place))
     return in_order(problems, path, "files that end in " + ", ".join(ENDINGS))
 
 
@@ -212,11 +218,12 @@ def in_order(problems: list[Problem], path: str, expected: str) -> list[Problem]
     """Sorted; none at all, or two of one id, is a mistake."""
     if not problems:
         raise Mistake(f"{path}: found no problem, expected {expected}")
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for problem in problems:
         if problem.id in seen:
-            raise Mistake(f"{path}: two problems are called {problem.id}")
-        seen.add(problem.id)
+            where = f", in {seen[problem.id]} and {problem.place}; give one file as path" if problem.place else ""
+            raise Mistake(f"{path}: two problems are called {problem.id}{where}")
+        seen[problem.id] = problem.place
     return sorted(problems, key=lambda problem: problem.order)
 
 

@@ -36,10 +36,16 @@ def shape_text(shape: list[int]) -> str:
     return " x ".join(map(str, shape)) if shape else "no axes"
 
 
+def tensor_text(name: str, given: dict[str, Any]) -> str:
+    """An input tensor or a parameter."""
+    changes = "; may be changed in place, as the reference does" if given.get("may_change") else ""
+    return f"`{name}`: {given['dtype']}, {shape_text(given['shape'])}{changes}"
+
+
 def input_text(given: dict[str, Any]) -> str:
     """One input as the model is told of it."""
     if "tensor" in given:
-        return f"`{given['tensor']}`: {given['dtype']}, {shape_text(given['shape'])}"
+        return tensor_text(given["tensor"], given)
     if "list" in given:
         return "a list of " + "; ".join(input_text(item) for item in given["list"])
     return f"the value `{json.dumps(given['value'])}`"
@@ -85,7 +91,7 @@ def text_for_model(problem: Problem, description: Description, precision: dict[s
     ]
     if description.parameters:
         lines += ["", "Parameters and buffers:"]
-        lines += [f"- `{p['name']}`: {p['dtype']}, {shape_text(p['shape'])}" for p in description.parameters]
+        lines += [f"- {tensor_text(p['name'], p)}" for p in description.parameters]
     lines += ["", "Outputs:"]
     lines += [f"- {o['dtype']}, {shape_text(o['shape'])}" for o in description.outputs]
     fence = fence_for(problem.source)

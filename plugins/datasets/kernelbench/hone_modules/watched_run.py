@@ -1,0 +1,142 @@
+"""What one run of a module does besides answering: inputs that it changes, numbers that it draws, memory it takes."""
+
+import contextlib
+import hashlib
+import pickle
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+
+CONSTRUCTED_BYTES_MAX = 2 << 30  # of tensors at a time: half of plugins.memory_mb
+CONSTRUCTED_SECONDS_MAX = 20.0
+REAL = "on real tensors, the limit; it needs them because it reads values"
+
+
+class TooMuch(Exception):
+    """A constructor that takes more memory or time than a description may."""
+
+
+def storage_key(tensor: torch.Tensor) -> int:
+    """The same for all views of one memory."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+class Writes(TorchDispatchMode):
+    """Notes which of these tensors an operator changes in place, directly or through a view."""
+
+    def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
+        super().__init__()
+        self.watched = {storage_key(tensor) for tensor in tensors if tensor.layout == torch.strided}
+        self.written: set[int] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        for i, argument in enumerate(func._schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                value = args[i] if i < len(args) else given.get(argument.name)
+                self.note(value if isinstance(value, list | tuple) else [value])
+        return func(*args, **given)
+
+    def note(self, values: Iterable[Any]) -> None:
+        for value in values:
+            if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+                self.written |= {storage_key(value)} & self.watched
+
+    def changed(self, tensor: torch.Tensor) -> bool:
+        """Whether one of the watched tensors was changed."""
+        return tensor.layout == torch.strided and storage_key(tensor) in self.written
+
+
+class Bounded(TorchDispatchMode):
+    """Ends real work that takes too much memory or time with TooMuch."""
+
+    def __init__(self, bytes_max: int = CONSTRUCTED_BYTES_MAX, seconds_max: float = CONSTRUCTED_SECONDS_MAX) -> None:
+        super().__init__()
+        self.bytes_max, self.seconds_max = bytes_max, seconds_max
+        self.end_s = time.monotonic() + seconds_max
+        self.held: dict[int, tuple[Any, int]] = {}  # by storage: a weak reference and its bytes
+        self.bytes = 0  # of those, ended ones included until there are too many
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        if time.monotonic() > self.end_s:
+            raise TooMuch(f"it takes longer than {self.seconds_max:g} s {REAL}")
+        if not any(isinstance(value, torch.Tensor) for value in args):
+            # A function that makes a tensor of a given size: it is asked for the size before memory is taken.
+            planned = None
+            with contextlib.suppress(Exception):
+                planned = func(*args, **{**given, "device": "meta"})
+            self.hold(planned)
+            del planned
+        result = func(*args, **given)
+        self.hold(result)
+        return result
+
+    def hold(self, result: Any) -> None:
+        """Counts the memory of new tensors."""
+        for tensor in result if isinstance(result, list | tuple) else [result]:
+            if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:
+                continue
+            storage = tensor.untyped_storage()
+            known, size = self.held.get(storage._cdata, (None, 0))
+            if known is None or known.expired():
+                self.held[storage._cdata] = (StorageWeakRef(storage), storage.nbytes())
+                self.bytes += storage.nbytes() - size
+        if self.bytes > self.bytes_max:
+            self.held = {key: (ref, size) for key, (ref, size) in self.held.items() if not ref.expired()}
+            self.bytes = sum(size for _, size in self.held.values())
+        if self.bytes > self.bytes_max:
+            raise TooMuch(f"it takes more than {self.bytes_max >> 20} MB {REAL}")
+
+
+def state_text(state: Any) -> str:
+    """A generator's state in a few characters."""
+    return hashlib.sha256(pickle.dumps(state)).hexdigest()[:16]
+
+
+def generators(module: Any, made: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """Python's and numpy's generators that forward() can reach, with a function that gives each one's state."""
+    yield "Python's random", random.getstate
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        yield "numpy.random", numpy.random.get_state
+    for owner in (module, *made.modules()):
+        for name, value in vars(owner).items():
+            if isinstance(value, random.Random):
+                yield f"the random.Random {name}", value.getstate
+            elif numpy is not None and isinstance(value, numpy.random.Generator):
+                yield f"the numpy.random.Generator {name}", lambda own=value: own.bit_generator.state
+            elif numpy is not None and isinstance(value, numpy.random.RandomState):
+                yield f"the numpy.random.RandomState {name}", value.get_state
+
+
+class Draws:
+    """Which generators other than torch's forward() draws from.
+
+    hone seeds torch for each call, and no other generator: reference and submission would draw other numbers.
+    """
+
+    def __init__(self, module: Any, made: torch.nn.Module) -> None:
+        self.states = {name: (state, state_text(state())) for name, state in generators(module, made)}
+
+    def drawn(self) -> dict[str, tuple[str, str]]:
+        """By generator its states before and after, where those differ."""
+        after = {name: (before, state_text(state())) for name, (state, before) in self.states.items()}
+        return {name: pair for name, pair in after.items() if pair[0] != pair[1]}
+
+
+def unseeded(first: dict[str, tuple[str, str]], second: dict[str, tuple[str, str]]) -> list[str]:
+    """Of two runs with other seeds those generators that both drew from. One that forward() itself seeds is in the same
+    state after either, from other states before, and is fine."""
+    names = [name for name in first if name in second]
+    return [name for name in names if first[name][1] != second[name][1] or first[name][0] == second[name][0]]
