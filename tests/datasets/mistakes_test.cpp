@@ -142,6 +142,8 @@ TEST_F(ExampleTask, WithAMistakeIsRefusedWithFileLineFoundAndExpected) {
       {"entry: scale", "entry: scale\nentri: scale",
        "task.yaml:7: unknown key 'entri'; did you mean 'entry'?"},
       {"role: out", "role: oot", "task.yaml:10: role: unknown value 'oot'; did you mean 'out'?"},
+      {"role: out", "role: out, may_change: true",
+       "task.yaml:10: may_change: found on a tensor of role out, expected role in"},
       {"dtype: f32", "dtype: float", "task.yaml:13: dtype: unknown value 'float'"},
       {"title: Scale a vector", "title: 3", "task.yaml:2: title: expected a string, found int"},
       {"entry: scale", "entry: 2scale",
