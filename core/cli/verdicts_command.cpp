@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-std::string text_in(const Value& map, std::string_view key) {
+std::string text_member(const Value& map, std::string_view key) {
   const Value* member = map.find(key);
   return member != nullptr && member->is_string() ? member->as_string() : "";
 }
@@ -21,7 +21,7 @@ std::string turn_text(const Value& turn) {
   if (!turn.find("scored")->as_bool()) return "unscored";
   const Value& verdict = *turn.find("verdict");
   const Value* speedup = verdict.find("speedup");
-  const std::string outcome = text_in(verdict, "outcome");
+  const std::string outcome = text_member(verdict, "outcome");
   if (speedup == nullptr || !speedup->is_map()) return outcome;
   return outcome + " " + short_number(speedup->find("value")->as_double()) + "×";
 }
