@@ -31,6 +31,7 @@ constexpr double kForever = 1e9;
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
 constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
+constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20;  // above, one copy serves both
 constexpr double kHeldUp = 2;
 constexpr int kPairsFew = 4;  // that do where the speedup's standard error is this
 constexpr double kErrorOfSpeedup = 0.015;
@@ -65,8 +66,9 @@ Judgement Session::baseline_beside(std::size_t calls, std::size_t rounds,
 
 /// What is done with a submission's outputs after its round: nobody's next round is to be the warmer one.
 Status Session::copy_as_checked(const Layout& layout) {
+  auto& copy = layout.total > kOneCopyBytes ? copy_ : beside_copy_;
   for (int i = 0; i < kCopiesOfOutputs; ++i)
-    HONE_TRY(workbench_.snapshot(baseline_.runner->arena(), layout.total, beside_copy_));
+    HONE_TRY(workbench_.snapshot(baseline_.runner->arena(), layout.total, copy));
   return {};
 }
 

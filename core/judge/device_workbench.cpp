@@ -202,7 +202,7 @@ class DeviceWorkbench : public Workbench {
   }
 
   void keep_spare(std::unique_ptr<Arena> spare) override { spares_.keep(std::move(spare)); }
-
+  void release_spares() override { spares_.release(); }
   Status scrub(const Arena& arena) override { return overwrite(arena, arena.bytes(), 0); }
 
   double bytes_per_second_max(const Task&) const override {
