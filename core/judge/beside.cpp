@@ -8,6 +8,7 @@
 #include "judge/awake.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/kept_rounds.hpp"
 #include "judge/module_rounds.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
@@ -31,7 +32,6 @@ constexpr double kForever = 1e9;
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
 constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
-constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20;  // above, one copy serves both
 constexpr double kHeldUp = 2;
 constexpr int kPairsFew = 4;  // that do where the speedup's standard error is this
 constexpr double kErrorOfSpeedup = 0.015;
