@@ -48,7 +48,9 @@ class LocalEvaluator : public Evaluator {
       devices_.push_back(
           std::make_unique<Device>(launcher, interpreters_, builds_, options_, spec, shared));
     };
-    for (const DeviceSpec& spec : options_.devices) add(spec, shared_.emplace_back());
+    const double hold_s = hold_seconds(options_);
+    for (const DeviceSpec& spec : options_.devices)
+      add(spec, shared_.emplace_back(hold_s, 1 + options_.lanes.size()));
     for (const DeviceSpec& lane : options_.lanes) add(lane, shared_.front());
   }
 
