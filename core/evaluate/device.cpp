@@ -89,7 +89,7 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 }
 
 Result<DeviceResult> Device::run(const DeviceJob& job) {
-  begun_ = refused_ = false;
+  begun_ = gave_up_ = false;
   waited_ = job.waited;
   Result<DeviceResult> result = run_or_redo(job);
   waited_ = nullptr;
@@ -179,6 +179,7 @@ Status Device::take_turn(bool whole) {
   }
   const Status taken = whole ? turn_.have_whole() : turn_.share();
   tell_waited(from_s);
+  gave_up_ = !taken;
   return taken;
 }
 

@@ -102,8 +102,9 @@ class Device {
   Result<DeviceResult> run(const DeviceJob& job);
   /// Whether the last run() came so far that the submission's process was handed to the judge.
   bool has_begun() const { return begun_; }
-  /// Whether the last run() found that the task needs more memory than the device has.
-  bool has_refused() const { return refused_; }
+  /// Whether the last run() ended for want of memory of the device or of a turn: a second attempt would be in vain, and the
+  /// submission has no part in it.
+  bool has_given_up() const { return gave_up_; }
   /// How many processes modules that were submitted have taken. [any thread]
   std::size_t module_processes() const { return module_processes_; }
   /// What the device says of itself, once started.
@@ -117,6 +118,8 @@ class Device {
     MutexLock lock(state_mutex_);
     return installed_.count(task_key) != 0;
   }
+  /// What it does now: "install the reference of level3/17". [any thread]
+  std::string work() const { return turn_.work(); }
   /// Ends the submission that is being judged; nothing begins if its job is over.
   void cancel();
   /// Likewise, for good: nothing is judged any more.
@@ -256,7 +259,7 @@ class Device {
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
   bool owes_ = false;  ///< the judge, an answer
-  bool begun_ = false, refused_ = false;
+  bool begun_ = false, gave_up_ = false;
   std::string task_id_, work_;  ///< of the job, and what is done for it now: for the log
   double ends_s_ = 1e300;       ///< when the work of this attempt must be over
   bool to_itself_ = false;      ///< this lane has the device's memory to itself

@@ -35,7 +35,7 @@ Result<MemoryPlace> Device::place_of(const Task& task) {
   }
   const MemoryPlace place = place_for(need, device, ran_short);
   if (place != MemoryPlace::kRefused) return place;
-  refused_ = true;
+  gave_up_ = true;
   return failed_precondition(
       refusal_text(task.id, need.least() + (device.bytes - device.whole()), device.bytes));
 }
@@ -67,7 +67,7 @@ Error Device::not_enough(const Task& task, const Error& error) {
                        " and had the device's " + gib_text(device) +
                        " to itself: see whether other programs use the device");
   }
-  refused_ = true;
+  gave_up_ = true;
   return failed_precondition(error.message + "; by its tensors " +
                              refusal_text(task.id, expected, device));
 }

@@ -102,6 +102,7 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       const double from_s = monotonic_s();
       const Status shares = turn_.share();
       note_wait(from_s);
+      gave_up_ = !shares;
       if (!shares) return shares.error();
       // For the next ones, while what was measured is checked. Native code that has the device whole does not ask again
       // before it is measured.
@@ -125,6 +126,7 @@ Status Device::answer_quiet() {
   wait_until_open(kOpenSeconds);
   const Status alone = turn_.have_alone();
   note_wait(from_s);
+  gave_up_ = !alone;
   if (!alone) return alone.error();
   const Value answer = Value::map({{"verb", "quiet"}, {"others", turn_.beside_others()}});
   return send(answer, nullptr, nullptr);

@@ -189,4 +189,9 @@ void Turn::set_work(std::string work) {
   work_ = std::move(work);
 }
 
+std::string Turn::work() const {
+  MutexLock lock(turns_.mutex_);
+  return work_;
+}
+
 }  // namespace hone

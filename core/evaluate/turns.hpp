@@ -81,6 +81,7 @@ class Turn {
 
   /// What this lane does now, for log lines of lanes that wait for it: "install level3/17".
   void set_work(std::string work);
+  std::string work() const;  ///< [any thread]
   const std::string& lane() const { return lane_; }
 
  private:
