@@ -10,7 +10,6 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
-#include "channel/stream.hpp"
 #include "evaluate/rehearsal.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
@@ -18,13 +17,19 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kAnswerMax = 1u << 20;
-constexpr double kSendSeconds = 10;
 /// Twice a device's time slice: below one, who says too early that its work is done saves what it takes to start it.
 constexpr double kModuleRoundMs = 4;
 constexpr double kFewerPairs = 0.75;  // of such rounds
 constexpr int kPairsLeast = 3;
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
+
+constexpr double kHoldFactor = 2;  // half for making the task ready
+
+/// "lane 2", with the device's number where there are several.
+std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, std::size_t before) {
+  const std::string lane = "lane " + std::to_string(before + 1);
+  return options.devices.size() > 1 ? "device " + std::to_string(spec.index) + " " + lane : lane;
+}
 
 int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
 
@@ -42,6 +47,10 @@ bool has_ended(const Process& process, int wait_ms) {
   return poll(&polled, 1, wait_ms) > 0;
 }
 
+double hold_seconds(const EvaluatorOptions& options) {
+  return kHoldFactor * options.evaluation_seconds;
+}
+
 Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
                const EvaluatorOptions& options, DeviceSpec spec, Shared& shared)
     : launcher_(launcher),
@@ -50,7 +59,9 @@ Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& bu
       options_(options),
       spec_(std::move(spec)),
       shared_(shared),
-      turn_(shared.turns) {}
+      turn_(shared.turns, lane_name(options, spec_, shared.lanes.size())) {
+  shared_.lanes.push_back(this);
+}
 
 Device::~Device() { stop_judge(); }
 
@@ -58,112 +69,6 @@ Status Device::start() {
   HONE_TRY(ensure_judge());
   refill(Kind::kCandidate);
   return {};
-}
-
-void Device::stop_judge() {
-  // The judge goes first: it thaws what it holds, and then the launcher can end all of them.
-  judge_socket_.reset();
-  if (judge_ != nullptr) {
-    judge_->kill();
-    static_cast<void>(judge_->wait(kExitSeconds));
-  }
-  judge_.reset();
-  owes_ = false;
-  for (auto& [key, installed] : installed_) {
-    let_go(std::move(installed.reference));
-    let_go(std::move(installed.baseline));
-  }
-  installed_.clear();
-  ages_.clear();
-  for (auto& [owner, kept] : kept_) let_go(std::move(kept.process));
-  kept_.clear();
-  kept_ages_.clear();
-}
-
-Result<Value> Device::answer_to(const Status& sent,
-                                const std::function<void(const char*)>& progress) {
-  owes_ = true;
-  if (!sent) return sent.error();
-  HONE_ASSIGN(Value answer, receive(progress));
-  owes_ = false;
-  return answer;
-}
-
-Status Device::send(const Value& request, const std::vector<int>& fds) {
-  return send_message(judge_socket_.get(), to_msgpack(request), fds, kSendSeconds);
-}
-
-Status Device::send(const Value& request, const Runner* runner, const std::string* artifact) {
-  std::vector<int> fds;
-  UniqueFd memory;
-  if (artifact != nullptr) {
-    HONE_ASSIGN(memory, memory_file("hone-artifact", *artifact));
-    fds = {memory.get()};
-  }
-  if (runner != nullptr) {
-    fds = {runner->socket.get(), memory.get(), runner->process->pidfd()};
-    if (runner->process->freeze_fd() >= 0) {
-      fds.push_back(runner->process->freeze_fd());
-      fds.push_back(runner->process->frozen_events_fd());
-    }
-  }
-  return send(request, fds);
-}
-
-Result<Value> Device::receive(const std::function<void(const char*)>& progress) {
-  for (;;) {
-    HONE_ASSIGN(const StreamMessage message,
-                receive_message(judge_socket_.get(), kAnswerMax, options_.evaluation_seconds,
-                                judge_->pidfd()));
-    HONE_ASSIGN(Value answer, from_msgpack(message.bytes));
-    if (kind_of(answer) == "end") {
-      HONE_TRY(end_running());
-      continue;
-    }
-    if (kind_of(answer) == "quiet") {
-      HONE_TRY(answer_quiet());
-      continue;
-    }
-    if (kind_of(answer) == "share") {
-      const double from_s = monotonic_s();
-      turn_.share();
-      tell_waited(from_s);
-      // For the next ones, while what was measured is checked. Native code that has the device whole does not ask again
-      // before it is measured.
-      if (!turn_.has_whole()) open_ahead();
-      HONE_TRY(send(Value::map({{"verb", "share"}}), nullptr, nullptr));
-      continue;
-    }
-    if (kind_of(answer) != "stage") return answer;
-    const Value* stage = answer.find("stage");
-    if (stage == nullptr || !stage->is_string()) continue;
-    // The judge has its hands full, and measures nothing.
-    if (*stage == Value("check")) start_missing(false);
-    if (progress) progress(stage->as_string().c_str());
-  }
-}
-
-/// The judge wants to measure.
-Status Device::answer_quiet() {
-  const double from_s = monotonic_s();
-  wait_until_open(kOpenSeconds);
-  turn_.have_alone();
-  tell_waited(from_s);
-  const Value answer = Value::map({{"verb", "quiet"}, {"others", turn_.beside_others()}});
-  return send(answer, nullptr, nullptr);
-}
-
-/// The judge has seen enough of the submission, and wants it gone.
-Status Device::end_running() {
-  Process* process = nullptr;
-  {
-    MutexLock lock(mutex_);
-    process = running_;
-  }
-  if (process == nullptr) return internal_error("the judge ended what does not run");
-  process->kill();
-  HONE_TRY(process->wait(kGoneSeconds));
-  return send(Value::map({{"verb", "ended"}}), nullptr, nullptr);
 }
 
 Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
@@ -184,7 +89,7 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
 }
 
 Result<DeviceResult> Device::run(const DeviceJob& job) {
-  begun_ = false;
+  begun_ = gave_up_ = false;
   waited_ = job.waited;
   Result<DeviceResult> result = run_or_redo(job);
   waited_ = nullptr;
@@ -192,22 +97,57 @@ Result<DeviceResult> Device::run(const DeviceJob& job) {
 }
 
 Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
+  task_id_ = job.task->id;
+  HONE_ASSIGN(const MemoryPlace place, place_of(*job.task));
   // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
   const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
-  // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
-  take_turn(whole || judge_ == nullptr ||
-            (chooses_baseline(*job.task, options_) && !is_installed(*job.task)));
+  const bool to_itself = place == MemoryPlace::kWhole;
+  Result<DeviceResult> result = attempt(job, whole, to_itself);
+  if (is_over(job)) return result;
+  switch (after_shortage(shortage_of(result))) {
+    case AfterShortage::kRepeatAlone: {
+      {
+        MutexLock lock(shared_.mutex);
+        shared_.ran_short.insert(task_key(*job.task));
+      }
+      result = repeat(job, true, "memory of the device was short");
+      const bool still = after_shortage(shortage_of(result)) == AfterShortage::kNotScored;
+      return !result && still ? not_enough(*job.task, result.error()) : std::move(result);
+    }
+    case AfterShortage::kNotScored:
+      return result ? std::move(result) : not_enough(*job.task, result.error());
+    case AfterShortage::kStands:
+      break;
+  }
+  if (whole || to_itself || !redo_alone(job, result)) return result;
+  return repeat(job, false, result->judgement.message + result->judgement.verdict.reason);
+}
+
+/// One attempt, in a turn of the kind that it needs.
+Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_itself) {
+  constexpr int kInARowMax = 8;  // before other lanes have their turn
+  // Rationale: to make a large task ready takes seconds, and it goes when the device is shared again.
+  const bool goes_on = to_itself && to_itself_ && turn_.has_whole() && is_installed(*job.task) &&
+                       in_a_row_ < kInARowMax && !turn_.is_wanted();
+  if (goes_on) {
+    ++in_a_row_;
+  } else {
+    // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
+    HONE_TRY(take_turn(whole || to_itself || lacks_judge() ||
+                       (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
+    if (to_itself) have_to_itself();
+  }
   if (is_over(job)) return unavailable("cancelled");
-  Result<DeviceResult> result = run_in_turn(job);
-  if (whole || is_over(job) || !redo_alone(job, result)) return result;
-  log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it: " +
-                           result->judgement.message + result->judgement.verdict.reason);
+  return run_in_turn(job);
+}
+
+Result<DeviceResult> Device::repeat(const DeviceJob& job, bool to_itself, const std::string& why) {
+  log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it" +
+                           (to_itself ? ", and all of the device's memory: " : ": ") + why);
   if (job.progress) job.progress("prepare");
-  take_turn(true);
-  if (is_over(job)) return unavailable("cancelled");
   DeviceJob again = job;
   again.seed = derive_seed(job.seed, "alone") >> 1;
-  return run_in_turn(again);
+  return attempt(again, true, to_itself);
 }
 
 bool Device::is_over(const DeviceJob& job) const {
@@ -228,12 +168,19 @@ bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result
 }
 
 /// Nothing of this lane's own is on the device but what stands still.
-void Device::take_turn(bool whole) {
+Status Device::take_turn(bool whole) {
   const double from_s = monotonic_s();
-  await_last();
-  if (whole || turn_.is_wanted() || turn_.has_whole()) rest();
-  whole ? turn_.have_whole() : turn_.share();
+  set_work("wait for a turn with");
+  if (whole || turn_.is_wanted() || turn_.has_whole()) {
+    rest();
+  } else {
+    MutexLock lock(state_mutex_);
+    await_last();
+  }
+  const Status taken = whole ? turn_.have_whole() : turn_.share();
   tell_waited(from_s);
+  gave_up_ = !taken;
+  return taken;
 }
 
 void Device::tell_waited(double from_s) const {
@@ -283,6 +230,7 @@ Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult
 }
 
 Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
+  ends_s_ = monotonic_s() + hold_seconds(options_);
   await_last();
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(job.task));
@@ -311,6 +259,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     running_ = &process;
   }
   begun_ = true;
+  set_work("load");
   const Result<Value> answer =
       answer_to(send(ask, *used ? nullptr : &made, &job.built->artifact), job.progress);
   {
@@ -320,7 +269,10 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   if (!*used) runner.process = std::move(made.process);
   auto judgement = answer ? judgement_of(*answer) : answer.error().in("judge");
   if (!judgement) {
-    let_go(std::move(runner.process));
+    {
+      MutexLock lock(state_mutex_);
+      let_go(std::move(runner.process));
+    }
     stop_judge();  // whatever state it is in, the next one starts afresh
     return judgement.error();
   }
@@ -368,7 +320,7 @@ void Device::cancel() {
   if (running_ != nullptr) running_->kill();
 }
 
-Status Device::known_answer(const std::shared_ptr<const Task>& task) {
+Status Device::known_answer(const std::shared_ptr<const Task>& task, bool measure) {
   HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));
   HONE_ASSIGN(const auto built, builds_.build(source.build));
   DeviceJob job;
@@ -376,7 +328,7 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task) {
   job.built = built;
   job.plan = source.plan;
   job.seed = random_u64() >> 1;
-  job.measure = false;
+  job.measure = measure;
   job.swapped = true;  // in a fresh process
   HONE_ASSIGN(const DeviceResult result, run(job));
   if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};

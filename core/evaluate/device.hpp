@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/calibrations.hpp"
+#include "evaluate/memory_budget.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
 #include "evaluate/turns.hpp"
@@ -56,14 +58,33 @@ struct DeviceResult {
 /// Of all that a task is.
 std::string task_key(const Task& task);
 
+class Device;
+
 /// What the lanes of one device share.
 struct Shared {
+  /// A lane has the device for at most `hold_seconds` of its own work, and another lane waits for it no longer than all
+  /// lanes may take.
+  Shared(double hold_seconds, std::size_t lane_count)
+      : turns(hold_seconds * static_cast<double>(lane_count)) {}
+
   Turns turns;
   Calibrations calibrations;
   VouchedTimes vouched;
+  std::vector<Device*> lanes;  ///< complete before the first of them starts
+  std::atomic<std::uint64_t> memory_bytes{0};
+  Mutex mutex;
+  /// Tasks, by key, that ran out of memory in a lane's share.
+  std::set<std::string> ran_short HONE_GUARDED_BY(mutex);
 };
 
+/// Longest time that a lane works on one attempt, turns of other lanes not counted.
+double hold_seconds(const EvaluatorOptions& options);
+
 /// One thread calls run() and admit(); cancel() and close() may come from any.
+///
+/// Theory of operation. What a lane holds of its device (tasks, processes, its judge) is its thread's while it has a turn.
+/// While it has none, another lane that has the device whole may take memory back from it (yield_memory). So its thread
+/// holds `state_mutex_` where it touches these without a turn.
 class Device {
  public:
   Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
@@ -81,6 +102,9 @@ class Device {
   Result<DeviceResult> run(const DeviceJob& job);
   /// Whether the last run() came so far that the submission's process was handed to the judge.
   bool has_begun() const { return begun_; }
+  /// Whether the last run() ended for want of memory of the device or of a turn: a second attempt would be in vain, and the
+  /// submission has no part in it.
+  bool has_given_up() const { return gave_up_; }
   /// How many processes modules that were submitted have taken. [any thread]
   std::size_t module_processes() const { return module_processes_; }
   /// What the device says of itself, once started.
@@ -90,14 +114,19 @@ class Device {
   /// What it can load and store in a second for this task, caches included.
   double bytes_per_second_max(const Task& task) const;
   /// Whether the reference and the baseline of the task with this key are ready here. [the thread of run()]
-  bool has_ready(const std::string& task_key) const { return installed_.count(task_key) != 0; }
+  bool has_ready(const std::string& task_key) const {
+    MutexLock lock(state_mutex_);
+    return installed_.count(task_key) != 0;
+  }
+  /// What it does now: "install the reference of level3/17". [any thread]
+  std::string work() const { return turn_.work(); }
   /// Ends the submission that is being judged; nothing begins if its job is over.
   void cancel();
   /// Likewise, for good: nothing is judged any more.
   void close();
   /// Runs the baseline as if it were submitted, in a fresh process: whether this device judges
-  /// right.
-  Status known_answer(const std::shared_ptr<const Task>& task);
+  /// right. `measure`: with a measurement, which needs more memory.
+  Status known_answer(const std::shared_ptr<const Task>& task, bool measure = false);
   /// The judge's report on lazy answers and the reference's error.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
 
@@ -128,13 +157,29 @@ class Device {
   Result<Value> ask_facts(const std::vector<int>& fds);
   /// Waits for the answer to what was just sent.
   Result<Value> answer_to(const Status& sent, const std::function<void(const char*)>& progress);
+  Status await_message() const;
+  void set_work(const std::string& step);
+  void note_wait(double from_s);
   std::string owner_of(const DeviceJob& job) const;
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
   Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
   Result<DeviceResult> run_or_redo(const DeviceJob& job);
   Result<DeviceResult> run_in_turn(const DeviceJob& job);
-  void take_turn(bool whole);
+  Status take_turn(bool whole);
+  Result<DeviceResult> attempt(const DeviceJob& job, bool whole, bool to_itself);
+  Shortage shortage_of(const Result<DeviceResult>& result) const;
+  Result<DeviceResult> repeat(const DeviceJob& job, bool to_itself, const std::string& why);
+  DeviceMemory memory() const;
+  Result<MemoryNeed> need_of(const Task& task) const;
+  Result<MemoryPlace> place_of(const Task& task);
+  void have_to_itself();
+  std::vector<std::unique_ptr<Process>> yield_memory();
+  void close_standby();
+  void make_room(const MemoryNeed& need, const std::string& key);
+  void shrink_to_share();
+  Error not_enough(const Task& task, const Error& error);
+  bool lacks_judge() const;
   void tell_waited(double from_s) const;
   bool is_over(const DeviceJob& job) const;
   bool redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const;
@@ -148,7 +193,8 @@ class Device {
   struct Installed {
     std::unique_ptr<Process> reference, baseline;
     bool module = false;
-    int tasks = 1;  ///< that its processes have served
+    int tasks = 1;            ///< that its processes have served
+    std::uint64_t bytes = 0;  ///< of device memory
     std::list<std::string>::iterator age;
   };
   Result<Runner> start_candidate();
@@ -160,7 +206,7 @@ class Device {
   void start_missing(bool contexts);
   bool opens_ahead(Kind kind) const;
   void open_ahead();
-  bool wait_until_open(double seconds);
+  void wait_until_open(double seconds);
   void let_go(std::unique_ptr<Process> process);
   void await_last();
   Status answer_quiet();
@@ -177,6 +223,7 @@ class Device {
   Status install_in(const Runner& runner, const std::shared_ptr<const Task>& task,
                     const std::string& role, const std::string& key, const std::string& from);
   bool is_installed(const Task& task) const { return has_ready(task_key(task)); }
+  const std::string& oldest_task() const { return ages_.back(); }
   Status install_both(const std::shared_ptr<const Task>& task, const std::string& key,
                       Installed& made);
   Status install_over(const std::string& old_key, const std::shared_ptr<const Task>& task,
@@ -198,6 +245,7 @@ class Device {
   const DeviceSpec spec_;
   Shared& shared_;
   Turn turn_;
+  mutable Mutex state_mutex_;  ///< see the theory of operation
   std::unique_ptr<Process> judge_;
   UniqueFd judge_socket_;
   Value facts_;                       ///< the opened device's
@@ -211,7 +259,11 @@ class Device {
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
   bool owes_ = false;  ///< the judge, an answer
-  bool begun_ = false;
+  bool begun_ = false, gave_up_ = false;
+  std::string task_id_, work_;  ///< of the job, and what is done for it now: for the log
+  double ends_s_ = 1e300;       ///< when the work of this attempt must be over
+  bool to_itself_ = false;      ///< this lane has the device's memory to itself
+  int in_a_row_ = 0;            ///< evaluations since then
   std::atomic<bool> closed_{false};
   std::function<void(double from_s, double to_s)> waited_;  ///< its job's
   std::atomic<std::size_t> module_processes_{0};

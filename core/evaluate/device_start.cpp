@@ -2,6 +2,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
@@ -20,6 +23,8 @@ constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and 
 constexpr std::int64_t kKeptModuleMemoryMax = std::int64_t{6} << 30;  // of each of many
 constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
 constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
+
+constexpr double kWordsSeconds = 0.5;  // from a judge's failure to its end, if it ends
 
 std::string cores_text(const std::vector<int>& cores) {
   std::string text;
@@ -43,6 +48,11 @@ bool has_failed(int socket) {
 }  // namespace
 
 Status Device::ensure_judge() {
+  if (judge_ != nullptr && has_ended(*judge_, 0)) {
+    log_warning("evaluate", turn_.lane() + ": its judge has ended and is started anew");
+    stop_judge();
+    await_last();
+  }
   if (judge_ != nullptr) return {};
   log_debug("evaluate", "device " + std::to_string(spec_.index) + ": a judge starts");
   HONE_ASSIGN(auto ends, stream_pair());
@@ -57,7 +67,7 @@ Status Device::ensure_judge() {
   judge_socket_ = std::move(ends.first);
   if (Status equipped = equip(); !equipped) {
     // A judge that could not open its device has said why on its way out.
-    const auto exit = judge_->wait(kExitSeconds);
+    const auto exit = judge_->wait(kWordsSeconds);
     const std::string words = exit ? exit->output : "";
     stop_judge();
     return unavailable("device " + std::to_string(spec_.index) + ": " +
@@ -69,6 +79,9 @@ Status Device::ensure_judge() {
 /// The judge hears what it needs besides its device, and says what the device is.
 Status Device::equip() {
   HONE_ASSIGN(facts_, ask_facts({}));
+  const Value* memory = facts_.find("memory_bytes");
+  if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0)
+    shared_.memory_bytes = static_cast<std::uint64_t>(memory->as_int());
   if (options_.device_code) {
     HONE_TRY(builds_.use_device(facts_));
     HONE_ASSIGN(const UniqueFd harness,
@@ -212,8 +225,17 @@ void Device::let_go(std::unique_ptr<Process> process) {
   if (options_.device_code) leaving_.push_back(std::move(process));
 }
 
+/// Waits for kGoneSeconds in all. Rationale: a driver that does not let go of a process keeps it for minutes, and nobody
+/// can do anything about that but go on.
 void Device::await_last() {
-  for (const auto& process : leaving_) static_cast<void>(process->wait(kGoneSeconds));
+  const double ends_s = monotonic_s() + kGoneSeconds;
+  for (const auto& process : leaving_) {
+    if (process->wait(std::max(0.0, ends_s - monotonic_s()))) continue;
+    log_warning("evaluate", turn_.lane() + ": process " + std::to_string(process->pid()) + " (" +
+                                process->label() + ") has not ended within " +
+                                std::to_string(static_cast<int>(kGoneSeconds)) +
+                                " s; it may still hold memory of the device");
+  }
   leaving_.clear();
 }
 
@@ -227,14 +249,21 @@ void Device::start_missing(bool contexts) {
 /// Rationale: a lane that has the device alone gives it up once its last process is gone, which would disturb what others
 /// measure then.
 void Device::make_ready() {
+  task_id_.clear();
+  set_work("make processes ready");
+  // Contexts would take memory from a task that needs all of it.
+  if (to_itself_) return await_last();
   if (turn_.is_sharing()) open_ahead();
   await_last();
-  turn_.share();
+  if (const Status shares = turn_.share(); !shares)
+    return log_warning("evaluate", shares.error().message);
   start_missing(true);
   open_ahead();
 }
 
 void Device::rest() {
+  MutexLock lock(state_mutex_);
+  shrink_to_share();
   await_last();
   wait_until_open(kOpenSeconds);
   turn_.leave();
@@ -256,16 +285,22 @@ void Device::open_ahead() {
   }
 }
 
-/// Whether no context is being made any more, or is not within `seconds` for each. One that has ended, or says why it could
-/// not, is readable, too.
-bool Device::wait_until_open(double seconds) {
-  bool open = true;
+/// Returns once no context is being made any more. A process that is not open within `seconds`, all together, is ended. One
+/// that has ended, or says why it could not open the device, is readable, too.
+void Device::wait_until_open(double seconds) {
+  const double ends_s = monotonic_s() + seconds;
   for (auto& [kind, runners] : standby_) {
-    for (Runner& runner : runners) {
-      if (runner.told && !wait_readable(runner.socket.get(), seconds)) open = false;
-    }
+    runners.remove_if([&](Runner& runner) {
+      if (!runner.told || wait_readable(runner.socket.get(), std::max(0.0, ends_s - monotonic_s())))
+        return false;
+      log_warning("evaluate", turn_.lane() + ": process " + std::to_string(runner.process->pid()) +
+                                  " (" + runner.process->label() +
+                                  ") has not opened the device within " +
+                                  std::to_string(static_cast<int>(seconds)) + " s and is ended");
+      let_go(std::move(runner.process));
+      return true;
+    });
   }
-  return open;
 }
 
 }  // namespace hone

@@ -42,6 +42,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
         "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
     return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
   }
+  set_work("install the " + role + " of");
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
   ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
@@ -68,6 +69,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   }
   HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
   const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
+  const bool memory = judgement.ending == Ending::kOutOfMemory;
   std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
                         (done ? judgement.verdict.reason
                               : std::string(ending_name(judgement.ending)) + " in " +
@@ -76,11 +78,11 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   runner.process->kill();
   if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())
     message += "; it said: " + exit->output;
+  // There may be more of it once others are gone.
+  if (memory) return resource_exhausted(message);
   // The task's mistake, unless it was the judge's own.
   const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
   if (!done && fault) return internal_error(message);
-  // There may be more of it once others are gone.
-  if (judgement.ending == Ending::kOutOfMemory) return resource_exhausted(message);
   return failed_precondition(message);
 }
 
@@ -166,6 +168,8 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
   }
   const std::string key = task_key(*task);
+  HONE_ASSIGN(const MemoryNeed need, need_of(*task));
+  make_room(need, key);
   if (const auto found = installed_.find(key); found != installed_.end()) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;
@@ -180,6 +184,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     HONE_TRY(install_both(task, key, made));
   }
   made.module = is_module(*task, options_);
+  made.bytes = need.installed();
   ages_.push_front(key);
   made.age = ages_.begin();
   installed_[key] = std::move(made);
@@ -193,9 +198,12 @@ bool Device::serves_another(const Installed& old, const Task& task) const {
 }
 
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
-  take_turn(true);
+  task_id_ = task->id;
+  HONE_TRY(take_turn(true));
+  ends_s_ = monotonic_s() + hold_seconds(options_);
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(task));
+  set_work("admit");
   Value ask = request("admit", *task, seed, options_.measure);
   ask.set("reference", key + "/reference");
   const Result<Value> answer = answer_to(send(ask, nullptr, nullptr), {});

@@ -36,6 +36,7 @@ namespace hone {
 namespace {
 
 constexpr int kAttempts = 2;
+constexpr double kStuckFactor = 4;  // attempts of one job, each with a wait for all other lanes
 
 class LocalEvaluator : public Evaluator {
  public:
@@ -43,12 +44,14 @@ class LocalEvaluator : public Evaluator {
       : options_(shared_by_lanes(std::move(options))),
         interpreters_(launcher, options_),
         builds_(launcher, options_, &interpreters_),
-        judging_(options_, builds_) {
+        judging_(options_, builds_),
+        hold_s_(hold_seconds(options_)) {
     const auto add = [&](const DeviceSpec& spec, Shared& shared) {
       devices_.push_back(
           std::make_unique<Device>(launcher, interpreters_, builds_, options_, spec, shared));
     };
-    for (const DeviceSpec& spec : options_.devices) add(spec, shared_.emplace_back());
+    for (const DeviceSpec& spec : options_.devices)
+      add(spec, shared_.emplace_back(hold_s_, 1 + options_.lanes.size()));
     for (const DeviceSpec& lane : options_.lanes) add(lane, shared_.front());
   }
 
@@ -269,11 +272,13 @@ class LocalEvaluator : public Evaluator {
   std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
     MutexLock lock(mutex_);
     judged_.resize(devices_.size());
+    judged_since_s_.resize(devices_.size());
     judged_[device] = nullptr;
     std::optional<JobPtr> job = take_built(device);
     for (; wait && !job && !stopping_; job = take_built(device)) changed_.wait(mutex_);
     if (stopping_) return nullptr;
     if (job) judged_[device] = *job;
+    judged_since_s_[device] = monotonic_s();
     changed_.notify_all();
     return job;
   }
@@ -293,21 +298,35 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
+  /// Jobs that a device or lane has had for longer than all their attempts may take. Rationale: each wait has a limit of its
+  /// own; a thread that hangs all the same is not to leave its submission without an answer.
+  void add_stuck(double now, std::vector<std::pair<JobPtr, Error>>& late) HONE_REQUIRES(mutex_) {
+    const double limit_s = kStuckFactor * static_cast<double>(1 + devices_.size()) * hold_s_;
+    for (std::size_t i = 0; i < judged_.size(); ++i) {
+      const JobPtr& job = judged_[i];
+      if (job == nullptr || job->over || now - judged_since_s_[i] < limit_s) continue;
+      late.emplace_back(job,
+                        unavailable("no answer after " + std::to_string(static_cast<int>(limit_s)) +
+                                    " s, in \"" + devices_[i]->work() + "\""));
+    }
+  }
+
   /// Ends jobs whose deadline has passed.
   void clock_loop() {
     for (;;) {
-      std::vector<JobPtr> late;
+      std::vector<std::pair<JobPtr, Error>> late;
       {
         MutexLock lock(mutex_);
         if (stopping_) return;
         changed_.wait_for(mutex_, std::chrono::milliseconds(100));
         const double now = monotonic_s();
         for (auto& [id, job] : jobs_) {
-          if (now > job->deadline_s) late.push_back(job);
+          if (now > job->deadline_s)
+            late.emplace_back(job, Error{Code::kDeadlineExceeded, "the deadline has passed"});
         }
+        add_stuck(now, late);
       }
-      for (const JobPtr& job : late)
-        end_early(job, Error{Code::kDeadlineExceeded, "the deadline has passed"});
+      for (auto& [job, why] : late) end_early(job, std::move(why));
     }
   }
 
@@ -315,6 +334,7 @@ class LocalEvaluator : public Evaluator {
   WarmInterpreters interpreters_;
   BuildPool builds_;
   Judging judging_;
+  const double hold_s_;                           ///< longest work of a lane on one attempt
   std::deque<Shared> shared_;                     ///< by the lanes of each device
   std::vector<std::unique_ptr<Device>> devices_;  ///< and its lanes
   std::vector<std::thread> threads_;
@@ -327,7 +347,8 @@ class LocalEvaluator : public Evaluator {
   std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
-  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);   ///< now, by each of devices_
+  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< now, by each of devices_
+  std::vector<double> judged_since_s_ HONE_GUARDED_BY(mutex_);
   std::set<std::string> homes_ HONE_GUARDED_BY(mutex_);  ///< tasks that a device has been given
 };
 

@@ -84,9 +84,17 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     }
     log_warning("evaluate",
                 "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
+    // A task that the device cannot hold, and a reference or a device that was waited for in vain: no second attempt.
+    const bool in_vain = verdict.error().code == Code::kDeadlineExceeded && !device.has_begun();
+    if (!result && (device.has_given_up() || in_vain)) return verdict;
     const bool provoked = begun && may_be_provoked(result, is_module_on_device(job));
     if (attempt + 1 < kAttemptsOfALook || !provoked) continue;
-    if (Status known = device.known_answer(job.submission.task); known)
+    // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the judge
+    // does not answer in time. A task can need too much by itself. So the known answer is judged as the submission was,
+    // measured too.
+    const bool memory = result && result->judgement.ending == Ending::kOutOfMemory;
+    const bool measure = look.measure && (memory || !result);
+    if (Status known = device.known_answer(job.submission.task, measure); known)
       return result ? verdict_of_provocation(*result)
                     : verdict_of_provocation(result.error().message);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/memory_budget.hpp"
 #include "judge/settings.hpp"
 
 namespace hone {
@@ -42,6 +43,7 @@ struct EvaluatorOptions {
       "fresh";  ///< device code: whose modules share a process: an "episode"'s, a "client"'s, nobody's
   std::size_t runner_uses = 200;          ///< device code: submissions before a process is replaced
   std::size_t runners_max = kRunnersMax;  ///< device code: processes kept, of as many owners
+  std::uint64_t context_bytes = kContextBytes;  ///< device code: memory of one process' context
   std::string module_place =
       "device";  ///< device code: "emulated" in tests, where memory is the host's
   std::filesystem::path backend_library;  ///< absolute

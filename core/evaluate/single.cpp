@@ -12,7 +12,7 @@ Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
                     const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   BuildPool builds(launcher, options, nullptr);
   WarmInterpreters interpreters(launcher, options);
-  Shared shared;
+  Shared shared(hold_seconds(options), 1);
   Device device(launcher, interpreters, builds, options, options.devices.front(), shared);
   return device.admit(task, seed);
 }

@@ -1,82 +1,177 @@
 #include "evaluate/turns.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
 #include "base/clock.hpp"
+#include "base/log.hpp"
 
 namespace hone {
 namespace {
 
 constexpr double kTurnSeconds = 2;  // that one waits before others rest for it
 
+constexpr const char *kShared = "to share the device", *kAlone = "for the device exclusively",
+                     *kWhole = "for the device exclusively, with nothing of other lanes on it";
+
+std::string whole_seconds(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
+
 }  // namespace
 
-void Turn::share() {
-  if (state_ == State::kSharing || state_ == State::kWhole) return;
+Turn::Turn(Turns& turns, std::string lane) : turns_(turns), lane_(std::move(lane)) {
+  MutexLock lock(turns_.mutex_);
+  turns_.lanes_.push_back(this);
+}
+
+Turn::~Turn() {
+  leave();
+  MutexLock lock(turns_.mutex_);
+  std::erase(turns_.lanes_, this);
+}
+
+/// The lanes that are on the device, and what they do there.
+std::string Turn::holders() const {
+  std::string text;
+  for (const Turn* other : turns_.lanes_) {
+    if (other == this || other->state_ == State::kOut) continue;
+    const char* how = other->state_ == State::kSharing   ? " shares it since "
+                      : other->state_ == State::kWaiting ? " waits on it since "
+                                                         : " has it since ";
+    text += (text.empty() ? "" : ", ") + other->lane_ + how +
+            whole_seconds(monotonic_s() - other->since_s_) + ", in \"" + other->work_ + "\"";
+  }
+  return text.empty() ? "no lane has it" : text;
+}
+
+bool Turn::wait_for(const std::function<bool()>& is_free, const char* wanted,
+                    std::string& holders_then) {
+  const double begun_s = monotonic_s(), ends_s = begun_s + turns_.seconds_max_;
+  double warn_s = begun_s + turns_.warn_seconds_;
+  while (!is_free()) {
+    const double now = monotonic_s();
+    if (now >= ends_s) {
+      holders_then = holders();
+      return false;
+    }
+    if (now >= warn_s) {
+      warn_s = now + turns_.warn_seconds_;
+      log_warning("evaluate", lane_ + ", in \"" + work_ + "\": waited " +
+                                  whole_seconds(now - begun_s) + " " + wanted + " (" + holders() +
+                                  ")");
+    }
+    const double next_s = std::min(ends_s, warn_s) - now;
+    turns_.changed_.wait_for(turns_.mutex_,
+                             std::chrono::duration<double>(std::min(next_s, 3600.0)));
+  }
+  return true;
+}
+
+Error Turn::gave_up(const char* wanted, const std::string& holders_then) const {
+  return {Code::kDeadlineExceeded, lane_ + ": waited " + whole_seconds(turns_.seconds_max_) + " " +
+                                       wanted + " (" + holders_then + ")"};
+}
+
+void Turn::enter(State state) {
+  state_ = state;
+  since_s_ = monotonic_s();
+}
+
+Status Turn::share() {
+  if (state_ == State::kSharing || state_ == State::kWhole) return {};
   Turns& t = turns_;
   MutexLock lock(t.mutex_);
-  if (state_ != State::kOut) {
-    t.alone_ = false;
-    t.changed_.notify_all();
-  }
   // A lane that is inside has work to end before another one can have all of the device.
   const bool enters = state_ == State::kOut;
-  while (t.alone_ || t.next_ != t.served_ || (enters && t.whole_waiting_ > 0))
-    t.changed_.wait(t.mutex_);
+  if (!enters) {
+    t.alone_ = false;
+    enter(State::kWaiting);
+    t.changed_.notify_all();
+  }
+  const auto is_free = [&]() HONE_REQUIRES(t.mutex_) {
+    return !t.alone_ && t.alone_waiting_.empty() && !(enters && t.whole_waiting_ > 0);
+  };
+  std::string holders_then;
+  if (!wait_for(is_free, kShared, holders_then)) {
+    leave_locked();
+    return gave_up(kShared, holders_then);
+  }
   if (enters) {
     met_ = t.inside_++ > 0;
     entered_ = ++t.entries_;
   }
   ++t.sharing_;
-  state_ = State::kSharing;
+  enter(State::kSharing);
+  return {};
 }
 
-void Turn::have_alone() {
-  if (state_ != State::kSharing) return;
+Status Turn::have_alone() {
+  if (state_ != State::kSharing) return {};
   Turns& t = turns_;
   MutexLock lock(t.mutex_);
   --t.sharing_;
-  if (t.next_ == t.served_) t.served_at_s_ = monotonic_s();
-  const std::uint64_t ticket = t.next_++;
+  if (t.alone_waiting_.empty()) t.served_at_s_ = monotonic_s();
+  const std::uint64_t ticket = ++t.last_ticket_;
+  t.alone_waiting_.push_back(ticket);
+  enter(State::kWaiting);
   t.changed_.notify_all();
-  while (t.alone_ || t.sharing_ > 0 || t.served_ != ticket) t.changed_.wait(t.mutex_);
-  ++t.served_;
+  const auto is_free = [&]() HONE_REQUIRES(t.mutex_) {
+    return !t.alone_ && t.sharing_ == 0 && t.alone_waiting_.front() == ticket;
+  };
+  std::string holders_then;
+  const bool served = wait_for(is_free, kAlone, holders_then);
+  t.alone_waiting_.remove(ticket);
   t.served_at_s_ = monotonic_s();
+  if (!served) {
+    leave_locked();
+    return gave_up(kAlone, holders_then);
+  }
   t.alone_ = true;
-  state_ = State::kAlone;
+  enter(State::kAlone);
+  return {};
 }
 
-void Turn::have_whole() {
-  if (state_ == State::kWhole) return;
+Status Turn::have_whole() {
+  if (state_ == State::kWhole) return {};
   leave();
   Turns& t = turns_;
   MutexLock lock(t.mutex_);
   ++t.whole_waiting_;
-  while (t.inside_ > 0) t.changed_.wait(t.mutex_);
+  std::string holders_then;
+  const auto is_free = [&]() HONE_REQUIRES(t.mutex_) { return t.inside_ == 0; };
+  const bool served = wait_for(is_free, kWhole, holders_then);
   --t.whole_waiting_;
+  if (!served) {
+    t.changed_.notify_all();
+    return gave_up(kWhole, holders_then);
+  }
   ++t.inside_;
   entered_ = ++t.entries_;
   met_ = false;
   t.alone_ = true;
-  state_ = State::kWhole;
+  enter(State::kWhole);
+  return {};
 }
 
 void Turn::leave() {
+  MutexLock lock(turns_.mutex_);
+  leave_locked();
+}
+
+void Turn::leave_locked() {
   if (state_ == State::kOut) return;
   Turns& t = turns_;
-  MutexLock lock(t.mutex_);
-  if (state_ == State::kSharing) {
-    --t.sharing_;
-  } else {
-    t.alone_ = false;
-  }
+  if (state_ == State::kSharing) --t.sharing_;
+  if (state_ == State::kAlone || state_ == State::kWhole) t.alone_ = false;
   --t.inside_;
-  state_ = State::kOut;
+  enter(State::kOut);
   t.changed_.notify_all();
 }
 
 bool Turn::is_wanted() const {
   MutexLock lock(turns_.mutex_);
   return turns_.whole_waiting_ > 0 ||
-         (turns_.next_ != turns_.served_ && monotonic_s() - turns_.served_at_s_ > kTurnSeconds);
+         (!turns_.alone_waiting_.empty() && monotonic_s() - turns_.served_at_s_ > kTurnSeconds);
 }
 
 bool Turn::beside_others() const {
@@ -87,6 +182,16 @@ bool Turn::beside_others() const {
 bool Turn::met_others() const {
   MutexLock lock(turns_.mutex_);
   return met_ || turns_.entries_ > entered_;
+}
+
+void Turn::set_work(std::string work) {
+  MutexLock lock(turns_.mutex_);
+  work_ = std::move(work);
+}
+
+std::string Turn::work() const {
+  MutexLock lock(turns_.mutex_);
+  return work_;
 }
 
 }  // namespace hone

@@ -232,6 +232,11 @@ bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) 
 Verdict verdict_of_provocation(const DeviceResult& result) {
   if (result.exit && result.exit->signal != 0)
     return verdict_of_death(result.judgement, *result.exit);
+  if (result.judgement.ending == Ending::kOutOfMemory)
+    return ended(
+        Outcome::kOutOfMemory, result.judgement,
+        "it leaves the reference too little device memory, twice, which a known answer does not (" +
+            result.judgement.message + ")");
   Verdict verdict =
       ended(Outcome::kCrashed, result.judgement,
             "the process could not be judged, twice (" + result.judgement.message + ")");

@@ -36,7 +36,8 @@ bool may_be_others_doing(const Judgement& judgement, bool brings_code);
 /// Whether a failure that is ours by its looks may be the submission's doing.
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);
 
-/// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`.
+/// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`, or `out_of_memory`
+/// where hone's own processes lacked device memory beside it.
 Verdict verdict_of_provocation(const DeviceResult& result);
 /// The same where there was no judgement, with what was said instead.
 Verdict verdict_of_provocation(const std::string& message);

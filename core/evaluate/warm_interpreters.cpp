@@ -71,12 +71,12 @@ void WarmInterpreters::begin(Warm& warm) {
                            });
 }
 
-Launcher& WarmInterpreters::ready(Warm& warm) {
+std::shared_ptr<Launcher> WarmInterpreters::ready(Warm& warm) {
   if (warm.coming.valid()) {
-    if (warm.coming.wait_until(warm.begun + kPatience) != std::future_status::ready) return cold_;
+    if (warm.coming.wait_until(warm.begun + kPatience) != std::future_status::ready) return nullptr;
     auto started = warm.coming.get();
     if (started) {
-      warm.launcher = std::move(*started);
+      warm.launcher = std::shared_ptr<Launcher>(std::move(*started));
       warm.failures = 0;
     } else if (++warm.failures == kFailuresMax || started.error().code == Code::kDeadlineExceeded) {
       warm.failures = kFailuresMax;
@@ -84,7 +84,7 @@ Launcher& WarmInterpreters::ready(Warm& warm) {
       log_warning("evaluate", "warm interpreters: " + started.error().message);
     }
   }
-  return warm.launcher != nullptr && warm.launcher->alive() ? *warm.launcher : cold_;
+  return warm.launcher != nullptr && warm.launcher->alive() ? warm.launcher : nullptr;
 }
 
 void WarmInterpreters::begin() {
@@ -96,8 +96,24 @@ void WarmInterpreters::begin() {
 
 Result<std::unique_ptr<Process>> WarmInterpreters::spawn(const SpawnRequest& request, Use use) {
   begin();
+  std::shared_ptr<Launcher> launcher;
+  {
+    MutexLock lock(mutex_);
+    launcher = ready(use == Use::kTrusted ? trusted_ : submissions_);
+  }
+  // Without the lock: one launcher that hangs is not to hold up what the others start.
+  if (launcher == nullptr) return cold_.spawn(request);
+  auto process = launcher->spawn(request);
+  if (process || process.error().code != Code::kDeadlineExceeded) return process;
+  log_warning("evaluate", "warm interpreters: " + process.error().message +
+                              "; they are ended with all that they started, and begun anew");
   MutexLock lock(mutex_);
-  return ready(use == Use::kTrusted ? trusted_ : submissions_).spawn(request);
+  Warm& warm = use == Use::kTrusted ? trusted_ : submissions_;
+  if (warm.launcher == launcher) {
+    warm.launcher.reset();
+    ++warm.failures;
+  }
+  return unavailable(process.error().message);
 }
 
 }  // namespace hone

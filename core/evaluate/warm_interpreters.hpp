@@ -39,13 +39,13 @@ class WarmInterpreters {
   struct Warm {
     std::future<Result<std::unique_ptr<Launcher>>> coming;
     std::chrono::steady_clock::time_point begun;
-    std::unique_ptr<Launcher> launcher;
+    std::shared_ptr<Launcher> launcher;  ///< shared with spawns that are under way
     int failures = 0;
   };
   bool may_copy() HONE_REQUIRES(mutex_);
   void begin(Warm& warm) HONE_REQUIRES(mutex_);
-  /// `cold` where it is not, or nothing may be copied.
-  Launcher& ready(Warm& warm);
+  /// Null where it is not, or nothing may be copied: `cold` serves.
+  std::shared_ptr<Launcher> ready(Warm& warm) HONE_REQUIRES(mutex_);
 
   Launcher& cold_;
   const EvaluatorOptions& options_;

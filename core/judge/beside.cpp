@@ -8,6 +8,7 @@
 #include "judge/awake.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/kept_rounds.hpp"
 #include "judge/module_rounds.hpp"
 #include "judge/session.hpp"
 #include "judge/statistics.hpp"
@@ -66,8 +67,9 @@ Judgement Session::baseline_beside(std::size_t calls, std::size_t rounds,
 
 /// What is done with a submission's outputs after its round: nobody's next round is to be the warmer one.
 Status Session::copy_as_checked(const Layout& layout) {
+  auto& copy = layout.total > kOneCopyBytes ? copy_ : beside_copy_;
   for (int i = 0; i < kCopiesOfOutputs; ++i)
-    HONE_TRY(workbench_.snapshot(baseline_.runner->arena(), layout.total, beside_copy_));
+    HONE_TRY(workbench_.snapshot(baseline_.runner->arena(), layout.total, copy));
   return {};
 }
 

@@ -7,7 +7,10 @@
 
 namespace hone {
 
-Judgement fault(const Error& error) { return {Ending::kFault, "", "", error.message, {}}; }
+Judgement fault(const Error& error) {
+  const bool memory = error.code == Code::kResourceExhausted;
+  return {memory ? Ending::kOutOfMemory : Ending::kFault, "", "", error.message, {}};
+}
 
 Judgement blame(const Round& round, const char* culprit, const std::string& where) {
   if (round.ending == Ending::kMismatch && std::string_view(culprit) == "submission")

@@ -10,7 +10,7 @@ namespace hone {
 inline constexpr double kReferenceSeconds =
     60;  // a reference that takes longer is a mistake in its task
 
-/// A fault of ours.
+/// A fault of ours. For resource_exhausted the ending is kOutOfMemory, of the judge's own: others' memory may be the reason.
 Judgement fault(const Error& error);
 /// A round that did not end: of `culprit`, in `where`. A fault of the judge's own keeps the
 /// culprit, for who provoked it.

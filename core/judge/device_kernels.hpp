@@ -57,6 +57,7 @@ class DeviceKernels {
   /// A spare one, or a new one.
   Result<std::unique_ptr<Arena>> make_arena(std::uint64_t bytes);
   void keep_spare(std::unique_ptr<Arena> spare) { spares_.keep(std::move(spare)); }
+  void release_spares() { spares_.release(); }
   /// Room for so many doubles.
   Status reserve(std::unique_ptr<Arena>& area, std::uint64_t count);
 

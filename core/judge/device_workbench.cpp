@@ -136,6 +136,7 @@ class DeviceWorkbench : public Workbench {
   }
 
   void keep_spare(std::unique_ptr<Arena> spare) override { kernels_.keep_spare(std::move(spare)); }
+  void release_spares() override { kernels_.release_spares(); }
 
   Status scrub(const Arena& arena) override { return overwrite(arena, arena.bytes(), 0); }
 

@@ -92,6 +92,8 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
     set.scalars_[call] = draw_scalars(task, dims, seed, "inputs/", call);
   const Round filled =
       set.run_reference(form == "inputs" ? Form::kInputs : Form::kVaried, kReferenceSeconds);
+  if (filled.ending == Ending::kOutOfMemory)
+    return resource_exhausted("the reference's inputs: " + filled.message);
   if (filled.ending != Ending::kDone)
     return failed_precondition("the reference's inputs: " + filled.message);
   set.scalars_ = told;

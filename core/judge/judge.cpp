@@ -10,6 +10,7 @@
 #include "judge/admit.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/kept_rounds.hpp"
 #include "judge/messages.hpp"
 #include "model/fields.hpp"
 
@@ -19,7 +20,6 @@ namespace {
 constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
-constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30, kRoundsKeptShare = 64;
 
 Result<Task> task_of(const Value& request) {
   const Value* task = request.find("task");
@@ -86,6 +86,8 @@ void Judge::answer(StreamMessage message) {
     installed_.erase(text_of(*request, "key"));
   } else if (verb == "forget") {
     kept_.erase(integer_of(*request, "runner"));
+  } else if (verb == "trim") {
+    workbench_->release_spares();
   } else if (verb == "equip") {
     auto facts = equip(std::move(message.fds));
     if (!facts) return say_judged(fault(facts.error()));
@@ -203,11 +205,8 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   if (!bytes) return fault(bytes.error());
   // Inputs of several rounds of a module wait there for their answers to be checked, where there is memory for them.
   std::uint64_t more = *bytes;
-  if (is_reference && device_code_ && flag_of(request, "module")) {
-    const std::uint64_t most =
-        std::min(kRoundsKeptBytesMax, workbench_->memory_bytes() / kRoundsKeptShare);
-    more = std::max(*bytes, std::min(kRoundsKept * *bytes, most));
-  }
+  if (is_reference && device_code_ && flag_of(request, "module"))
+    more = with_kept_rounds(*bytes, workbench_->memory_bytes());
   const auto old = installed_.find(text_of(request, "from"));
   const std::uint64_t had = old == installed_.end() ? 0 : old->second.runner->arena().bytes();
   std::unique_ptr<Arena> arena;  // none: what an old one has will do

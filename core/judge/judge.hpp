@@ -36,6 +36,7 @@ namespace hone {
 ///   forget   {runner: id} → nothing
 ///   admit    {task, seed, reference: key} → {kind: "admitted", report}
 ///   drop     {key} → nothing
+///   trim     {} → nothing; memory that is kept for later use is given back
 /// With `module`: true the process is a module's beside a device. A process travels as its descriptors: socket, artifact, pidfd and, with cgroups, freeze and
 /// frozen_events. What cannot be done is {kind: "judged", judgement: {ending: "fault", …}}.
 class Judge {

@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kCanary = 64;  // at least so many canary bytes before and behind a payload
 constexpr std::uint64_t kDeviceCanary = 256;  // and so many where vendors align memory to it
-constexpr std::uint64_t kArenaMax = std::uint64_t{64} << 30;
+// Against overflow alone: memory_budget.hpp (core/evaluate) compares a task's need with the device's memory.
+constexpr std::uint64_t kArenaMax = std::uint64_t{1} << 40;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -46,7 +47,7 @@ Status place(const Task& task, const Dims& dims, Placement placement, bool exact
       r.bytes = r.elements * element;
       place_region(r, std::max<std::uint64_t>(static_cast<std::uint64_t>(task.alignment), element),
                    placement, layout);
-      if (layout.total > kArenaMax) return invalid_argument("tensors need more than 64 GiB");
+      if (layout.total > kArenaMax) return invalid_argument("tensors need more than 1 TiB");
     }
   }
   return {};

@@ -65,6 +65,9 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
       return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
     }
     if (loaded.code == HONE_OK) return {Ending::kDone, 0, printable(loaded.message)};
+    // Rationale: memory of a device may be short for what others have there; the host looks into that.
+    if (loaded.code == HONE_RESOURCE_EXHAUSTED && blame != Ending::kFault && options_.module)
+      return {Ending::kOutOfMemory, 0, printable(loaded.message)};
     return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
             printable(loaded.message)};
   }

@@ -34,6 +34,10 @@ class SpareArenas {
       spares_.erase(spares_.begin());
     }
   }
+  void release() {
+    spares_.clear();
+    bytes_ = 0;
+  }
 
  private:
   static constexpr std::size_t kMost = 24;

@@ -87,6 +87,8 @@ class Workbench {
   virtual Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) = 0;
   /// Takes one back, for the next that is made.
   virtual void keep_spare([[maybe_unused]] std::unique_ptr<Arena> spare) {}
+  /// Gives all of these back.
+  virtual void release_spares() {}
   /// Leaves nothing of what is in an arena.
   virtual Status scrub(const Arena& arena) = 0;
   /// How tensors lie where no guard pages are wanted, or there can be none.

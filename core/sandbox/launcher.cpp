@@ -30,6 +30,10 @@
 namespace hone {
 namespace {
 
+/// For the launcher's answer to a spawn, which takes milliseconds. Rationale: a launcher that hangs would hold up all lanes
+/// without a word.
+constexpr std::chrono::seconds kSpawnPatience{30};
+
 /// What is known of one process. Shared between its handle and the reader thread; guarded by
 /// Connection::mutex.
 struct ProcessState {
@@ -181,8 +185,17 @@ class LauncherClient final : public Launcher {
     packet.number(static_cast<std::int64_t>(MessageKind::kSpawn)).number(state->id);
     put(packet, request);
     HONE_TRY(send_packet(connection_->socket.get(), packet.take(), request.fds));
+    const auto deadline = std::chrono::steady_clock::now() + kSpawnPatience;
     MutexLock lock(connection_->mutex);
-    while (!state->answered && connection_->alive) connection_->changed.wait(connection_->mutex);
+    while (!state->answered && connection_->alive) {
+      if (connection_->changed.wait_until(connection_->mutex, deadline) ==
+              std::cv_status::timeout &&
+          !state->answered) {
+        return Error{Code::kDeadlineExceeded, request.label +
+                                                  ": the launcher did not start it in " +
+                                                  std::to_string(kSpawnPatience.count()) + " s"};
+      }
+    }
     if (!state->answered) return launcher_gone();
     if (state->failure) return *state->failure;
     return std::unique_ptr<Process>(std::move(process));
@@ -202,10 +215,9 @@ class LauncherClient final : public Launcher {
   std::thread reader_;
 };
 
-/// Waits for the launcher's first answer, or until nobody needs it. Nothing bounds what an image loads.
+/// Waits for the launcher's first answer, or until nobody needs it.
 Status await_answer(int socket, const LauncherOptions& options) {
-  if (options.image.empty()) return {};
-  const std::string name = options.image[0];
+  const std::string name = options.image.empty() ? "hone-launcher" : options.image[0];
   const double deadline = monotonic_s() + options.image_seconds;
   for (;;) {
     const int left_ms = static_cast<int>(1e3 * std::max(0.0, deadline - monotonic_s()));

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/log.hpp"
+
 namespace hone {
 namespace {
 
@@ -37,12 +39,12 @@ struct Device {
 };
 
 void evaluate(Turn& turn, Device& device) {
-  turn.share();
+  EXPECT_TRUE(turn.share().ok());
   ++device.inside;
   device.check();
-  turn.have_alone();
+  EXPECT_TRUE(turn.have_alone().ok());
   device.measure();
-  turn.share();
+  EXPECT_TRUE(turn.share().ok());
   device.check();
   --device.inside;
 }
@@ -80,9 +82,9 @@ TEST(Turns, LetOneHaveAllOfItInTheEnd) {
   const auto whole = [&] {
     Turn turn(turns);
     std::this_thread::sleep_for(milliseconds(5));
-    turn.have_whole();
+    EXPECT_TRUE(turn.have_whole().ok());
     if (device.inside > 0) device.disturbed = true;
-    turn.have_alone();  // it has
+    EXPECT_TRUE(turn.have_alone().ok());  // it has
     device.measure();
     EXPECT_FALSE(turn.beside_others());
     EXPECT_FALSE(turn.met_others());
@@ -97,9 +99,9 @@ TEST(Turns, SayWhoWasThere) {
   Turns turns;
   Turn one(turns), other(turns);
   EXPECT_FALSE(one.beside_others());
-  one.share();
+  EXPECT_TRUE(one.share().ok());
   EXPECT_FALSE(one.met_others());
-  other.share();
+  EXPECT_TRUE(other.share().ok());
   EXPECT_TRUE(one.met_others());
   EXPECT_TRUE(other.met_others());
   EXPECT_TRUE(one.beside_others());
@@ -107,16 +109,59 @@ TEST(Turns, SayWhoWasThere) {
   EXPECT_TRUE(one.met_others());
   EXPECT_FALSE(one.beside_others());
   one.leave();
-  one.share();
+  EXPECT_TRUE(one.share().ok());
   EXPECT_FALSE(one.met_others());
   EXPECT_TRUE(one.is_sharing());
-  one.have_alone();
+  EXPECT_TRUE(one.have_alone().ok());
   EXPECT_FALSE(one.is_sharing());
   one.leave();
-  other.have_whole();
+  EXPECT_TRUE(other.have_whole().ok());
   EXPECT_FALSE(other.met_others());
-  other.share();  // what is measured whole is checked whole
+  EXPECT_TRUE(other.share().ok());  // what is measured whole is checked whole
   EXPECT_TRUE(other.has_whole());
+}
+
+TEST(Turns, Wait_TooLong_FailsAndNamesTheHolder) {
+  Turns turns(0.05);
+  Turn one(turns, "lane 1"), other(turns, "lane 2"), third(turns, "lane 3");
+  one.set_work("install level3/17");
+  EXPECT_TRUE(one.share().ok());
+  EXPECT_TRUE(other.share().ok());
+  const Status alone = other.have_alone();
+  ASSERT_FALSE(alone.ok());
+  EXPECT_EQ(alone.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(alone.error().message,
+            "lane 2: waited 0 s for the device exclusively (lane 1 shares it since 0 s, in "
+            "\"install level3/17\")");
+  EXPECT_TRUE(other.is_out());
+  EXPECT_TRUE(one.have_alone().ok());  // the lane that gave up is in nobody's way
+  const Status shared = third.share();
+  ASSERT_FALSE(shared.ok());
+  EXPECT_NE(shared.error().message.find("lane 1 has it since"), std::string::npos);
+  const Status whole = third.have_whole();
+  ASSERT_FALSE(whole.ok());
+  one.leave();
+  EXPECT_TRUE(third.have_whole().ok());
+  EXPECT_FALSE(other.share().ok());
+  third.leave();
+  EXPECT_TRUE(other.share().ok());
+}
+
+TEST(Turns, LongWait_IsLogged_WithTheHoldersWork) {
+  set_up_log(LogLevel::kWarning, false);
+  testing::internal::CaptureStderr();
+  Turns turns(0.3, 0.1);
+  Turn one(turns, "lane 1"), other(turns, "lane 2");
+  one.set_work("measure level1/19");
+  other.set_work("wait for a turn with level1/20");
+  EXPECT_TRUE(one.have_whole().ok());
+  EXPECT_FALSE(other.share().ok());
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(
+      log.find("lane 2, in \"wait for a turn with level1/20\": waited 0 s to share the device "
+               "(lane 1 has it since 0 s, in \"measure level1/19\")"),
+      std::string::npos)
+      << log;
 }
 
 }  // namespace

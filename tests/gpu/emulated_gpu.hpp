@@ -16,6 +16,7 @@ inline EvaluatorOptions emulated_options(const std::string& backend) {
   options.toolchains[backend] = {};
   options.backend_library = build_dir() / "tests/gpu" / ("backend_" + backend + "_emulated.so");
   options.devices = {{0, 0, {0}}};
+  options.context_bytes = 0;  // an emulated context takes no device memory
   options.measure.set_mb = 1;
   options.measure.round_ms = 0.5;
   return options;

@@ -1,5 +1,4 @@
 // Start-up, the device's description, the primary context, streams, events and the names of errors.
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -237,15 +236,6 @@ HONE_EMULATED_API CUresult cuDeviceGetName(char* name, int size, CUdevice device
   return CUDA_SUCCESS;
 }
 
-/// Whether a file of this name lies beside the library: how a test has another device, in jails too.
-static bool lies_beside(const char* name) {
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<void*>(&lies_beside), &self) == 0) return false;
-  std::string path = self.dli_fname;
-  path.erase(path.rfind('/') + 1);
-  return access((path + name).c_str(), F_OK) == 0;
-}
-
 HONE_EMULATED_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute what,
                                                 CUdevice device) {
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -265,7 +255,7 @@ HONE_EMULATED_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute w
 HONE_EMULATED_API CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice device) {
   if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *bytes = kMemoryBytes;
+  *bytes = memory_bytes();
   return CUDA_SUCCESS;
 }
 

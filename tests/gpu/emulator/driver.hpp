@@ -16,7 +16,7 @@
 namespace hone_emulated {
 
 constexpr std::uint64_t kGranularity = 2 << 20;
-constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 30;
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 30;  ///< unless a test says otherwise
 constexpr std::uint32_t kSharedBytesDefault = 48 << 10;
 constexpr std::uint32_t kSharedBytesMax = 227 << 10;
 constexpr int kMultiprocessors = 4;
@@ -53,6 +53,18 @@ struct Memory {
   /// Whether all of it is mapped and accessible.
   bool holds(CUdeviceptr at, std::uint64_t bytes, bool write) const;
 };
+
+/// Whether a file of this name lies beside the library: how a test has another device, in jails too.
+bool lies_beside(const char* name);
+/// The device's memory: what the file "emulated_memory" beside the library says, in bytes, or kMemoryBytes.
+std::uint64_t memory_bytes();
+/// What other processes have of it. Where the file "emulated_memory_used" lies beside the library, each process that may
+/// write to it says there what it has; judges may, jailed processes may not.
+std::uint64_t used_by_others();
+void note_used(std::uint64_t bytes);
+/// Whether this allocation is to fail: the file "emulated_failures" beside the library has two numbers, and of the device's
+/// allocations from now on so many, after so many, fail. Counted in "emulated_memory_used".
+bool is_to_fail();
 
 /// The primary context, from the first retain to the last release.
 struct Context {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -20,7 +21,10 @@ void drop(Memory& memory, CUmemGenericAllocationHandle handle) {
   const auto found = memory.allocations.find(handle);
   if (--found->second.users > 0) return;
   close(found->second.fd);
-  if (found->second.own) memory.used -= found->second.bytes;
+  if (found->second.own) {
+    memory.used -= found->second.bytes;
+    note_used(memory.used);
+  }
   memory.allocations.erase(found);
 }
 
@@ -123,8 +127,9 @@ using namespace hone_emulated;
 HONE_EMULATED_API CUresult cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
   const std::lock_guard lock(driver().mutex);
   if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  if (free_bytes != nullptr) *free_bytes = kMemoryBytes - driver().memory.used;
-  if (total != nullptr) *total = kMemoryBytes;
+  const std::uint64_t used = driver().memory.used + used_by_others();
+  if (free_bytes != nullptr) *free_bytes = memory_bytes() - std::min(memory_bytes(), used);
+  if (total != nullptr) *total = memory_bytes();
   return CUDA_SUCCESS;
 }
 
@@ -177,7 +182,8 @@ HONE_EMULATED_API CUresult cuMemCreate(CUmemGenericAllocationHandle* out, std::s
     return CUDA_ERROR_INVALID_VALUE;
   }
   Memory& memory = driver().memory;
-  if (bytes > kMemoryBytes - memory.used) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (is_to_fail() || memory.used + used_by_others() + bytes > memory_bytes())
+    return CUDA_ERROR_OUT_OF_MEMORY;
   const int fd = memfd_create("hone-emulated-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
   // Sealed: a process that it is passed to cannot take pages from under the others.
@@ -187,6 +193,7 @@ HONE_EMULATED_API CUresult cuMemCreate(CUmemGenericAllocationHandle* out, std::s
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   memory.used += bytes;
+  note_used(memory.used);
   *out = memory.next_handle++;
   memory.allocations[*out] = {fd, bytes, 1, true};
   return CUDA_SUCCESS;

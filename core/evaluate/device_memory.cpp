@@ -1,0 +1,148 @@
+// What a device's memory is given to: tasks kept ready, processes on standby, or one task that needs all of it.
+#include <algorithm>
+#include <iterator>
+
+#include "base/log.hpp"
+#include "evaluate/device.hpp"
+
+namespace hone {
+
+DeviceMemory Device::memory() const {
+  DeviceMemory memory;
+  memory.bytes = shared_.memory_bytes;
+  memory.lanes = static_cast<int>(shared_.lanes.size());
+  memory.context_bytes = options_.context_bytes;
+  if (options_.toolchains.count("python") != 0)
+    memory.standby = kModulesAhead + kTrustedModulesAhead;
+  return memory;
+}
+
+Result<MemoryNeed> Device::need_of(const Task& task) const {
+  if (!options_.device_code) return MemoryNeed{};
+  return memory_need(task, options_.measure, shared_.memory_bytes, options_.context_bytes,
+                     is_timed(task, options_), is_module(task, options_));
+}
+
+/// failed_precondition: nowhere.
+Result<MemoryPlace> Device::place_of(const Task& task) {
+  const DeviceMemory device = memory();
+  if (device.bytes == 0 || task.backends.count(options_.backend) == 0) return MemoryPlace::kShare;
+  HONE_ASSIGN(const MemoryNeed need, need_of(task));
+  bool ran_short = false;
+  {
+    MutexLock lock(shared_.mutex);
+    ran_short = shared_.ran_short.count(task_key(task)) != 0;
+  }
+  const MemoryPlace place = place_for(need, device, ran_short);
+  if (place != MemoryPlace::kRefused) return place;
+  gave_up_ = true;
+  return failed_precondition(
+      refusal_text(task.id, need.least() + (device.bytes - device.whole()), device.bytes));
+}
+
+/// Whether memory of the device was short, for whomever. Rationale: a process that could not open the device has loaded
+/// nothing, and mostly it lacked memory.
+Shortage Device::shortage_of(const Result<DeviceResult>& result) const {
+  Shortage found;
+  found.to_itself = to_itself_;
+  if (shared_.memory_bytes == 0) return found;
+  if (!result) {
+    found.out_of_memory = result.error().code == Code::kResourceExhausted;
+    return found;
+  }
+  const Judgement& judged = result->judgement;
+  const bool could_not_open = judged.ending == Ending::kFault && judged.where == "loading";
+  found.out_of_memory = judged.ending == Ending::kOutOfMemory || could_not_open;
+  found.of_submission = judged.ending == Ending::kOutOfMemory && judged.culprit == "submission";
+  return found;
+}
+
+/// Of hone's own processes, which found too little memory with the device to themselves.
+Error Device::not_enough(const Task& task, const Error& error) {
+  if (error.code != Code::kResourceExhausted) return error;
+  const auto need = need_of(task);
+  const std::uint64_t expected = need ? need->expected() : 0, device = shared_.memory_bytes;
+  if (expected <= memory().whole()) {
+    return unavailable(error.message + "; " + task.id + " needs about " + gib_text(expected) +
+                       " and had the device's " + gib_text(device) +
+                       " to itself: see whether other programs use the device");
+  }
+  gave_up_ = true;
+  return failed_precondition(error.message + "; by its tensors " +
+                             refusal_text(task.id, expected, device));
+}
+
+bool Device::lacks_judge() const {
+  MutexLock lock(state_mutex_);
+  return judge_ == nullptr;
+}
+
+/// Processes that wait for work, with their contexts.
+void Device::close_standby() {
+  for (auto& [kind, runners] : standby_) {
+    for (Runner& runner : runners) let_go(std::move(runner.process));
+    runners.clear();
+  }
+}
+
+/// What this lane has on the device but its judge, for another lane that has the device whole. The caller waits for the
+/// processes to end.
+std::vector<std::unique_ptr<Process>> Device::yield_memory() {
+  MutexLock lock(state_mutex_);
+  while (!installed_.empty()) drop(std::string(oldest_task()));
+  for (auto& [owner, kept] : kept_) {
+    send_forget(kept.id);
+    let_go(std::move(kept.process));
+  }
+  kept_.clear();
+  kept_ages_.clear();
+  close_standby();
+  static_cast<void>(send(Value::map({{"verb", "trim"}}), {}));
+  return std::exchange(leaving_, {});
+}
+
+/// Of a lane that has the device whole: takes memory back from the others, and from its own processes on standby.
+void Device::have_to_itself() {
+  to_itself_ = true;
+  in_a_row_ = 0;
+  for (Device* other : shared_.lanes) {
+    if (other == this) continue;
+    auto ended = other->yield_memory();
+    std::move(ended.begin(), ended.end(), std::back_inserter(leaving_));
+  }
+  close_standby();
+  forget_all();
+  static_cast<void>(send(Value::map({{"verb", "trim"}}), {}));
+  await_last();
+}
+
+/// Before the task with this key is judged: drops tasks that are kept ready until it has room; with the device to itself all
+/// of them.
+void Device::make_room(const MemoryNeed& need, const std::string& key) {
+  const DeviceMemory device = memory();
+  if (device.bytes == 0) return;
+  std::vector<std::string> keys;
+  std::vector<std::uint64_t> bytes;
+  for (const std::string& each : ages_) {
+    if (each == key) continue;
+    keys.push_back(each);
+    bytes.push_back(installed_.at(each).bytes);
+  }
+  const std::size_t count =
+      to_itself_ ? keys.size() : count_to_evict(bytes, need.expected(), device.share());
+  if (count == 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    log_debug("evaluate", turn_.lane() + ": drops a task that is kept ready, for memory");
+    drop(keys[keys.size() - 1 - i]);
+  }
+  await_last();
+}
+
+/// Before other lanes use the device again.
+void Device::shrink_to_share() {
+  if (!to_itself_) return;
+  to_itself_ = false;
+  while (!installed_.empty()) drop(std::string(oldest_task()));
+}
+
+}  // namespace hone

@@ -1,0 +1,131 @@
+// The arithmetic of device memory.
+#include "evaluate/memory_budget.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "judge/kept_rounds.hpp"
+#include "judge/layout.hpp"
+#include "judge/plans.hpp"
+#include "judge/session.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
+constexpr std::uint64_t kReserveShare = 64;  // of the device's memory: the driver's, and fragments
+// The judge's kept copies: at most 1 GiB (spare_arenas.hpp), and so much of the device's memory.
+constexpr std::uint64_t kSparesMax = kGib, kSparesShare = 64;
+// Outputs that wait to be checked (posed_rounds.cpp).
+constexpr std::uint64_t kLaterMax = 2 * kGib, kLaterShare = 64, kLaterRounds = 16;
+// That torch keeps of what the reference freed (module_place.py).
+constexpr std::uint64_t kKeptByReference = kGib;
+
+/// Bytes of all tensors of one call that are read, or written.
+Result<std::uint64_t> tensor_bytes(const Task& task, const Dims& dims, bool written, bool exact) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : task.tensors) {
+    if ((tensor.role != Role::kIn) != written) continue;
+    HONE_ASSIGN(const std::int64_t elements, element_count(tensor, dims));
+    const bool wide = exact && dtype_is_float(tensor.dtype);
+    bytes += static_cast<std::uint64_t>(elements) * (wide ? 8 : dtype_size(tensor.dtype));
+  }
+  return bytes;
+}
+
+std::uint64_t less(std::uint64_t from, std::uint64_t what) { return from - std::min(from, what); }
+
+}  // namespace
+
+std::uint64_t MemoryNeed::installed() const {
+  const std::uint64_t both = contexts / 3 * (baseline_arena > 0 ? 2 : 1);
+  return reference_arena + baseline_arena + std::min(reference_work, kKeptByReference) +
+         baseline_work + both;
+}
+
+std::uint64_t MemoryNeed::expected() const {
+  return reference_arena + baseline_arena + submission_arena + snapshots + reference_work +
+         baseline_work + submission_work + contexts;
+}
+
+std::uint64_t MemoryNeed::least() const {
+  return reference_arena + baseline_arena + submission_arena + snapshots + submission_work +
+         contexts;
+}
+
+Result<MemoryNeed> memory_need(const Task& task, const MeasureSettings& settings,
+                               std::uint64_t device_bytes, std::uint64_t context_bytes, bool timed,
+                               bool module) {
+  MemoryNeed need;
+  const Plans no_plans;
+  HONE_ASSIGN(const std::uint64_t exact, arena_bytes(task, settings, true, 0, no_plans));
+  HONE_ASSIGN(const std::uint64_t plain, arena_bytes(task, settings, false, 0, no_plans));
+  need.reference_arena = module ? with_kept_rounds(exact, device_bytes) : exact;
+  need.baseline_arena = timed ? plain : 0;
+  need.submission_arena = plain;
+  need.contexts = 3 * context_bytes;
+  if (!module) return need;
+  HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, false));
+  need.snapshots = timed ? one.total * (one.total > kOneCopyBytes ? 1 : 2) : 0;
+  if (timed) {
+    const std::uint64_t most = std::min(kLaterMax, device_bytes / kLaterShare);
+    if (one.total <= most) need.snapshots += std::min(kLaterRounds * one.total, most);
+  }
+  for (const Dims* dims : {&task.timed, task.shown.empty() ? &task.timed : &task.shown.front()}) {
+    HONE_ASSIGN(const std::uint64_t inputs, tensor_bytes(task, *dims, false, true));
+    HONE_ASSIGN(const std::uint64_t outputs, tensor_bytes(task, *dims, true, true));
+    HONE_ASSIGN(const std::uint64_t own, tensor_bytes(task, *dims, true, false));
+    need.reference_work = std::max(need.reference_work, inputs + outputs);
+    need.submission_work = std::max(need.submission_work, own);
+  }
+  need.baseline_work = timed ? need.submission_work : 0;
+  return need;
+}
+
+std::uint64_t DeviceMemory::whole() const {
+  return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * context_bytes);
+}
+
+std::uint64_t DeviceMemory::share() const {
+  const std::uint64_t each =
+      less(bytes, bytes / kReserveShare) / static_cast<std::uint64_t>(std::max(lanes, 1));
+  const std::uint64_t spares = std::min(kSparesMax, bytes / kSparesShare);
+  return less(each, spares + static_cast<std::uint64_t>(1 + standby) * context_bytes);
+}
+
+MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short) {
+  if (device.bytes == 0) return MemoryPlace::kShare;
+  if (need.least() > device.whole()) return MemoryPlace::kRefused;
+  return ran_short || need.expected() > device.share() ? MemoryPlace::kWhole : MemoryPlace::kShare;
+}
+
+std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uint64_t needed,
+                           std::uint64_t room) {
+  std::uint64_t held = 0;
+  for (std::size_t kept = 0; kept < installed.size(); ++kept) {
+    held += installed[kept];
+    if (held + needed > room) return installed.size() - kept;
+  }
+  return 0;
+}
+
+AfterShortage after_shortage(const Shortage& found) {
+  if (!found.out_of_memory) return AfterShortage::kStands;
+  if (!found.to_itself) return AfterShortage::kRepeatAlone;
+  return found.of_submission ? AfterShortage::kStands : AfterShortage::kNotScored;
+}
+
+std::string gib_text(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB",
+                static_cast<double>(bytes) / static_cast<double>(kGib));
+  return text;
+}
+
+std::string refusal_text(const std::string& task_id, std::uint64_t needed,
+                         std::uint64_t device_bytes) {
+  return task_id + " needs " + gib_text(needed) + " of device memory, the device has " +
+         gib_text(device_bytes);
+}
+
+}  // namespace hone

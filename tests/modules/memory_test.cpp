@@ -1,0 +1,120 @@
+// Device memory that is short: tasks that do not fit together, one that never fits, submissions and judges that find none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.hpp"
+#include "modules/device_folder.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kLarge = 1 << 18;  // rows: 16 MiB for x, 194 MiB of arenas and copies in all
+constexpr std::uint64_t kMiB = 1 << 20;
+
+class DeviceMemoryOfModules : public BesideADevice {
+ protected:
+  void SetUp() override {
+    BesideADevice::SetUp();
+    if (!IsSkipped() && on_cuda()) GTEST_SKIP() << "needs a device whose memory a test can limit";
+  }
+  static Result<Verdict> judge(Machine& machine, const Task& task, const std::string& text) {
+    return machine.judge(std::make_shared<const Task>(task), text, 7, "python", "cuda");
+  }
+};
+
+TEST_F(DeviceMemoryOfModules, TwoTasks_ThatDoNotFitTogether_Alternate) {
+  DeviceFolder folder;
+  folder.set_memory(260 * kMiB);
+  const auto machine = machine_of(folder.options(2));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  const std::vector<Task> tasks = {linear_of(kLarge, "one"), linear_of(kLarge, "other")};
+  std::vector<std::thread> threads;
+  std::vector<std::string> differences(tasks.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 2; ++round)
+        differences[i] +=
+            difference(judge(**machine, tasks[i], honest_text()), timed(is(kCorrect)));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& difference : differences) EXPECT_EQ(difference, "");
+}
+
+TEST_F(DeviceMemoryOfModules, Task_LargerThanTheDevice_IsRefusedWithBothNumbers) {
+  DeviceFolder folder;
+  folder.set_memory(128 * kMiB);
+  const auto machine = machine_of(folder.options(2));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  const auto refused = judge(**machine, linear_of(16 * kLarge, "large"), honest_text());
+  ASSERT_FALSE(refused.ok()) << text_of(refused);
+  EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(refused.error().message,
+            "large needs 2.5 GiB of device memory, the device has 0.1 GiB");
+  const auto small = judge(**machine, linear_of(8, "small"), honest_text());
+  EXPECT_EQ(difference(small, timed(is(kCorrect))), "");
+}
+
+/// It raises what torch raises, whatever there is.
+TEST_F(DeviceMemoryOfModules, SubmissionOutOfMemory_IsRepeatedWithTheDeviceToItself) {
+  DeviceFolder folder;
+  const auto machine = machine_of(folder.options(2));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  set_up_log(LogLevel::kInfo, false);
+  testing::internal::CaptureStderr();
+  std::string text = honest_text();
+  text.replace(text.rfind("return self.right(x)"), std::string::npos,
+               "raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 6.00 GiB')\n");
+  std::thread other([&] {
+    EXPECT_EQ(
+        difference(judge(**machine, linear_of(8, "beside"), honest_text()), timed(is(kCorrect))),
+        "");
+  });
+  const auto verdict = judge(**machine, linear_of(8, "short"), text);
+  other.join();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(difference(verdict, is(kOutOfMemory, "Tried to allocate")), "") << log;
+  EXPECT_THAT(log, HasSubstr("task short: once more with nothing of others beside it, and all of "
+                             "the device's memory"));
+}
+
+/// The judge's own allocations, one after the other: arenas of reference, baseline and submission, and copies of outputs.
+TEST_F(DeviceMemoryOfModules, AllocationOfTheJudge_ThatFailsOnce_ChangesNoVerdict) {
+  DeviceFolder folder;
+  const auto machine = machine_of(folder.options(1));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  const Task first = linear_of(8, "first");
+  ASSERT_EQ(difference(judge(**machine, first, honest_text()), timed(is(kCorrect))), "");
+  for (std::uint64_t after = 0; after < 5; ++after) {
+    const Task next = linear_of(8, "task " + std::to_string(after));
+    folder.fail(after, 1);
+    EXPECT_EQ(difference(judge(**machine, next, honest_text()), timed(is(kCorrect))), "") << after;
+    folder.fail_no_more();
+    EXPECT_EQ(difference(judge(**machine, first, honest_text()), timed(is(kCorrect))), "") << after;
+  }
+}
+
+TEST_F(DeviceMemoryOfModules, DeviceThatStaysFull_IsAFault_AndTheNextSubmissionIsJudged) {
+  DeviceFolder folder;
+  const auto machine = machine_of(folder.options(1));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  const Task first = linear_of(8, "first");
+  ASSERT_EQ(difference(judge(**machine, first, honest_text()), timed(is(kCorrect))), "");
+  for (std::uint64_t after = 0; after < 5; ++after) {
+    const Task next = linear_of(8, "task " + std::to_string(after));
+    folder.fail(after, 1u << 30);
+    const auto verdict = judge(**machine, next, honest_text());
+    EXPECT_TRUE(!verdict.ok() || verdict->correct()) << after << ": " << text_of(verdict);
+    folder.fail_no_more();
+    EXPECT_EQ(difference(judge(**machine, first, honest_text()), timed(is(kCorrect))), "") << after;
+  }
+}
+
+}  // namespace
+}  // namespace hone::test
