@@ -164,21 +164,25 @@ class TasksCommand : public Command {
     return kExitOk;
   }
 
-  /// As the backend has them; of all tasks, those that it can run.
-  Result<std::vector<std::shared_ptr<const Task>>> chosen(const Catalog& catalog,
-                                                          const std::string& backend) const {
-    std::vector<std::shared_ptr<const Task>> tasks;
+  /// A task as the backend has it, or why there is none.
+  struct Chosen {
+    std::string id;
+    Result<std::shared_ptr<const Task>> task;
+  };
+
+  /// Of all tasks, those that the backend can run.
+  Result<std::vector<Chosen>> chosen(const Catalog& catalog, const std::string& backend) const {
+    std::vector<Chosen> tasks;
     if (!id_.empty()) {
       HONE_ASSIGN(auto task, catalog.find_for(backend, id_));
-      tasks.push_back(std::move(task));
+      tasks.push_back({task->id, std::move(task)});
       return tasks;
     }
     HONE_ASSIGN(const auto summaries, filtered(catalog));
     for (const TaskSummary* summary : summaries) {
       const std::vector<std::string>& has = summary->entry.backends;
       if (std::find(has.begin(), has.end(), backend) == has.end()) continue;
-      HONE_ASSIGN(auto task, catalog.find_for(backend, summary->full_id()));
-      tasks.push_back(std::move(task));
+      tasks.push_back({summary->entry.id, catalog.find_for(backend, summary->full_id())});
     }
     return tasks;
   }
@@ -194,24 +198,22 @@ class TasksCommand : public Command {
     std::vector<Row> rows;
     std::vector<std::string> refusals;
     Value listed = Value::array();
-    for (const auto& task : *tasks) {
-      const std::string at = "admitting " + task->id + " (" + std::to_string(rows.size() + 1) +
-                             " of " + std::to_string(tasks->size()) + "): ";
+    for (const auto& [id, task] : *tasks) {
+      const std::string at = "admitting " + id + " (" + std::to_string(rows.size() + 1) + " of " +
+                             std::to_string(tasks->size()) + "): ";
       terminal.status(at + "lazy answers…");
-      auto report = admit(launcher, *options, task, random_u64());
-      if (!report && report.error().code != Code::kFailedPrecondition) {
-        return terminal.fail(report.error().in(task->id));
-      }
+      auto report = task ? admit(launcher, *options, *task, random_u64())
+                         : Result<Value>(without_verbs(task.error()));
       Value row = report ? std::move(*report) : refused(report.error().message);
       Value reasons = *row.find("reasons");
       // With a reference or a baseline that cannot be used there is nothing to judge by.
       if (report)
-        row.set("golden", judge_goldens(terminal, **evaluator, config, task, at, reasons));
+        row.set("golden", judge_goldens(terminal, **evaluator, config, *task, at, reasons));
       row.set("reasons", reasons).set("admitted", reasons.as_array().empty());
-      row.set("task", task->id);
+      row.set("task", id);
       rows.push_back(row_of(row));
       for (const Value& reason : reasons.as_array()) {
-        refusals.push_back(task->id + ": " + reason.as_string());
+        refusals.push_back(id + ": " + reason.as_string());
       }
       listed.push(std::move(row));
     }
@@ -220,10 +222,32 @@ class TasksCommand : public Command {
     } else {
       terminal.table({"task", "", "trials", "error / tolerance", "answers that pass", "golden"},
                      rows);
+      if (listed.as_array().size() == 1) show_tolerances(terminal, listed.as_array().front());
       if (!refusals.empty()) terminal.line();
       for (const std::string& refusal : refusals) terminal.line(refusal);
     }
     return refusals.empty() ? kExitOk : kExitNo;
+  }
+
+  /// Of a task whose tolerance is from its reference: the limits, and the errors that they follow from.
+  static void show_tolerances(Terminal& terminal, const Value& report) {
+    const Value* tolerances = report.find("tolerances");
+    if (tolerances == nullptr) return;
+    std::vector<Row> rows;
+    const auto number = [](const Value& of, const char* key) {
+      const Value* found = of.find(key);
+      return found == nullptr ? std::string("-") : short_number(found->as_double());
+    };
+    for (const Value& one : tolerances->as_array()) {
+      rows.push_back({{one.find("tensor")->as_string(), Colour::kBold}});
+      for (const char* key :
+           {"element", "norm", "own_element", "own_norm", "allowed_element", "allowed_norm"})
+        rows.back().push_back({number(one, key), Colour::kPlain, true});
+    }
+    terminal.line();
+    terminal.table({"output", "element", "norm", "reference's element", "norm",
+                    "in the precision allowed", "norm"},
+                   rows);
   }
 
   static Value refused(const std::string& reason) {

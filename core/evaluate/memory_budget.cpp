@@ -18,6 +18,7 @@ constexpr std::uint64_t kReserveShare = 64;  // of the device's memory: the driv
 constexpr std::uint64_t kSparesMax = kGib, kSparesShare = 64;
 // Outputs that wait to be checked (posed_rounds.cpp).
 constexpr std::uint64_t kLaterMax = 2 * kGib, kLaterShare = 64, kLaterRounds = 16;
+constexpr std::uint64_t kDoubleShare = 8;
 // That torch keeps of what the reference freed (module_place.py).
 constexpr std::uint64_t kKeptByReference = kGib;
 
@@ -66,16 +67,23 @@ Result<MemoryNeed> memory_need(const Task& task, const MeasureSettings& settings
   need.contexts = 3 * context_bytes;
   if (!module) return need;
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, false));
-  need.snapshots = timed ? one.total * (one.total > kOneCopyBytes ? 1 : 2) : 0;
   if (timed) {
+    // Of a task whose answers cannot wait to be checked, what its calls write; else all of it (session.cpp).
     const std::uint64_t most = std::min(kLaterMax, device_bytes / kLaterShare);
-    if (one.total <= most) need.snapshots += std::min(kLaterRounds * one.total, most);
+    const bool waits = one.total <= most;
+    const std::uint64_t copy = waits ? one.total : one.total - one.outputs_begin;
+    need.snapshots = copy * (one.total > kOneCopyBytes ? 1 : 2);
+    if (waits) need.snapshots += std::min(kLaterRounds * one.total, most);
   }
   for (const Dims* dims : {&task.timed, task.shown.empty() ? &task.timed : &task.shown.front()}) {
     HONE_ASSIGN(const std::uint64_t inputs, tensor_bytes(task, *dims, false, true));
     HONE_ASSIGN(const std::uint64_t outputs, tensor_bytes(task, *dims, true, true));
     HONE_ASSIGN(const std::uint64_t own, tensor_bytes(task, *dims, true, false));
-    need.reference_work = std::max(need.reference_work, inputs + outputs);
+    HONE_ASSIGN(const std::uint64_t given, tensor_bytes(task, *dims, false, false));
+    // As module_reference.py: beyond this share, answers are computed in the reference's own types.
+    const bool in_double = device_bytes == 0 || given + own <= device_bytes / kDoubleShare;
+    need.reference_work =
+        std::max(need.reference_work, in_double ? inputs + outputs + own : 2 * own);
     need.submission_work = std::max(need.submission_work, own);
   }
   need.baseline_work = timed ? need.submission_work : 0;

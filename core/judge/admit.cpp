@@ -113,7 +113,8 @@ class Admission {
       lazy.push(Value::map({{"answer", name}, {"passes", passes}}));
       if (passes) reasons.push("an answer that takes less work passes every check: " + name);
     }
-    Value report = report_of(task_.families.size(), std::move(lazy), 0, std::move(reasons));
+    Value report = report_of(task_.families.size(), std::move(lazy), own_share(tolerances),
+                             std::move(reasons));
     report.set("tolerances", tolerances_value(tolerances));
     if (reference_.error) report.set("memory_bytes", reference_.error->memory_bytes);
     if (reference_.error)
@@ -180,6 +181,23 @@ class Admission {
       ++output;
     }
     return within;
+  }
+
+  /// How much of the tolerance the reference's own error takes.
+  double own_share(const std::vector<OutputTolerance>& tolerances) const {
+    double share = 0;
+    std::size_t output = 0;
+    for (std::size_t t = 0; t < task_.tensors.size(); ++t) {
+      if (task_.tensors[t].role == Role::kIn || !reference_.error) continue;
+      const auto& errors = reference_.error->outputs;
+      const Tolerance& limit = tolerances[t].usual;
+      if (output < errors.size() && limit.norm > 0 && limit.rtol > 0) {
+        const OutputError& own = errors[output].own;
+        share = std::max({share, own.norm / limit.norm, own.element / limit.rtol});
+      }
+      ++output;
+    }
+    return share;
   }
 
   /// Each output's, with where it comes from.

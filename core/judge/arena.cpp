@@ -27,11 +27,12 @@ Result<std::unique_ptr<Arena>> Arena::create(const Backend& backend, hone_device
 }
 
 Result<std::vector<char>> Arena::read(std::uint64_t at, std::uint64_t bytes) const {
-  if (base_ != nullptr) return std::vector<char>(base_ + at, base_ + at + bytes);
+  if (base_ != nullptr)
+    return std::vector<char>(base_ + at - origin_, base_ + at - origin_ + bytes);
   std::vector<char> copy(bytes);
   hone_error error{};
   error.struct_size = sizeof error;
-  if (backend_.factory()->read_buffer(buffer_, at, copy.data(), bytes, &error) != HONE_OK)
+  if (backend_.factory()->read_buffer(buffer_, at - origin_, copy.data(), bytes, &error) != HONE_OK)
     return Error{static_cast<Code>(error.code), std::string("read arena: ") + error.message};
   return copy;
 }

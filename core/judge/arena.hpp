@@ -29,6 +29,9 @@ class Arena {
   std::uint64_t bytes() const { return bytes_; }
   int fd() const { return fd_.get(); }  ///< for the candidate, which can map but not resize it
   bool populated() const { return populated_; }
+  /// Of a copy of part of another arena: where in that one the part begins. Offsets are those of the other arena, here too.
+  std::uint64_t origin() const { return origin_; }
+  void set_origin(std::uint64_t origin) { origin_ = origin; }
 
  private:
   explicit Arena(const Backend& backend) : backend_(backend) {}
@@ -38,6 +41,7 @@ class Arena {
   char* base_ = nullptr;
   std::uint64_t bytes_ = 0;
   bool populated_ = false;
+  std::uint64_t origin_ = 0;
   UniqueFd fd_;
 };
 

@@ -69,7 +69,7 @@ Judgement Session::baseline_beside(std::size_t calls, std::size_t rounds,
 Status Session::copy_as_checked(const Layout& layout) {
   auto& copy = layout.total > kOneCopyBytes ? copy_ : beside_copy_;
   for (int i = 0; i < kCopiesOfOutputs; ++i)
-    HONE_TRY(workbench_.snapshot(baseline_.runner->arena(), layout.total, copy));
+    HONE_TRY(copy_outputs(baseline_.runner->arena(), layout, copy));
   return {};
 }
 

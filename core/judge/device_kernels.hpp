@@ -48,7 +48,7 @@ class DeviceKernels {
 
   const hone_backend_factory& backend() const { return backend_; }
   std::uint64_t address(const Arena& arena) const {
-    return backend_.buffer_address(arena.buffer());
+    return backend_.buffer_address(arena.buffer()) - arena.origin();
   }
   /// Returns once the device has done all that it was given.
   Status wait();

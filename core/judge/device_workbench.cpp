@@ -124,14 +124,17 @@ class DeviceWorkbench : public Workbench {
     return reasons != nullptr && reasons->is_array() && !reasons->as_array().empty();
   }
 
-  Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) override {
+  Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
+                  std::unique_ptr<Arena>& into) override {
     if (into == nullptr || into->bytes() < bytes) {
       kernels_.keep_spare(std::move(into));
       HONE_ASSIGN(into, kernels_.make_arena(bytes));
     }
     hone_error error = fresh();
-    HONE_TRY(kernels_.check(
-        kernels_.backend().copy_buffer(into->buffer(), 0, from.buffer(), 0, bytes, &error), error));
+    HONE_TRY(kernels_.check(kernels_.backend().copy_buffer(into->buffer(), 0, from.buffer(),
+                                                           begin - from.origin(), bytes, &error),
+                            error));
+    into->set_origin(begin);
     return kernels_.wait();
   }
 

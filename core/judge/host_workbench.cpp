@@ -76,7 +76,7 @@ class HostWorkbench : public Workbench {
 
   Result<bool> throttled() const override { return false; }  // nobody tells of it
 
-  Status snapshot(const Arena&, std::uint64_t, std::unique_ptr<Arena>&) override {
+  Status snapshot(const Arena&, std::uint64_t, std::uint64_t, std::unique_ptr<Arena>&) override {
     return internal_error("what stands still needs no copy");
   }
 

@@ -205,25 +205,34 @@ Result<std::optional<Mismatch>> InputSet::compare(
   return std::optional<Mismatch>(std::move(mismatch));
 }
 
-Result<Damage> InputSet::damage(const Arena& arena, const Layout& layout,
+Result<Damage> InputSet::damage(const Arena& outputs, const Arena& arena, const Layout& layout,
                                 std::uint64_t secret) const {
-  std::vector<InspectOrder> orders;
+  std::vector<InspectOrder> orders, of_inputs;  // those in the arena
+  std::vector<const Tensor*> tensors, read;
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
       const Tensor& tensor = task_->tensors[t];
       const bool kept = tensor.role == Role::kIn && !tensor.may_change &&
                         defences_.holds(Defence::kInputsUnchanged);
-      orders.push_back({layout.calls[call][t], exact_.calls[call][t].payload, kept});
+      const bool copied = tensor.role != Role::kIn || outputs.origin() == 0;
+      (copied ? orders : of_inputs)
+          .push_back({layout.calls[call][t], exact_.calls[call][t].payload, kept});
+      (copied ? tensors : read).push_back(&tensor);
     }
   }
-  HONE_ASSIGN(const std::vector<Inspected> found,
-              workbench_->inspect(arena, reference_->arena(), orders, canary_seed(secret)));
+  HONE_ASSIGN(std::vector<Inspected> found,
+              workbench_->inspect(outputs, reference_->arena(), orders, canary_seed(secret)));
+  if (!of_inputs.empty()) {
+    HONE_ASSIGN(const std::vector<Inspected> more,
+                workbench_->inspect(arena, reference_->arena(), of_inputs, canary_seed(secret)));
+    found.insert(found.end(), more.begin(), more.end());
+    tensors.insert(tensors.end(), read.begin(), read.end());
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::string& name = task_->tensors[i % task_->tensors.size()].name;
     if (!found[i].canaries_stand && defences_.holds(Defence::kCanaries))
-      return Damage{"wrote outside of tensor " + name, caught::kWroteOutside};
+      return Damage{"wrote outside of tensor " + tensors[i]->name, caught::kWroteOutside};
     if (!found[i].unchanged)
-      return Damage{"changed the input tensor " + name, caught::kChangedInputs};
+      return Damage{"changed the input tensor " + tensors[i]->name, caught::kChangedInputs};
   }
   return Damage{};
 }

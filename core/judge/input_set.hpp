@@ -61,7 +61,9 @@ class InputSet {
                                           const std::vector<OutputTolerance>& tolerances) const;
   /// What else must hold after a round: canaries stand, and inputs are as they were unless the task
   /// lets a submission change them.
-  Result<Damage> damage(const Arena& arena, const Layout& layout, std::uint64_t secret) const;
+  /// `outputs`: the arena of the round, or a copy of what its calls write; inputs are then looked at in `arena`.
+  Result<Damage> damage(const Arena& outputs, const Arena& arena, const Layout& layout,
+                        std::uint64_t secret) const;
 
   std::size_t calls() const { return exact_.calls.size(); }
   const Layout& exact_layout() const { return exact_; }

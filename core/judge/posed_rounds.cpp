@@ -92,7 +92,7 @@ bool Session::leaves_for_later(Posed& timed) {
   const std::uint64_t bytes = timed.layout.total;
   if (!alone() || copy_ == nullptr || later_bytes_ + bytes > later_bytes_max()) return false;
   std::unique_ptr<Arena> outputs;
-  if (!workbench_.snapshot(*copy_, bytes, outputs)) return false;
+  if (!workbench_.snapshot(*copy_, 0, bytes, outputs)) return false;
   later_bytes_ += bytes;
   later_.push_back({std::move(timed), std::move(outputs)});
   return true;

@@ -206,7 +206,7 @@ Result<std::optional<Mismatch>> Session::compare(const Posed& posed, const Arena
 
 Judgement Session::check_answers(std::vector<Posed>& posed, const Arena& outputs) {
   for (const Posed& p : posed) {
-    const auto damage = p.set.damage(outputs, p.layout, p.secret);
+    const auto damage = p.set.damage(outputs, submission_.arena(), p.layout, p.secret);
     if (!damage) return fault(damage.error());
     if (damage->words.empty()) continue;
     Judgement judged = wrong(damage->words + " (" + shape_text(p.trial) + ")");
@@ -238,11 +238,18 @@ Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
   const Arena* outputs = &submission_.arena();
   if (!settings_.defences.holds(Defence::kWitness)) return outputs;
   if (submission_.withholds()) {
-    HONE_TRY(workbench_.snapshot(submission_.arena(), layout.total, copy_));
+    HONE_TRY(copy_outputs(submission_.arena(), layout, copy_));
     outputs = copy_.get();
   }
   HONE_ASSIGN(const bool settled, submission_.settled_in(*outputs));
   return settled ? outputs : nullptr;
+}
+
+/// A copy of what calls write; of tasks whose answers may wait to be checked, of what they read, too.
+Status Session::copy_outputs(const Arena& from, const Layout& layout,
+                             std::unique_ptr<Arena>& into) {
+  const std::uint64_t begin = layout.total > later_bytes_max() ? layout.outputs_begin : 0;
+  return workbench_.snapshot(from, begin, layout.total - begin, into);
 }
 
 /// Whether the submission's round that was just timed is what it was timed for.

@@ -214,6 +214,7 @@ class Session {
   Judgement baseline_alone(std::size_t calls, std::size_t rounds, bool watched,
                            std::vector<double>& seconds);
   Status copy_as_checked(const Layout& layout);
+  Status copy_outputs(const Arena& from, const Layout& layout, std::unique_ptr<Arena>& into);
   double round_seconds(std::size_t calls) const;
   Judgement pairs_beside();
   Judgement enough_pairs(bool watched);

@@ -41,8 +41,8 @@ void Witness::aim(const Arena& arena, const Layout& layout, std::uint64_t secret
 Status Witness::read(const Arena& arena) {
   hone_error error{};
   error.struct_size = sizeof error;
-  if (backend_.factory()->read_rows(arena.buffer(), at_, pitch_, kRow, rows_, area_.memory(),
-                                    &error) != HONE_OK) {
+  if (backend_.factory()->read_rows(arena.buffer(), at_ - arena.origin(), pitch_, kRow, rows_,
+                                    area_.memory(), &error) != HONE_OK) {
     return Error{static_cast<Code>(error.code), std::string("read outputs: ") + error.message};
   }
   return {};

@@ -83,8 +83,9 @@ class Workbench {
   virtual std::uint64_t memory_bytes() const { return 0; }
   /// Whether heat or power holds the device back now: what is timed then is not what it can do.
   virtual Result<bool> throttled() const = 0;
-  /// A copy of the first `bytes` of an arena, in `into`, which is made where it is null or too small.
-  virtual Status snapshot(const Arena& from, std::uint64_t bytes, std::unique_ptr<Arena>& into) = 0;
+  /// A copy of [begin, begin + bytes) of an arena, in `into`, which is made where it is null or too small.
+  virtual Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
+                          std::unique_ptr<Arena>& into) = 0;
   /// Takes one back, for the next that is made.
   virtual void keep_spare([[maybe_unused]] std::unique_ptr<Arena> spare) {}
   /// Gives all of these back.

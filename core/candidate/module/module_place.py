@@ -82,6 +82,12 @@ class Place:
             return torch.frombuffer((ctypes.c_char * size).from_address(base), dtype=torch.uint8)
         return torch.as_tensor(DeviceMemory(base, size), device=self.device)
 
+    def memory_total(self):
+        """Bytes of the device; 0 on the processor."""
+        if self.device.type == "cpu":
+            return 0
+        return torch.cuda.get_device_properties(self.device).total_memory
+
     def memory_used(self):
         """Bytes that are in use now; memory_most() counts from here."""
         if self.device.type == "cpu":

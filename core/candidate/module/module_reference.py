@@ -25,6 +25,7 @@ from module_values import constructor_arguments, flat, is_varied, vary
 # its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
 INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
 SHORTCUTS = "shortcuts"
+DOUBLE_SHARE = 8  # of a device's memory that a call may hold for its answers to be computed in double (memory_budget.cpp)
 
 
 def changes_inputs(values):
@@ -117,7 +118,7 @@ class Reference(Artifact):
 
     def exact_answers(self, places, seed):
         """In double; where that form computes something else, in the reference's own types without TF32."""
-        if self.double:
+        if self.double and not self.is_too_large_for_double():
             try:
                 wide = self.in_double(places, seed)
                 if wide is not None:
@@ -131,6 +132,11 @@ class Reference(Artifact):
             self.double = False
         with strict():
             return self.in_own_precision(places, seed)
+
+    def is_too_large_for_double(self):
+        """Rationale: copies of inputs and outputs in double are to leave room for everybody else's on the device."""
+        most = PLACE.memory_total() // DOUBLE_SHARE
+        return 0 < most < self.bytes_of_call()
 
     def in_double(self, places, seed):
         """The double form's answers, or nothing where they are others. That is asked once."""
@@ -161,10 +167,11 @@ class Reference(Artifact):
         return wide
 
     def in_own_precision(self, places, seed):
-        """The reference's answers, from copies of the inputs: it may write to them."""
+        """The reference's answers, from copies of the inputs, which it may write to where nothing says that it does not."""
         self.set_parameters(places, self.model[1], self.copy)
         PLACE.seed(seed)
-        return flat(self.model[0](*self.inputs(places, torch.Tensor.clone)))
+        copy = self.copy if self.is_too_large_for_double() else torch.Tensor.clone
+        return flat(self.model[0](*self.inputs(places, copy)))
 
     def precision(self):
         """What the task allows here: the processor has no TF32."""
@@ -191,8 +198,9 @@ class Reference(Artifact):
         if shortened.used:
             for output, mine, right in zip(found, allowed, exact, strict=True):
                 output["allowed"] = rounded(error_of(mine, right))
+        in_double = bool(self.double) and not self.is_too_large_for_double()
         self.report = json.dumps(
-            {"outputs": found, "in_double": bool(self.double), "memory_bytes": max(0, most)},
+            {"outputs": found, "in_double": in_double, "memory_bytes": max(0, most)},
             separators=(",", ":"),
         )
         del allowed, exact
