@@ -114,6 +114,9 @@ Answer obey(Candidate& self) {
     case Order::kNothing:
     case Order::kReload:
       return run_nothing(self);
+    case Order::kTrim:
+      if (self.python != nullptr && self.python->trim != nullptr) self.python->trim();
+      return Answer::kFine;
     case Order::kEnd:
       break;
   }

@@ -72,8 +72,9 @@ enum class Order : std::uint32_t {
   kNothing = 2,  ///< wait for the device, and answer
   kReload = 3,   ///< unload the artifact and expect a Setup
   kEnd = 4,
-  kMarked = 5,   ///< as kRun, and say how long the device's own clock says that it took
-  kObserved = 6  ///< as kRun, and have the interpreter write down what it does
+  kMarked = 5,    ///< as kRun, and say how long the device's own clock says that it took
+  kObserved = 6,  ///< as kRun, and have the interpreter write down what it does
+  kTrim = 7       ///< give back memory of the device that the interpreter keeps and does not use
 };
 
 /// An argument of a launch: the call's value number `slot`, or `value` where slot is kLiteral.

@@ -104,12 +104,10 @@ Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
   const bool to_itself = place == MemoryPlace::kWhole;
   Result<DeviceResult> result = attempt(job, whole, to_itself);
   if (is_over(job)) return result;
-  switch (after_shortage(shortage_of(result))) {
+  const Shortage found = shortage_of(result);
+  switch (after_shortage(found)) {
     case AfterShortage::kRepeatAlone: {
-      {
-        MutexLock lock(shared_.mutex);
-        shared_.ran_short.insert(task_key(*job.task));
-      }
+      if (!found.of_submission) note_short(*job.task);
       result = repeat(job, true, "memory of the device was short");
       const bool still = after_shortage(shortage_of(result)) == AfterShortage::kNotScored;
       return !result && still ? not_enough(*job.task, result.error()) : std::move(result);

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -73,8 +72,9 @@ struct Shared {
   std::vector<Device*> lanes;  ///< complete before the first of them starts
   std::atomic<std::uint64_t> memory_bytes{0};
   Mutex mutex;
-  /// Tasks, by key, that ran out of memory in a lane's share.
-  std::set<std::string> ran_short HONE_GUARDED_BY(mutex);
+  /// Tasks, by key, for which hone's own processes found too little memory in a lane's share, and until when that counts.
+  /// Rationale: a submission can take their memory, and is not to have its task judged alone for good.
+  std::map<std::string, double> short_until_s HONE_GUARDED_BY(mutex);
 };
 
 /// Longest time that a lane works on one attempt, turns of other lanes not counted.
@@ -178,6 +178,7 @@ class Device {
   void close_standby();
   void make_room(const MemoryNeed& need, const std::string& key);
   void shrink_to_share();
+  void note_short(const Task& task);
   Error not_enough(const Task& task, const Error& error);
   bool lacks_judge() const;
   void tell_waited(double from_s) const;

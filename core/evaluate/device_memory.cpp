@@ -2,10 +2,16 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "evaluate/device.hpp"
 
 namespace hone {
+namespace {
+
+constexpr double kShortSeconds = 600;  // that a task has the device to itself after a shortage
+
+}  // namespace
 
 DeviceMemory Device::memory() const {
   DeviceMemory memory;
@@ -31,7 +37,8 @@ Result<MemoryPlace> Device::place_of(const Task& task) {
   bool ran_short = false;
   {
     MutexLock lock(shared_.mutex);
-    ran_short = shared_.ran_short.count(task_key(task)) != 0;
+    const auto known = shared_.short_until_s.find(task_key(task));
+    ran_short = known != shared_.short_until_s.end() && monotonic_s() < known->second;
   }
   const MemoryPlace place = place_for(need, device, ran_short);
   if (place != MemoryPlace::kRefused) return place;
@@ -53,8 +60,15 @@ Shortage Device::shortage_of(const Result<DeviceResult>& result) const {
   const Judgement& judged = result->judgement;
   const bool could_not_open = judged.ending == Ending::kFault && judged.where == "loading";
   found.out_of_memory = judged.ending == Ending::kOutOfMemory || could_not_open;
-  found.of_submission = judged.ending == Ending::kOutOfMemory && judged.culprit == "submission";
+  found.of_submission = judged.culprit == "submission";
   return found;
+}
+
+void Device::note_short(const Task& task) {
+  constexpr std::size_t kTasksMax = 1024;
+  MutexLock lock(shared_.mutex);
+  if (shared_.short_until_s.size() >= kTasksMax) shared_.short_until_s.clear();
+  shared_.short_until_s[task_key(task)] = monotonic_s() + kShortSeconds;
 }
 
 /// Of hone's own processes, which found too little memory with the device to themselves.

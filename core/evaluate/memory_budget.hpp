@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// Device memory of one process' context, with the kernels of torch that a module loads. Measured on an H100: 0.4 to 0.5 GiB.
+/// Device memory of one process' context, with the kernels of torch that a module loads. Measured: 0.4 to 0.5 GiB.
 inline constexpr std::uint64_t kContextBytes = std::uint64_t{512} << 20;
 
 /// Bytes of device memory that a task needs while a submission of it is judged.

@@ -79,17 +79,17 @@ void Turn::enter(State state) {
 
 Status Turn::share() {
   if (state_ == State::kSharing || state_ == State::kWhole) return {};
-  Turns& t = turns_;
-  MutexLock lock(t.mutex_);
+  MutexLock lock(turns_.mutex_);
   // A lane that is inside has work to end before another one can have all of the device.
   const bool enters = state_ == State::kOut;
   if (!enters) {
-    t.alone_ = false;
+    turns_.alone_ = false;
     enter(State::kWaiting);
-    t.changed_.notify_all();
+    turns_.changed_.notify_all();
   }
-  const auto is_free = [&]() HONE_REQUIRES(t.mutex_) {
-    return !t.alone_ && t.alone_waiting_.empty() && !(enters && t.whole_waiting_ > 0);
+  const auto is_free = [&]() HONE_REQUIRES(turns_.mutex_) {
+    return !turns_.alone_ && turns_.alone_waiting_.empty() &&
+           !(enters && turns_.whole_waiting_ > 0);
   };
   std::string holders_then;
   if (!wait_for(is_free, kShared, holders_then)) {
@@ -97,36 +97,35 @@ Status Turn::share() {
     return gave_up(kShared, holders_then);
   }
   if (enters) {
-    met_ = t.inside_++ > 0;
-    entered_ = ++t.entries_;
+    met_ = turns_.inside_++ > 0;
+    entered_ = ++turns_.entries_;
   }
-  ++t.sharing_;
+  ++turns_.sharing_;
   enter(State::kSharing);
   return {};
 }
 
 Status Turn::have_alone() {
   if (state_ != State::kSharing) return {};
-  Turns& t = turns_;
-  MutexLock lock(t.mutex_);
-  --t.sharing_;
-  if (t.alone_waiting_.empty()) t.served_at_s_ = monotonic_s();
-  const std::uint64_t ticket = ++t.last_ticket_;
-  t.alone_waiting_.push_back(ticket);
+  MutexLock lock(turns_.mutex_);
+  --turns_.sharing_;
+  if (turns_.alone_waiting_.empty()) turns_.served_at_s_ = monotonic_s();
+  const std::uint64_t ticket = ++turns_.last_ticket_;
+  turns_.alone_waiting_.push_back(ticket);
   enter(State::kWaiting);
-  t.changed_.notify_all();
-  const auto is_free = [&]() HONE_REQUIRES(t.mutex_) {
-    return !t.alone_ && t.sharing_ == 0 && t.alone_waiting_.front() == ticket;
+  turns_.changed_.notify_all();
+  const auto is_free = [&]() HONE_REQUIRES(turns_.mutex_) {
+    return !turns_.alone_ && turns_.sharing_ == 0 && turns_.alone_waiting_.front() == ticket;
   };
   std::string holders_then;
   const bool served = wait_for(is_free, kAlone, holders_then);
-  t.alone_waiting_.remove(ticket);
-  t.served_at_s_ = monotonic_s();
+  turns_.alone_waiting_.remove(ticket);
+  turns_.served_at_s_ = monotonic_s();
   if (!served) {
     leave_locked();
     return gave_up(kAlone, holders_then);
   }
-  t.alone_ = true;
+  turns_.alone_ = true;
   enter(State::kAlone);
   return {};
 }
@@ -134,21 +133,20 @@ Status Turn::have_alone() {
 Status Turn::have_whole() {
   if (state_ == State::kWhole) return {};
   leave();
-  Turns& t = turns_;
-  MutexLock lock(t.mutex_);
-  ++t.whole_waiting_;
+  MutexLock lock(turns_.mutex_);
+  ++turns_.whole_waiting_;
   std::string holders_then;
-  const auto is_free = [&]() HONE_REQUIRES(t.mutex_) { return t.inside_ == 0; };
+  const auto is_free = [&]() HONE_REQUIRES(turns_.mutex_) { return turns_.inside_ == 0; };
   const bool served = wait_for(is_free, kWhole, holders_then);
-  --t.whole_waiting_;
+  --turns_.whole_waiting_;
   if (!served) {
-    t.changed_.notify_all();
+    turns_.changed_.notify_all();
     return gave_up(kWhole, holders_then);
   }
-  ++t.inside_;
-  entered_ = ++t.entries_;
+  ++turns_.inside_;
+  entered_ = ++turns_.entries_;
   met_ = false;
-  t.alone_ = true;
+  turns_.alone_ = true;
   enter(State::kWhole);
   return {};
 }
@@ -160,12 +158,11 @@ void Turn::leave() {
 
 void Turn::leave_locked() {
   if (state_ == State::kOut) return;
-  Turns& t = turns_;
-  if (state_ == State::kSharing) --t.sharing_;
-  if (state_ == State::kAlone || state_ == State::kWhole) t.alone_ = false;
-  --t.inside_;
+  if (state_ == State::kSharing) --turns_.sharing_;
+  if (state_ == State::kAlone || state_ == State::kWhole) turns_.alone_ = false;
+  --turns_.inside_;
   enter(State::kOut);
-  t.changed_.notify_all();
+  turns_.changed_.notify_all();
 }
 
 bool Turn::is_wanted() const {

@@ -98,9 +98,10 @@ class Turn {
 
   Turns& turns_;
   const std::string lane_;
-  State state_ = State::kOut;  ///< written under turns_.mutex_, read by others under it
-  double since_s_ HONE_GUARDED_BY(turns_.mutex_) = 0;  ///< when state_ began
-  std::string work_ HONE_GUARDED_BY(turns_.mutex_);
+  // Under the mutex of Turns, where other lanes read them; this lane's thread alone writes state_.
+  State state_ = State::kOut;
+  double since_s_ = 0;  ///< when state_ began
+  std::string work_;
   std::uint64_t entered_ = 0;  ///< entries, this one's among them
   bool met_ = false;           ///< when it was let in
 };

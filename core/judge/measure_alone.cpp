@@ -102,6 +102,12 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
   if (const Status busy = keep_busy(); !busy) return fault(busy.error());
   if (&side.runner == baseline_.runner) {
     if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
+    if (trimmed_) {  // the call that takes its memory again is not to count
+      const Round warm = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
+      if (warm.ending != Ending::kDone) return blame(warm, side.culprit, "a measurement");
+      trimmed_ = false;
+      if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
+    }
   } else {
     side.runner.forget_inputs();
   }

@@ -4,6 +4,7 @@
 
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/kept_rounds.hpp"
 #include "judge/session.hpp"
 
 namespace hone {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t kLaterBytesMax = 2ull << 30;  // of answers that are checked at last,
 constexpr std::uint64_t kLaterShareOfMemory = 64;     // and the device's over this
+
+bool is_large(const Layout& layout) { return layout.total > kOneCopyBytes; }
 
 }  // namespace
 
@@ -42,7 +45,10 @@ Judgement Session::pose_one(std::size_t calls, std::deque<Posed>& to) {
   auto posed = pose_timed(next_secret(), calls, end_of_inputs());
   if (!posed) return fault(posed.error());
   to.push_back(std::move(*posed));
-  return correct_so_far();
+  if (!alone() || !is_large(to.back().layout)) return correct_so_far();
+  // Rationale: a large answer before the round, when there is no copy of outputs yet: there may be no memory for both.
+  copy_.reset();
+  return answer(to.back());
 }
 
 /// Makes the inputs of the submission's next rounds, one at least, while there is room. Rationale: that takes longer than
@@ -78,9 +84,22 @@ std::uint64_t Session::later_bytes_max() const {
   return std::min(kLaterBytesMax, workbench_.memory_bytes() / kLaterShareOfMemory);
 }
 
+/// The reference takes the most memory, and does so while nothing is timed.
+Judgement Session::make_room_for_answer() {
+  if (baseline_.runner == reference_.runner || !baseline_.runner->withholds())
+    return correct_so_far();
+  const Round trimmed = baseline_.runner->trim();
+  trimmed_ = true;
+  return trimmed.ending == Ending::kDone ? correct_so_far()
+                                         : blame(trimmed, "baseline", "a measurement");
+}
+
 /// The reference's answers to these inputs, once.
 Judgement Session::answer(Posed& posed) {
   if (posed.answered) return correct_so_far();
+  if (is_large(posed.layout)) {
+    if (Judgement room = make_room_for_answer(); !passed(room)) return room;
+  }
   const Round exact = posed.set.run_exact(kReferenceSeconds);
   if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(posed.trial));
   posed.answered = true;

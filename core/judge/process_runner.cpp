@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-constexpr double kFreezeTimeout = 2.0;
+constexpr double kFreezeTimeout = 2.0, kTrimSeconds = 10.0;
 
 std::string over_all_time(double seconds) {
   char text[80];
@@ -281,6 +281,10 @@ Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_
   result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   spent_s_ += result.seconds;
   return result;
+}
+
+Round ProcessRunner::trim() {
+  return options_.module ? plain_round(Order::kTrim, 0, kTrimSeconds) : Round{};
 }
 
 void ProcessRunner::set_guards(const std::vector<Guard>& guards) {

@@ -75,6 +75,7 @@ class ProcessRunner : public Runner {
   bool can_stand_still() const override { return options_.module && handles_.freeze; }
   Result<bool> stand_still() override;
   bool is_kept() const override { return options_.keeps; }
+  Round trim() override;
   Status freeze() override;
   Status thaw() override;
   RoundValues& values(std::size_t call) override;

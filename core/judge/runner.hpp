@@ -111,6 +111,9 @@ class Runner {
   virtual Result<bool> stand_still() { return false; }
   /// Whether its process may serve another submission.
   virtual bool is_kept() const { return false; }
+  /// Has its process give back memory of the device that it keeps and does not use. Its next call takes it again, which
+  /// costs time.
+  virtual Round trim() { return {}; }
   /// Where the next round's arguments go: values of call i.
   virtual RoundValues& values(std::size_t call) = 0;
   /// A round under the clock. The process must be frozen and is frozen again afterwards.

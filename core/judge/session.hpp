@@ -196,6 +196,7 @@ class Session {
   Judgement pose_ahead(std::size_t calls, int rounds);
   Judgement work_ahead(std::size_t calls, int rounds, int singles);
   Judgement answer(Posed& posed);
+  Judgement make_room_for_answer();
   bool has_room(std::size_t calls) const;
   int rounds_to_come() const;
   double owed_s() const;
@@ -264,6 +265,7 @@ class Session {
   std::vector<Later> later_;
   std::deque<Posed> ahead_, singles_ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
+  bool trimmed_ = false;      ///< the baseline's process: its next call takes memory of the device
   double idle_since_s_ = 0;   ///< the device: since the last timed round
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call

@@ -47,7 +47,7 @@ TEST(MemoryBudget, LargeTask_NeedsItsArenasCopiesAndWorkingSets) {
   EXPECT_NEAR(gib(need.baseline_work), 6, 0.01);
   EXPECT_NEAR(gib(need.submission_work), 6, 0.01);
   EXPECT_NEAR(gib(need.contexts), 1.5, 0.01);
-  EXPECT_NEAR(gib(need.expected()), 18 + 2 * 12 + 6 + 12 + 12 + 1.5, 0.05);
+  EXPECT_NEAR(gib(need.expected()), 18 + 2 * 12 + 6 + 12 + 1.5, 0.05);
   EXPECT_NEAR(gib(need.least()), 18 + 2 * 12 + 6 + 6 + 1.5, 0.05);
   EXPECT_NEAR(gib(need.installed()), 18 + 12 + 1 + 6 + 1, 0.05);
 }

@@ -47,6 +47,16 @@ TEST_F(DeviceMemoryOfModules, TwoTasks_ThatDoNotFitTogether_Alternate) {
   for (const std::string& difference : differences) EXPECT_EQ(difference, "");
 }
 
+/// Inputs and outputs of 128 MiB each: one copy of outputs at a time, for both sides.
+TEST_F(DeviceMemoryOfModules, LargeTask_IsJudgedWithOneCopyOfItsOutputs) {
+  DeviceFolder folder;
+  folder.set_memory(1350 * kMiB);
+  const auto machine = machine_of(folder.options(1));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  const Task task = linear_of(1 << 21, "large");
+  EXPECT_EQ(difference(judge(**machine, task, honest_text()), timed(is(kCorrect))), "");
+}
+
 TEST_F(DeviceMemoryOfModules, Task_LargerThanTheDevice_IsRefusedWithBothNumbers) {
   DeviceFolder folder;
   folder.set_memory(128 * kMiB);

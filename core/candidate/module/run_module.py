@@ -216,12 +216,17 @@ def observe(begins, words, size):
         ctypes.memmove(words, data, len(data))
 
 
+def trim():
+    HERE.give_back(0)
+
+
 POINTER, U64, I32 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
 LOAD = ctypes.CFUNCTYPE(I32, POINTER, U64, POINTER, U64)
 GET_KERNEL = ctypes.CFUNCTYPE(I32, ctypes.c_char_p, POINTER, POINTER, U64)
 LAUNCH = ctypes.CFUNCTYPE(I32, I32, POINTER, U64, POINTER, U64, POINTER, U64)
 OBSERVE = ctypes.CFUNCTYPE(None, I32, POINTER, U64)
 OPEN = ctypes.CFUNCTYPE(I32, ctypes.c_uint32, POINTER, U64)
+TRIM = ctypes.CFUNCTYPE(None)
 
 
 class Functions(ctypes.Structure):
@@ -235,6 +240,7 @@ class Functions(ctypes.Structure):
         ("launch", LAUNCH),
         ("observe", OBSERVE),
         ("open", OPEN),
+        ("trim", TRIM),
     ]
 
 
@@ -259,6 +265,7 @@ def main():
         LAUNCH(guarded(launch)),
         OBSERVE(observe),
         OPEN(guarded(open_device)),
+        TRIM(trim),
     )
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)

@@ -65,6 +65,8 @@ typedef struct hone_python {
   /* The backend's device of that number has just been opened, and nothing is loaded yet: whatever a first use of it
    * takes. May be NULL. */
   int32_t (*open)(uint32_t device, char* words, uint64_t words_size);
+  /* Gives back memory of the device that is kept and not used. May be NULL. */
+  void (*trim)(void);
 } hone_python;
 
 typedef struct hone_backend_factory {
