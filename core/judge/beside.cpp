@@ -55,7 +55,7 @@ Judgement Session::baseline_beside(std::size_t calls, std::size_t rounds,
                                    std::vector<double>& seconds) {
   for (std::size_t i = 0; i < rounds; ++i) {
     double took = 0;
-    const Posed& posed = ahead_[i % ahead_.size()];  // memory may hold the inputs of one
+    const Posed& posed = ahead_[i];
     if (Judgement judged = round(side_of(true, calls), posed.set, posed.layout, &took);
         !passed(judged))
       return judged;
@@ -96,44 +96,28 @@ Judgement Session::baseline_watched(std::size_t calls, std::size_t rounds,
   return looked ? correct_so_far() : fault(looked.error());
 }
 
-/// As many rounds of both sides, one side after the other.
-Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, bool baseline_first,
-                                 std::vector<double>& a, std::vector<double>& b) {
+/// Some of the baseline's rounds, while the submission stands still, and then as many of its own.
+Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std::vector<double>& a,
+                                 std::vector<double>& b) {
   if (Judgement posed = pose_ahead(calls, pairs); !passed(posed)) return posed;
   const std::size_t most = std::min(static_cast<std::size_t>(pairs), ahead_.size());
-  const auto of_submission = [&] {
-    Judgement judged = correct_so_far();
-    for (std::size_t i = 0; i < most && passed(judged); ++i) {
-      double seconds = 0;
-      judged = submission_round(calls, 1, &seconds);
-      if (passed(judged)) b.push_back(seconds);
-    }
-    return judged;
-  };
-  if (!baseline_first) {
-    if (Judgement judged = of_submission(); !passed(judged)) return judged;
-    // The next rounds' inputs, so that these are as many.
-    if (Judgement posed = pose_ahead(calls, pairs); !passed(posed)) return posed;
-  }
-  if (Judgement judged = baseline_alone(calls, most, watched, a); !passed(judged)) return judged;
-  return baseline_first ? of_submission() : correct_so_far();
-}
-
-/// Some of the baseline's rounds, while the submission stands still.
-Judgement Session::baseline_alone(std::size_t calls, std::size_t rounds, bool watched,
-                                  std::vector<double>& seconds) {
   const auto stands = submission_.stand_still();
   if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
   if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
   {
     const Awake awake(baseline_.runner);
-    if (Judgement judged = watched ? baseline_watched(calls, rounds, seconds)
-                                   : baseline_beside(calls, rounds, seconds);
+    if (Judgement judged =
+            watched ? baseline_watched(calls, most, a) : baseline_beside(calls, most, a);
         !passed(judged))
       return judged;
   }
-  const Status thawed = submission_.thaw();
-  return thawed ? correct_so_far() : fault(thawed.error());
+  if (const Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
+  for (std::size_t i = 0; i < most; ++i) {
+    double seconds = 0;
+    if (Judgement judged = submission_round(calls, 1, &seconds); !passed(judged)) return judged;
+    b.push_back(seconds);
+  }
+  return correct_so_far();
 }
 
 /// Rationale: who leaves work on the device makes the baseline slow, and gains by nothing else. So where it is known what
@@ -217,12 +201,11 @@ Judgement Session::enough_pairs(bool watched) {
   auto before = m.recorded();
   std::vector<double> a, b;
   if (!m.warm) {
-    if (Judgement judged = pairs_at_once(m.calls, kWarmRounds, false, true, a, b); !passed(judged))
+    if (Judgement judged = pairs_at_once(m.calls, kWarmRounds, false, a, b); !passed(judged))
       return judged;
     m.forget_since(before);
     m.warm = true;
   }
-  int blocks = 0;
   while (m.b.size() < static_cast<std::size_t>(settings_.pairs_max)) {
     const int done = static_cast<int>(m.b.size());
     if (done >= kRoundsLeast && monotonic_s() - start + owed_s() > settings_.seconds_max) break;
@@ -234,11 +217,8 @@ Judgement Session::enough_pairs(bool watched) {
     a.clear();
     b.clear();
     const int pairs = std::min(at_once, settings_.pairs_max - done);
-    // A·A B·B B·B A·A: what comes first after a pause is slower, and neither side is to be that each time.
-    if (Judgement judged = pairs_at_once(m.calls, pairs, watched, blocks % 2 == 0, a, b);
-        !passed(judged))
+    if (Judgement judged = pairs_at_once(m.calls, pairs, watched, a, b); !passed(judged))
       return judged;
-    ++blocks;
     const auto drop = held_back();
     if (!drop) return fault(drop.error());
     if (*drop) {
@@ -257,7 +237,7 @@ Judgement Session::single_pairs_beside() {
   const Awake awake(&submission_);
   const auto before = measured_.recorded();
   ahead_ = std::exchange(singles_ahead_, {});
-  Judgement judged = pairs_at_once(1, std::min(settings_.singles, kSingles), true, true,
+  Judgement judged = pairs_at_once(1, std::min(settings_.singles, kSingles), true,
                                    measured_.singles_a, measured_.singles_b);
   measured_.keep_single_floors(before);
   return judged;

@@ -25,7 +25,7 @@ namespace {
 constexpr int kSinglesMost = 10;  // of one call, where none was as short as calls are
 constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
-constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
+constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 8e-3;
 constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;  // that the device was idle for
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less

@@ -42,13 +42,19 @@ bool Session::lacks_inputs(std::size_t calls, int rounds) const {
 
 /// Of the submission's next round.
 Judgement Session::pose_one(std::size_t calls, std::deque<Posed>& to) {
+  const auto layout = lay_out(task_, task_.timed, calls, workbench_.placement(), false);
+  if (!layout) return fault(layout.error());
+  const bool large = alone() && is_large(*layout);
+  // Rationale: the reference takes the most memory, for inputs and for answers. Of a large task it has both before the
+  // round, when there is no copy of outputs yet: there may be no memory for all of them.
+  if (large) {
+    copy_.reset();
+    if (Judgement room = make_room_for_answer(); !passed(room)) return room;
+  }
   auto posed = pose_timed(next_secret(), calls, end_of_inputs());
   if (!posed) return fault(posed.error());
   to.push_back(std::move(*posed));
-  if (!alone() || !is_large(to.back().layout)) return correct_so_far();
-  // Rationale: a large answer before the round, when there is no copy of outputs yet: there may be no memory for both.
-  copy_.reset();
-  return answer(to.back());
+  return large ? answer(to.back()) : correct_so_far();
 }
 
 /// Makes the inputs of the submission's next rounds, one at least, while there is room. Rationale: that takes longer than

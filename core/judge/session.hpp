@@ -210,10 +210,8 @@ class Session {
   bool was_disturbed() const;
   Judgement baseline_beside(std::size_t calls, std::size_t rounds, std::vector<double>& seconds);
   Judgement baseline_watched(std::size_t calls, std::size_t rounds, std::vector<double>& seconds);
-  Judgement pairs_at_once(std::size_t calls, int pairs, bool watched, bool baseline_first,
-                          std::vector<double>& a, std::vector<double>& b);
-  Judgement baseline_alone(std::size_t calls, std::size_t rounds, bool watched,
-                           std::vector<double>& seconds);
+  Judgement pairs_at_once(std::size_t calls, int pairs, bool watched, std::vector<double>& a,
+                          std::vector<double>& b);
   Status copy_as_checked(const Layout& layout);
   Status copy_outputs(const Arena& from, const Layout& layout, std::unique_ptr<Arena>& into);
   double round_seconds(std::size_t calls) const;

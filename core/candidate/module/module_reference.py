@@ -25,7 +25,9 @@ from module_values import constructor_arguments, flat, is_varied, vary
 # its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
 INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
 SHORTCUTS = "shortcuts"
-DOUBLE_SHARE = 8  # of a device's memory that a call may hold for its answers to be computed in double (memory_budget.cpp)
+DOUBLE_SHARE = (
+    8  # of a device's memory that a call may hold for its answers to be computed in double (memory_budget.cpp)
+)
 
 
 def changes_inputs(values):
