@@ -12,6 +12,7 @@
 #include "judge/fill.hpp"
 #include "judge/kept_rounds.hpp"
 #include "judge/messages.hpp"
+#include "judge/request_fields.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -30,26 +31,6 @@ Result<Task> task_of(const Value& request) {
 Result<MeasureSettings> settings_of(const Value& request) {
   const Value* settings = request.find("settings");
   return settings == nullptr ? MeasureSettings() : settings_from_value(*settings);
-}
-
-std::uint64_t seed_of(const Value& request) {
-  const Value* seed = request.find("seed");
-  return seed != nullptr && seed->is_int() ? static_cast<std::uint64_t>(seed->as_int()) : 0;
-}
-
-std::string text_of(const Value& request, std::string_view key) {
-  const Value* text = request.find(key);
-  return text != nullptr && text->is_string() ? text->as_string() : "";
-}
-
-bool flag_of(const Value& request, std::string_view key) {
-  const Value* flag = request.find(key);
-  return flag != nullptr && *flag == Value(true);
-}
-
-std::int64_t integer_of(const Value& request, std::string_view key) {
-  const Value* number = request.find(key);
-  return number != nullptr && number->is_int() ? number->as_int() : -1;
 }
 
 }  // namespace
@@ -249,52 +230,6 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   Judgement done = correct_so_far();
   done.message = ready.message;
   return done;
-}
-
-/// What a reference's answers are held against; known where it was found before.
-Judgement Judge::find_error(const Value& request, const Task& task, Trusted& reference) {
-  if (const Value* known = request.find("calibration"); known != nullptr) {
-    auto found = reference_error_from_value(*known);
-    if (!found) return fault(found.error());
-    reference.error = std::move(*found);
-    return correct_so_far();
-  }
-  return hone::find_error(task, seed_of(request), reference, *workbench_);
-}
-
-/// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
-/// long as all else that makes a task ready.
-Judgement Judge::find_times(const Value& request, const Task& task, Trusted& baseline) {
-  if (const Value* known = request.find("calibration"); known != nullptr) {
-    auto found = calibration_from_value(*known);
-    if (!found) return fault(found.error());
-    static_cast<Calibration&>(baseline) = *found;
-    return correct_so_far();
-  }
-  const auto reference = installed(request, "reference");
-  if (!reference) return fault(reference.error());
-  if (Status quiet = device_code_ ? await_quiet() : Status(); !quiet) return fault(quiet.error());
-  Judgement done = expect_still();
-  if (passed(done)) done = calibrate(task, seed_of(request), *reference, baseline, *workbench_);
-  if (passed(done)) done = expect_still();
-  const Status shares = device_code_ ? share() : Status();
-  return shares ? done : fault(shares.error());
-}
-
-/// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not
-/// count for as long as the baseline is installed.
-Judgement Judge::find_times_again(const Value& request) {
-  const auto found = installed_.find(text_of(request, "baseline"));
-  if (found == installed_.end() || !found->second.doubted) return correct_so_far();
-  found->second.doubted = false;
-  return find_times(request, found->second.task, found->second.trusted);
-}
-
-void Judge::doubt_times(const Value& request, const Judgement& judged) {
-  if (device_code_ || !judged.verdict.speedup) return;  // a device's floor is found with each
-  const std::vector<std::string>& flags = judged.verdict.speedup->flags;
-  if (std::find(flags.begin(), flags.end(), "below_resolution") != flags.end())
-    installed_.at(text_of(request, "baseline")).doubted = true;
 }
 
 Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {

@@ -193,7 +193,6 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
   const bool is_baseline = &side.runner == baseline_.runner;
   const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
   const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
-  idle_since_s_ = monotonic_s();
   if (is_baseline)
     measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
   *seconds = round.seconds;
@@ -374,6 +373,7 @@ Judgement Session::judge_times() {
       (speedup.flags.empty() || speedup.flags.front() != "below_resolution"))
     speedup.flags.push_back("below_resolution");
   if (m.throttled) speedup.flags.push_back("throttled");
+  if (is_short_of_memory()) speedup.flags.push_back("memory_short");
   if (m.drifted) speedup.flags.push_back("baseline_drifted");
   Judgement judged = correct_so_far();
   if (single_disagrees) judged.verdict.caught = caught::kSingleRounds;

@@ -32,6 +32,7 @@ MESSAGE_CHARACTERS_MAX = 480
 INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, INTERNAL = 1, 2, 4, 5, 9
 KINDS = {"reward": ("Reward", "score"), "dataset": ("Dataset", "list_tasks")}
 TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str, "map": dict}
+WANTED = {"float": "a number", "int": "an integer", "bool": "true or false", "str": "a text", "map": "a map"}
 
 
 class Refusal(Exception):
@@ -91,14 +92,7 @@ def check_value(name: str, value: Any, spec: dict[str, Any]) -> Any:
     if kind == "float" and type(value) is int:
         value = float(value)
     if type(value) is not TYPES[kind]:
-        wanted = {
-            "float": "a number",
-            "int": "an integer",
-            "bool": "true or false",
-            "str": "a text",
-            "map": "a map",
-        }[kind]
-        raise Refusal(f"{where}: expected {wanted}, found {kind_of(value)}", INVALID_ARGUMENT)
+        raise Refusal(f"{where}: expected {WANTED[kind]}, found {kind_of(value)}", INVALID_ARGUMENT)
     low, high = spec.get("range") or (None, None)
     if (low is not None and not value >= low) or (high is not None and not value <= high):
         raise Refusal(f"{where}: expected {low} to {high}, found {value}", INVALID_ARGUMENT)

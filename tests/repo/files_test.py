@@ -25,6 +25,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/candidate/module/module_compile.py": "torch's compilers, one for each vendor",
     "core/candidate/module/module_extension.py": "torch calls every device so",
     "core/candidate/module/module_place.py": "torch calls every device so",
+    "core/candidate/module/module_precision.py": "torch calls its switches so",
     "core/candidate/module/module_state.py": "torch calls every device so",
     "core/candidate/module/module_toolkits.py": "torch's compilers, one for each vendor",
     "core/candidate/module/rehearse_module.py": "torch calls every device so",

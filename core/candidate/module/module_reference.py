@@ -25,9 +25,7 @@ from module_values import constructor_arguments, flat, is_varied, vary
 # its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
 INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
 SHORTCUTS = "shortcuts"
-DOUBLE_SHARE = (
-    8  # of a device's memory that a call may hold for its answers to be computed in double (memory_budget.cpp)
-)
+DOUBLE_SHARE = 8  # of a device's memory that a call may hold to be computed in double (as in memory_budget.cpp)
 
 
 def changes_inputs(values):
@@ -169,7 +167,7 @@ class Reference(Artifact):
         return wide
 
     def in_own_precision(self, places, seed):
-        """The reference's answers, from copies of the inputs, which it may write to where nothing says that it does not."""
+        """The reference's answers. It may write to its inputs, so it gets copies; of large ones only if it does."""
         self.set_parameters(places, self.model[1], self.copy)
         PLACE.seed(seed)
         copy = self.copy if self.is_too_large_for_double() else torch.Tensor.clone

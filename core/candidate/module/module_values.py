@@ -36,8 +36,8 @@ def flat(result, stranger=None):
 
 
 def is_varied(tensor):
-    """What holds whole numbers, a mask or a class, is to stay as it is. To look takes a wait for the device, and at all of
-    a large tensor as much memory again."""
+    """What holds whole numbers, a mask or a class, is to stay as it is. To look takes a wait for the device, and at all
+    of a large tensor as much memory again."""
     some = tensor.flatten()[:LOOKED_AT]
     return tensor.is_floating_point() and tensor.numel() > 0 and not torch.equal(some, some.round())
 

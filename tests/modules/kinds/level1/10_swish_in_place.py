@@ -1,10 +1,10 @@
+"""Works on its input in place."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Works on its input in place."""
-
     def forward(self, x):
         x.mul_(x.sigmoid())
         return nn.functional.relu(x, inplace=True)

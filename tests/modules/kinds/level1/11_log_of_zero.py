@@ -1,10 +1,10 @@
+"""Infinite and undefined in places: that is what is expected there."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Infinite and undefined in places: that is what is expected there."""
-
     def forward(self, x):
         clipped = nn.functional.relu(x)
         return clipped.log(), clipped / clipped

@@ -1,10 +1,10 @@
+"""A layer in bfloat16."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """A layer in bfloat16."""
-
     def __init__(self, features):
         super().__init__()
         self.linear = nn.Linear(features, features, dtype=torch.bfloat16)

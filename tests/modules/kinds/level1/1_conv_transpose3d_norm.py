@@ -1,10 +1,10 @@
+"""A transposed convolution over volumes, normalised by batch, then averaged."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """A transposed convolution over volumes, normalised by batch, then averaged."""
-
     def __init__(self, channels):
         super().__init__()
         self.up = nn.ConvTranspose3d(channels, 2 * channels, 3, stride=2, padding=1)

@@ -1,10 +1,10 @@
+"""Two recurrent layers; both results are given."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Two recurrent layers; both results are given."""
-
     def __init__(self, features, hidden):
         super().__init__()
         self.gru = nn.GRU(features, hidden, num_layers=2)

@@ -1,10 +1,10 @@
+"""Causal scores before the softmax, where what is masked is -1e9, and after it."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Causal scores before the softmax, where what is masked is -1e9, and after it."""
-
     def forward(self, q, k):
         scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
         later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu(1)

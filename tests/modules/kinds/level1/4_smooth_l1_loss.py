@@ -1,10 +1,10 @@
+"""A loss: one number of many."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """A loss: one number of many."""
-
     def forward(self, guess, truth):
         return nn.functional.smooth_l1_loss(guess, truth)
 

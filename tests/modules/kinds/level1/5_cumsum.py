@@ -1,10 +1,10 @@
+"""Sums of all before, and of those that a mask keeps."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Sums of all before, and of those that a mask keeps."""
-
     def __init__(self, dim):
         super().__init__()
         self.dim = dim

@@ -1,10 +1,10 @@
+"""A product of 256 numbers below one, which no float32 holds, and all products before it."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """A product of 256 numbers below one, which no float32 holds, and all products before it."""
-
     def forward(self, x):
         return torch.prod(x, 1), torch.cumprod(x, 1)
 

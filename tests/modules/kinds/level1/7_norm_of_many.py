@@ -1,10 +1,10 @@
+"""Divides by a norm of three million numbers, which float32 sums with an error of its own."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Divides by a norm of three million numbers, which float32 sums with an error of its own."""
-
     def forward(self, x):
         return x / torch.norm(x, p="fro")
 

@@ -1,10 +1,10 @@
+"""Ten convolutions with batches of two, each normalised: rounding grows from layer to layer."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Ten convolutions with batches of two, each normalised: rounding grows from layer to layer."""
-
     def __init__(self, channels, layers):
         super().__init__()
         parts = [nn.Conv2d(3, channels, 3, padding=1)]

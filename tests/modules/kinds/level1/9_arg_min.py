@@ -1,10 +1,10 @@
+"""Whole numbers: places of the least of products of matrices."""
+
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    """Whole numbers: places of the least of products of matrices."""
-
     def __init__(self, features):
         super().__init__()
         self.linear = nn.Linear(features, features)

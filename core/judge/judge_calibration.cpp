@@ -1,0 +1,57 @@
+// What a judge finds out about a task's own code when it is installed: the reference's error, and the baseline's times.
+#include <algorithm>
+
+#include "judge/blame.hpp"
+#include "judge/judge.hpp"
+#include "judge/messages.hpp"
+#include "judge/request_fields.hpp"
+
+namespace hone {
+
+/// What a reference's answers are held against; known where it was found before.
+Judgement Judge::find_error(const Value& request, const Task& task, Trusted& reference) {
+  if (const Value* known = request.find("calibration"); known != nullptr) {
+    auto found = reference_error_from_value(*known);
+    if (!found) return fault(found.error());
+    reference.error = std::move(*found);
+    return correct_so_far();
+  }
+  return hone::find_error(task, seed_of(request), reference, *workbench_);
+}
+
+/// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
+/// long as all else that makes a task ready.
+Judgement Judge::find_times(const Value& request, const Task& task, Trusted& baseline) {
+  if (const Value* known = request.find("calibration"); known != nullptr) {
+    auto found = calibration_from_value(*known);
+    if (!found) return fault(found.error());
+    static_cast<Calibration&>(baseline) = *found;
+    return correct_so_far();
+  }
+  const auto reference = installed(request, "reference");
+  if (!reference) return fault(reference.error());
+  if (Status quiet = device_code_ ? await_quiet() : Status(); !quiet) return fault(quiet.error());
+  Judgement done = expect_still();
+  if (passed(done)) done = calibrate(task, seed_of(request), *reference, baseline, *workbench_);
+  if (passed(done)) done = expect_still();
+  const Status shares = device_code_ ? share() : Status();
+  return shares ? done : fault(shares.error());
+}
+
+/// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not
+/// count for as long as the baseline is installed.
+Judgement Judge::find_times_again(const Value& request) {
+  const auto found = installed_.find(text_of(request, "baseline"));
+  if (found == installed_.end() || !found->second.doubted) return correct_so_far();
+  found->second.doubted = false;
+  return find_times(request, found->second.task, found->second.trusted);
+}
+
+void Judge::doubt_times(const Value& request, const Judgement& judged) {
+  if (device_code_ || !judged.verdict.speedup) return;  // a device's floor is found with each
+  const std::vector<std::string>& flags = judged.verdict.speedup->flags;
+  if (std::find(flags.begin(), flags.end(), "below_resolution") != flags.end())
+    installed_.at(text_of(request, "baseline")).doubted = true;
+}
+
+}  // namespace hone
