@@ -34,6 +34,17 @@ Result<std::uint64_t> tensor_bytes(const Task& task, const Dims& dims, bool writ
   return bytes;
 }
 
+/// Of a module: of the tensors that hold its parameters, which its double form has once more.
+std::uint64_t parameter_bytes(const Task& task, const Dims& dims) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : task.tensors) {
+    const auto count = element_count(tensor, dims);
+    if (count && tensor.name.starts_with("parameters"))
+      bytes += static_cast<std::uint64_t>(*count) * dtype_size(tensor.dtype);
+  }
+  return bytes;
+}
+
 std::uint64_t less(std::uint64_t from, std::uint64_t what) { return from - std::min(from, what); }
 
 }  // namespace
@@ -85,7 +96,8 @@ Result<MemoryNeed> memory_need(const Task& task, const MeasureSettings& settings
     HONE_ASSIGN(const std::uint64_t own, tensor_bytes(task, *dims, true, false));
     HONE_ASSIGN(const std::uint64_t given, tensor_bytes(task, *dims, false, false));
     // As module_reference.py: beyond this share, answers are computed in the reference's own types.
-    const bool in_double = device_bytes == 0 || given + own <= device_bytes / kDoubleShare;
+    const bool in_double = device_bytes == 0 || given + own + 2 * parameter_bytes(task, *dims) <=
+                                                    device_bytes / kDoubleShare;
     need.reference_work =
         std::max(need.reference_work, in_double ? inputs + outputs + own : 2 * own);
     need.submission_work = std::max(need.submission_work, own);

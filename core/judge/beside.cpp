@@ -249,6 +249,7 @@ Status Session::look_at_others(double seconds) {
   const bool taken =
       others.share == 0 || others.share > 1 + kShareTaken || others.away_s > kAwaySeconds;
   measured_.shares.push_back(taken ? kNotAlone : others.share);
+  idle_since_s_ = monotonic_s();
   return {};
 }
 

@@ -138,6 +138,9 @@ class DeviceWorkbench : public Workbench {
     return kernels_.wait();
   }
 
+  bool has_free(std::uint64_t bytes) override {
+    return Arena::create(library_, device_, bytes, false).ok();
+  }
   void keep_spare(std::unique_ptr<Arena> spare) override { kernels_.keep_spare(std::move(spare)); }
   void release_spares() override { kernels_.release_spares(); }
 

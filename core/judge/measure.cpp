@@ -193,6 +193,7 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
   const bool is_baseline = &side.runner == baseline_.runner;
   const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
   const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
+  idle_since_s_ = monotonic_s();
   if (is_baseline)
     measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
   *seconds = round.seconds;

@@ -25,7 +25,8 @@ namespace {
 constexpr int kSinglesMost = 10;  // of one call, where none was as short as calls are
 constexpr double kLateSingle = 1.15;
 constexpr int kMore = 2;  // rounds at a time, where more than enough are needed
-constexpr double kBusySeconds = 4e-3;
+constexpr double kBusySeconds = 1e-3, kBusyAfterPauseSeconds = 3e-3;
+constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;  // that the device was idle for
 constexpr double kDrift =
     0.05;  // that blocks of the baseline's rounds may differ by, if theirs differ less
 constexpr double kLastSeconds = 2;  // that a block of the baseline's counts for the next submission
@@ -81,10 +82,14 @@ bool Session::take_last_block() {
   return true;
 }
 
-/// The device, which is slower after a pause. Rationale: as long before each round, whatever came before it. Where that
-/// depended on the pause, copies of the baseline had a median speedup of 1.009 (3 ms after one) or 0.993 (8 ms), for the
-/// baseline's rounds come after the longer pauses.
-Status Session::keep_busy() { return workbench_.make_busy(kBusySeconds); }
+/// The device, which is slower after a pause.
+Status Session::keep_busy() {
+  const double idle_s = monotonic_s() - idle_since_s_;
+  if (idle_s < kShortPauseSeconds) return {};
+  HONE_TRY(workbench_.make_busy(idle_s > kPauseSeconds ? kBusyAfterPauseSeconds : kBusySeconds));
+  idle_since_s_ = monotonic_s();
+  return {};
+}
 
 /// All that comes before a round of a side that gets its inputs under the clock. Rationale: a process that has slept is
 /// slower by a tenth of a millisecond and more, so both sides have just done nothing, and then the judge has had the

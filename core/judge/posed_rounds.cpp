@@ -15,6 +15,9 @@ constexpr std::uint64_t kLaterShareOfMemory = 64;     // and the device's over t
 
 bool is_large(const Layout& layout) { return layout.total > kOneCopyBytes; }
 
+/// At most what the reference takes besides its arena: inputs, parameters and outputs as double, and its own outputs.
+std::uint64_t reference_work(const Layout& layout) { return 3 * layout.total; }
+
 }  // namespace
 
 /// The end of the inputs that are kept for later, and of those that were made ahead.
@@ -44,17 +47,17 @@ bool Session::lacks_inputs(std::size_t calls, int rounds) const {
 Judgement Session::pose_one(std::size_t calls, std::deque<Posed>& to) {
   const auto layout = lay_out(task_, task_.timed, calls, workbench_.placement(), false);
   if (!layout) return fault(layout.error());
-  const bool large = alone() && is_large(*layout);
-  // Rationale: the reference takes the most memory, for inputs and for answers. Of a large task it has both before the
-  // round, when there is no copy of outputs yet: there may be no memory for all of them.
-  if (large) {
+  const bool scarce = lacks_room_for_answer(*layout);
+  // Rationale: the reference takes the most memory, for inputs and for answers. Where there is little of it, both come
+  // before the round, when there is no copy of outputs yet.
+  if (scarce) {
     copy_.reset();
     if (Judgement room = make_room_for_answer(); !passed(room)) return room;
   }
   auto posed = pose_timed(next_secret(), calls, end_of_inputs());
   if (!posed) return fault(posed.error());
   to.push_back(std::move(*posed));
-  return large ? answer(to.back()) : correct_so_far();
+  return scarce ? answer(to.back()) : correct_so_far();
 }
 
 /// Makes the inputs of the submission's next rounds, one at least, while there is room. Rationale: that takes longer than
@@ -105,6 +108,12 @@ std::uint64_t Session::later_bytes_max() const {
   return std::min(kLaterBytesMax, workbench_.memory_bytes() / kLaterShareOfMemory);
 }
 
+/// Whether the device has less memory left than the reference may take. Rationale: a baseline that gives back what it holds
+/// needs a call more before it is timed, which a submission has not.
+bool Session::lacks_room_for_answer(const Layout& layout) {
+  return alone() && is_large(layout) && !workbench_.has_free(reference_work(layout));
+}
+
 /// The reference takes the most memory, and does so while nothing is timed.
 Judgement Session::make_room_for_answer() {
   if (baseline_.runner == reference_.runner || !baseline_.runner->withholds())
@@ -118,7 +127,7 @@ Judgement Session::make_room_for_answer() {
 /// The reference's answers to these inputs, once.
 Judgement Session::answer(Posed& posed) {
   if (posed.answered) return correct_so_far();
-  if (is_large(posed.layout)) {
+  if (lacks_room_for_answer(posed.layout)) {
     if (Judgement room = make_room_for_answer(); !passed(room)) return room;
   }
   const Round exact = posed.set.run_exact(kReferenceSeconds);

@@ -196,6 +196,7 @@ class Session {
   Judgement pose_ahead(std::size_t calls, int rounds);
   Judgement work_ahead(std::size_t calls, int rounds, int singles);
   Judgement answer(Posed& posed);
+  bool lacks_room_for_answer(const Layout& layout);
   Judgement make_room_for_answer();
   bool has_room(std::size_t calls) const;
   bool is_short_of_memory() const;
@@ -265,6 +266,7 @@ class Session {
   std::deque<Posed> ahead_, singles_ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
   bool trimmed_ = false;      ///< the baseline's process: its next call takes memory of the device
+  double idle_since_s_ = 0;   ///< the device: since the last timed round
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call
   Vouched vouched_;           ///< found by this one

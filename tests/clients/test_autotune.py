@@ -47,7 +47,8 @@ def test_choices_are_judged_as_any_submission_is(server: RealServer) -> None:
             observation = result.observation
             assert result.info["verdict"]["outcome"] == "correct", observation["feedback"]
             assert observation["index"] == index
-            assert result.reward == observation["facts"]["speedup"] > 0
+            speedup = result.info["verdict"]["speedup"]  # of one that noise makes doubtful the lower end counts
+            assert result.reward == (speedup["low"] if speedup["flags"] else observation["facts"]["speedup"]) > 0
             assert result.truncated
 
 

@@ -66,7 +66,7 @@ TEST_F(DeviceMemoryOfModules, Task_LargerThanTheDevice_IsRefusedWithBothNumbers)
   ASSERT_FALSE(refused.ok()) << text_of(refused);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_EQ(refused.error().message,
-            "large needs 2.5 GiB of device memory, the device has 0.1 GiB");
+            "large needs 2.3 GiB of device memory, the device has 0.1 GiB");
   const auto small = judge(**machine, linear_of(8, "small"), honest_text());
   EXPECT_EQ(difference(small, timed(is(kCorrect))), "");
 }

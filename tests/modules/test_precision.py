@@ -138,3 +138,24 @@ def test_answers_that_take_less_work_are_further_off_than_the_reference(run_besi
     for name, one in found.items():
         assert not one["right"]
         assert one["outputs"][0][1] > 100 * told["own"][1], name
+
+
+SWITCHES = """
+from module_precision import strict, use_precision
+from module_state import State
+as_it_was = State()
+with strict():
+    assert not torch.backends.cudnn.allow_tf32 and not torch.backends.cuda.matmul.allow_tf32
+assert not as_it_was.difference(), as_it_was.difference()
+use_precision({"conv_tf32": False, "matmul_tf32": True})
+assert not torch.backends.cudnn.allow_tf32 and torch.backends.cuda.matmul.allow_tf32
+with strict():
+    assert not torch.backends.cuda.matmul.allow_tf32
+assert torch.backends.cuda.matmul.allow_tf32
+use_precision(None)
+assert not as_it_was.difference(), as_it_was.difference()
+"""
+
+
+def test_switches_are_as_they_were_for_the_next_module(run_beside_modules):
+    run_beside_modules(HEAD + SWITCHES)

@@ -89,10 +89,20 @@ class Shortened(TorchDispatchMode):
         return operator(*args, **(kwargs or {}))
 
 
+MATMUL = torch.backends.cuda.matmul
+NEVER_SET = getattr(
+    MATMUL, "fp32_precision", None
+)  # newer versions of torch tell that from what was set to its default
+
+
 def use_tf32(conv_tf32, matmul_tf32):
-    """Sets torch's switches."""
-    torch.backends.cudnn.allow_tf32 = conv_tf32
-    torch.backends.cuda.matmul.allow_tf32 = matmul_tf32
+    """Sets torch's switches where they are otherwise, so that module_state.py finds them as they were."""
+    if torch.backends.cudnn.allow_tf32 != conv_tf32:
+        torch.backends.cudnn.allow_tf32 = conv_tf32
+    if MATMUL.allow_tf32 != matmul_tf32:
+        MATMUL.allow_tf32 = matmul_tf32
+        if not matmul_tf32 and NEVER_SET is not None:
+            MATMUL.fp32_precision = NEVER_SET
 
 
 def use_precision(precision):
@@ -104,7 +114,7 @@ def use_precision(precision):
 @contextlib.contextmanager
 def strict():
     """No TensorFloat-32 within."""
-    before = torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
+    before = torch.backends.cudnn.allow_tf32, MATMUL.allow_tf32
     use_tf32(False, False)
     try:
         yield

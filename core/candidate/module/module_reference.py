@@ -19,7 +19,7 @@ from module_precision import (
     rounded,
     strict,
 )
-from module_values import constructor_arguments, flat, is_varied, vary
+from module_values import constructor_arguments, count, flat, is_varied, vary
 
 # Its forms: makes inputs as get_inputs() does, or varied ones; gives exact answers, its own answers as doubles, or in
 # its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
@@ -74,7 +74,7 @@ class Reference(Artifact):
         if name in (OWN, REFERENCE):
             return lambda values: self.run_own(values, name == OWN)
         if self.double is None:
-            self.double = self.double_form() or False
+            self.double = not self.is_too_large_for_double() and (self.double_form() or False)
         return {ERROR: self.run_error, SHORTCUTS: self.run_shortcuts}.get(name, self.run_exact)
 
     def factory(self):
@@ -118,7 +118,7 @@ class Reference(Artifact):
 
     def exact_answers(self, places, seed):
         """In double; where that form computes something else, in the reference's own types without TF32."""
-        if self.double and not self.is_too_large_for_double():
+        if self.double:
             try:
                 wide = self.in_double(places, seed)
                 if wide is not None:
@@ -136,7 +136,8 @@ class Reference(Artifact):
     def is_too_large_for_double(self):
         """Rationale: copies of inputs and outputs in double are to leave room for everybody else's on the device."""
         most = PLACE.memory_total() // DOUBLE_SHARE
-        return 0 < most < self.bytes_of_call()
+        parameters = sum(count(p["shape"]) * DTYPES[p["dtype"]].itemsize for p in self.meta["parameters"])
+        return 0 < most < self.bytes_of_call() + 2 * parameters
 
     def in_double(self, places, seed):
         """The double form's answers, or nothing where they are others. That is asked once."""
@@ -198,9 +199,8 @@ class Reference(Artifact):
         if shortened.used:
             for output, mine, right in zip(found, allowed, exact, strict=True):
                 output["allowed"] = rounded(error_of(mine, right))
-        in_double = bool(self.double) and not self.is_too_large_for_double()
         self.report = json.dumps(
-            {"outputs": found, "in_double": in_double, "memory_bytes": max(0, most)},
+            {"outputs": found, "in_double": bool(self.double), "memory_bytes": max(0, most)},
             separators=(",", ":"),
         )
         del allowed, exact
