@@ -180,8 +180,10 @@ def test_small_modules_that_look_at_values_are_computed(fit):
 
 def test_the_tolerance_is_that_of_the_loosest_output(fit):
     assert fit["half"]["tolerance"]["rtol"] == 4e-2
-    assert fit["packed"]["tolerance"]["rtol"] == fit["packed"]["tolerance"]["rms"] == 2e-3
-    assert set(fit["whole"]["tolerance"]) == {"reason"}
+    packed = fit["packed"]["tolerance"]
+    assert packed["from_reference"] and packed["rtol"] == packed["rms"] == 5e-5 and packed["norm"] == 1e-5
+    assert set(fit["whole"]["tolerance"]) == {"from_reference", "reason"}
+    assert fit["packed"]["precision"] == "conv_tf32 on, matmul_tf32 off, compute f32"
 
 
 def test_the_reference_cannot_close_its_fence(fit):

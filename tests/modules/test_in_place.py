@@ -59,17 +59,18 @@ def test_a_submission_may_change_only_what_the_reference_changes(outcome):
 IN_PLACE = """
 import ctypes, json, sys
 sys.path.insert(0, sys.argv[1])
-from module_artifact import ARENA, REFERENCE, EXACT, Artifact
+from module_place import ARENA
+from module_reference import ERROR, EXACT, OWN, REFERENCE, Reference
 import torch
 
 folder = sys.argv[2]
 support = {name: open(f"{folder}/{name}").read() for name in ("module.json", "reference.py")}
-artifact = Artifact({"name": "reference.py", "source": support["reference.py"], "support": support})
+artifact = Reference({"name": "reference.py", "source": support["reference.py"], "support": support})
 memory = (ctypes.c_char * 8192)()
 ARENA.use(ctypes.addressof(memory), len(memory))
 ARENA.bytes.view(torch.float32)[: 8 * 16 + 16 * 17].uniform_(-1, 1)
 given = bytes(memory[:1600])
-for form in (REFERENCE, EXACT):
+for form in (REFERENCE, OWN, EXACT, ERROR):
     with torch.no_grad():
         for _ in range(2):
             artifact.entry(form)([0, 512, 4096, 7])
@@ -78,4 +79,6 @@ for form in (REFERENCE, EXACT):
 
 
 def test_no_form_of_a_reference_that_works_in_place_changes_the_judges_inputs(run_beside_modules):
-    assert run_beside_modules(IN_PLACE, ROOT / "tests/modules/in_place") == "reference True\nexact True\n"
+    assert run_beside_modules(IN_PLACE, ROOT / "tests/modules/in_place") == (
+        "reference True\nown True\nexact True\nerror True\n"
+    )

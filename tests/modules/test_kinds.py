@@ -42,6 +42,5 @@ def test_answers_that_take_no_work_are_wrong_for_each(hone, options):
     for task, report in reports.items():
         passing = [lazy["answer"] for lazy in report["lazy"] if lazy["passes"]]
         assert not passing, (task, report)
-        assert all(reason.startswith("the reference's own error") for reason in report["reasons"]), (task, report)
         for output in report["tolerances"]:
             assert output["norm"] <= 0.1, (task, output)

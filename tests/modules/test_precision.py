@@ -1,6 +1,7 @@
 """How exact a reference says that it is, and what it finds out about answers that take less work."""
 
 import json
+from pathlib import Path
 
 HEAD = """
 import ctypes, json, sys
@@ -159,3 +160,34 @@ assert not as_it_was.difference(), as_it_was.difference()
 
 def test_switches_are_as_they_were_for_the_next_module(run_beside_modules):
     run_beside_modules(HEAD + SWITCHES)
+
+
+PRECISIONS = """
+import json, sys
+sys.path.insert(0, sys.argv[2])
+import kernelbench
+config = {name: value.get("default") for name, value in kernelbench.Dataset.parameters.items()}
+for given in json.loads(sys.argv[4]):
+    try:
+        dataset = kernelbench.Dataset({**config, "path": sys.argv[3], "precision": given})
+        task = dataset.get_task("level1/4")
+        print(json.loads(task["backends"]["cuda"]["support"][0]["text"])["precision"], task["tolerance"].get("norm"))
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_the_precision_is_the_datasets(run_beside_modules):
+    root = Path(__file__).parents[2]
+    given = [{}, {"matmul_tf32": True}, {"compute": "bf16"}, {"compute": "fp8"}, {"conv_tf32": 1}, {"tf32": True}]
+    problems = root / "tests/modules/kinds/level1"
+    plugin = root / "plugins/datasets/kernelbench"
+    told = run_beside_modules(PRECISIONS, plugin, problems, json.dumps(given)).splitlines()
+    assert told == [
+        "{'conv_tf32': True, 'matmul_tf32': False, 'compute': 'f32'} 1e-05",
+        "{'conv_tf32': True, 'matmul_tf32': True, 'compute': 'f32'} 1e-05",
+        "{'conv_tf32': True, 'matmul_tf32': False, 'compute': 'bf16'} 0.008",
+        "precision: compute: found 'fp8', expected one of f32, f16, bf16",
+        "precision: conv_tf32: found 1, expected true or false",
+        "precision: found 'tf32', expected one of conv_tf32, matmul_tf32, compute",
+    ]

@@ -102,8 +102,8 @@ BASELINE_OF = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import kernelbench
-config = {"path": sys.argv[2], "level": 0, "split": "train", "own_kernels": "optional", "baseline": sys.argv[3]}
-dataset = kernelbench.Dataset(config)
+config = {name: value.get("default") for name, value in kernelbench.Dataset.parameters.items()}
+dataset = kernelbench.Dataset({**config, "path": sys.argv[2], "baseline": sys.argv[3]})
 print(json.loads(dataset.get_task("level1/19")["backends"]["cuda"]["support"][0]["text"])["baseline"])
 """
 

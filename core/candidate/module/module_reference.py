@@ -242,19 +242,18 @@ class Reference(Artifact):
         yield report("yesterday's answer", others)
         del others
         tensors = []
-        self.inputs(places, tensors.append)
+
+        def note(tensor):
+            tensors.append(tensor)
+            return tensor
+
+        self.inputs(places, note)
         for number, given in enumerate(tensors):
             if all(given.numel() >= right.numel() for right in exact):
                 copies = [given.reshape(-1)[: right.numel()].clone() for right in exact]
                 yield report(f"a copy of input {number}", copies)
-        for name, compute in (("float16", "f16"), ("bfloat16", "bf16")):
-            with Shortened({"compute": compute}, allowed=self.precision()) as lower:
-                answers = self.in_own_precision(places, seed)
-            if lower.used:
-                yield report(f"products in {name}", answers)
-            elif torch.float32 in dtypes and not lower.left:
-                own = self.in_own_precision(places, seed)
-                yield report(f"rounded to {name}", [in_fewer_bits(one, compute) for one in own])
+        if torch.float32 in dtypes:
+            yield from self.less_precise(places, seed, report)
         if PLACE.device.type == "cpu":
             return  # nothing is compiled there
         try:
@@ -263,6 +262,17 @@ class Reference(Artifact):
             yield {"answer": "compiled", "right": True, "note": f"{type(error).__name__}: {error}"[:200]}
         else:
             yield report("compiled", answers, right=True)
+
+    def less_precise(self, places, seed, report):
+        """Of float32: its answers with products in a shorter type, or, where it has none, kept in that type."""
+        for name, compute in (("float16", "f16"), ("bfloat16", "bf16")):
+            with Shortened({"compute": compute}, allowed=self.precision()) as lower:
+                answers = self.in_own_precision(places, seed)
+            if lower.used:
+                yield report(f"products in {name}", answers)
+            elif not lower.left:
+                own = self.in_own_precision(places, seed)
+                yield report(f"rounded to {name}", [in_fewer_bits(one, compute) for one in own])
 
     def answers_to_others(self, places, seed):
         """The reference's answers to other inputs of the same kind."""
