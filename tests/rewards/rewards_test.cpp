@@ -219,6 +219,9 @@ TEST_P(EveryReward, Estimate_PaysForTheFigureOfTheTable) {
   EXPECT_DOUBLE_EQ(paid({}, estimate("auto")), point);
   EXPECT_DOUBLE_EQ(paid({}, estimate("point")), point);
   EXPECT_DOUBLE_EQ(paid({}, estimate("lower")), lower);
+  // The parameter of the last release.
+  EXPECT_DOUBLE_EQ(paid(every_flag, Value::map({{"speedup", "value"}})), point);
+  EXPECT_DOUBLE_EQ(paid({}, Value::map({{"speedup", "low"}})), lower);
   for (const auto& flags : flagged) {
     EXPECT_DOUBLE_EQ(paid(flags, Value::map()), lower) << flags[0];
     EXPECT_DOUBLE_EQ(paid(flags, estimate("auto")), lower) << flags[0];

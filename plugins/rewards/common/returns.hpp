@@ -65,6 +65,8 @@ inline Parameters shared_parameters(double gamma, std::string return_kind) {
           "estimate", "auto", {"auto", "point", "lower"},
           "the speedup rewarded: the point estimate or its interval's lower end; auto: the lower "
           "end where the measurement has a flag, such as noisy"),
+      choice_parameter("speedup", "", {"", "value", "low"},
+                       "deprecated: value is estimate: point, low is estimate: lower"),
   };
 }
 
@@ -75,9 +77,16 @@ inline Parameters with_speedup_cap(Parameters parameters, double cap) {
   return parameters;
 }
 
+/// The old parameter counts where it is set, so that configurations of the last release go on.
+inline std::string estimate_named(const Config& config) {
+  const std::string old = config.text("speedup");
+  if (old.empty()) return config.text("estimate");
+  return old == "value" ? "point" : "lower";
+}
+
 inline Rules read_rules(const Config& config) {
   return {{config.number("gamma"), config.integer("horizon"), config.text("return") == "forward"},
-          read_estimate(config.text("estimate"))};
+          read_estimate(estimate_named(config))};
 }
 inline Rules read_capped_rules(const Config& config) {
   Rules rules = read_rules(config);
