@@ -1,5 +1,6 @@
 // `hone tasks`: what there is to solve, one task in full, and whether tasks are fit to be served.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/crypto.hpp"
@@ -236,7 +237,10 @@ class TasksCommand : public Command {
     std::vector<Row> rows;
     const auto number = [](const Value& of, const char* key) {
       const Value* found = of.find(key);
-      return found == nullptr ? std::string("-") : short_number(found->as_double());
+      if (found == nullptr) return std::string("-");
+      char text[32];
+      std::snprintf(text, sizeof text, "%.1e", found->as_double());
+      return std::string(text);
     };
     for (const Value& one : tolerances->as_array()) {
       rows.push_back({{one.find("tensor")->as_string(), Colour::kBold}});
