@@ -72,7 +72,7 @@ bool acceptable(double got, double expected, double limit, double most) {
   return std::fabs(got - expected) <= limit;
 }
 
-/// The root mean square of the errors over |expected| + scale, those below `least` and of what is not finite left out.
+/// The root mean square of |got − expected| / (|expected| + scale). Errors below `least` and non-finite elements count as 0.
 template <typename T>
 double error_norm(const T* got, const double* expected, std::uint64_t count, double scale,
                   double least) {

@@ -47,7 +47,7 @@ double error_share(const void* got, const void* expected, DType dtype, std::uint
 double largest_of(DType dtype);
 double smallest_of(DType dtype);
 
-/// So many elements of a tensor decide whether it has several magnitudes; `i` below min(count, kSample).
+/// Number of sampled elements that decide whether a tensor has several magnitudes. `i` is below min(count, kSample).
 inline constexpr std::uint64_t kSample = 1 << 14;
 std::uint64_t sampled_place(std::uint64_t i, std::uint64_t count);
 /// The scale of a tensor's small elements: eight times the size that a fiftieth of the sampled elements do not reach
@@ -64,7 +64,7 @@ struct Held {
 };
 Held held_to(const OutputTolerance& tolerance, double rms, double small);
 
-/// Whether the tolerance lets so many elements be outside.
+/// Whether the tolerance allows `outside` of `count` elements to be outside.
 bool may_be_outside(const OutputTolerance& tolerance, std::int64_t outside, std::uint64_t count);
 
 }  // namespace hone

@@ -58,11 +58,11 @@ class DeviceKernels {
   Result<std::unique_ptr<Arena>> make_arena(std::uint64_t bytes);
   void keep_spare(std::unique_ptr<Arena> spare) { spares_.keep(std::move(spare)); }
   void release_spares() { spares_.release(); }
-  /// Room for so many doubles.
+  /// Makes `area` large enough for `count` doubles.
   Status reserve(std::unique_ptr<Arena>& area, std::uint64_t count);
 
   Status put_table(const std::vector<Item>& items);
-  /// Over so many items of the table, `further` being the kernel's arguments after that. Does not wait.
+  /// Starts a kernel over the first `count` items of the table, `further` being the kernel's arguments after that. Does not wait.
   Status launch(KernelIndex kernel, std::uint32_t count, std::vector<std::uint64_t> further);
   /// Runs a kernel over the items. Returns when it is done.
   Status run(KernelIndex kernel, const std::vector<Item>& items,

@@ -54,7 +54,7 @@ class InputSet {
   Round run_plain(double timeout_s) const;
   /// Runs the reference's plain form, over the exact form's outputs and as doubles.
   Round run_own(double timeout_s) const;
-  /// Runs a form of the reference that says something, and writes what it says (JSON).
+  /// Runs a form of the reference that reports; `report` gets its JSON.
   Round run_report(Form form, double timeout_s, std::string* report) const;
   /// The first output of `runner` outside its tolerance, after run_exact(). `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,

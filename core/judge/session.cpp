@@ -245,7 +245,7 @@ Result<const Arena*> Session::outputs_of_round(const Layout& layout) {
   return settled ? outputs : nullptr;
 }
 
-/// A copy of what calls write; of tasks whose answers may wait to be checked, of what they read, too.
+/// Copies the outputs of a round. If its answers may be checked later, the inputs are copied too.
 Status Session::copy_outputs(const Arena& from, const Layout& layout,
                              std::unique_ptr<Arena>& into) {
   const std::uint64_t begin = layout.total > later_bytes_max() ? layout.outputs_begin : 0;

@@ -1,4 +1,4 @@
-// The tolerance that follows from a reference's own error: the rule as a table, and what it lets pass.
+// Table tests of the tolerance that follows from a reference's own error, and of comparisons under it.
 #include "judge/reference_error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""How exact a reference says that it is, and what it finds out about answers that take less work."""
+"""Tests of the error that a reference reports, and of its report on cheaper answers."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Infinite and undefined in places: that is what is expected there."""
+"""Some elements are infinite or NaN: the expected values are the same there."""
 
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-"""Causal scores before the softmax, where what is masked is -1e9, and after it."""
+"""Causal attention scores, masked with -1e9, and their softmax."""
 
 import torch
 import torch.nn as nn
