@@ -37,7 +37,7 @@ PRODUCTS = {
 
 
 def shortened(value, bits, cut):
-    """Floats with a significand of `bits` bits. `cut`: the rest is cut off, as hardware does, else rounded to nearest."""
+    """Floats with a significand of `bits` bits. `cut`: the rest is cut off, as hardware does, else it is rounded."""
     if isinstance(value, (list, tuple)):
         return type(value)(shortened(one, bits, cut) for one in value)
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
