@@ -139,7 +139,11 @@ class DeviceWorkbench : public Workbench {
   }
 
   bool has_free(std::uint64_t bytes) override {
-    return Arena::create(library_, device_, bytes, false).ok();
+    const hone_backend_factory& backend = kernels_.backend();
+    if (backend.free_memory == nullptr) return true;
+    hone_error error = fresh();
+    std::uint64_t free_bytes = 0;
+    return backend.free_memory(device_, &free_bytes, &error) == HONE_OK && free_bytes >= bytes;
   }
   void keep_spare(std::unique_ptr<Arena> spare) override { kernels_.keep_spare(std::move(spare)); }
   void release_spares() override { kernels_.release_spares(); }

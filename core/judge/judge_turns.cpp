@@ -54,7 +54,7 @@ Status Judge::await_quiet() {
 /// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
 Status Judge::expect_memory() const {
   const std::uint64_t bytes = workbench_->memory_bytes() / kMemoryShare;
-  if (bytes == 0 || Arena::create(backend_, device_, bytes, false)) return {};
+  if (workbench_->has_free(bytes)) return {};
   return resource_exhausted("what others have on the device leaves less than " +
                             std::to_string(bytes) + " bytes of its memory");
 }

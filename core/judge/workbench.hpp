@@ -86,7 +86,8 @@ class Workbench {
   /// A copy of [begin, begin + bytes) of an arena, in `into`, which is made where it is null or too small.
   virtual Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
                           std::unique_ptr<Arena>& into) = 0;
-  /// Whether the device has so much memory left.
+  /// Whether the device has so much memory left; true where that cannot be told. Rationale: it asks the driver. A large
+  /// buffer made to try it is cleared by the driver afterwards, and what is timed then is slower by a tenth.
   virtual bool has_free([[maybe_unused]] std::uint64_t bytes) { return true; }
   /// Takes one back, for the next that is made.
   virtual void keep_spare([[maybe_unused]] std::unique_ptr<Arena> spare) {}

@@ -131,6 +131,20 @@ TEST_P(BackendFacts, MarksAreInOrderWhereThereAreAny) {
   EXPECT_LT(seconds, 60);
 }
 
+TEST_P(BackendFacts, FreeMemoryFallsByWhatABufferTakes) {
+  if (table().free_memory == nullptr)
+    GTEST_SKIP() << "free_memory is null: the device has none of its own";
+  constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
+  std::uint64_t before = 0, after = 0;
+  HONE_OKAY(free_memory(device_, &before, error));
+  hone_buffer* buffer = nullptr;
+  HONE_OKAY(create_buffer(device_, kLarge, &buffer, error));
+  HONE_OKAY(free_memory(device_, &after, error));
+  table().release_buffer(buffer);
+  EXPECT_LE(after + kLarge / 2, before);
+  EXPECT_LE(before, static_cast<std::uint64_t>(facts().find("memory_bytes")->as_int()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, BackendFacts, testing::ValuesIn(tested()), tested_name);
 
 }  // namespace

@@ -78,6 +78,7 @@ constexpr hone_backend_factory kBackend = {
     wait,
     nullptr,  // mark
     nullptr,  // between_marks
+    nullptr,  // free_memory
     use_python,
 };
 

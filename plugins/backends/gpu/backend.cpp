@@ -62,6 +62,7 @@ constexpr hone_backend_factory kBackend = {
     wait,
     mark,
     between_marks,
+    free_memory,
     use_python,
 };
 

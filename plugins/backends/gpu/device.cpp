@@ -148,4 +148,13 @@ int32_t between_marks(hone_device* device, double* seconds, hone_error* error) {
   });
 }
 
+int32_t free_memory(hone_device* device, uint64_t* bytes, hone_error* error) {
+  return guard(error, [&] {
+    use(*device);
+    std::size_t free_bytes = 0, total = 0;
+    check(device->gpu, device->gpu.gpuMemGetInfo(&free_bytes, &total), "ask for free memory");
+    *bytes = free_bytes;
+  });
+}
+
 }  // namespace hone_gpu

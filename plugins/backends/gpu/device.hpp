@@ -120,5 +120,6 @@ int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* laun
 int32_t wait(hone_device* device, hone_error* error);
 int32_t mark(hone_device* device, uint32_t which, hone_error* error);
 int32_t between_marks(hone_device* device, double* seconds, hone_error* error);
+int32_t free_memory(hone_device* device, uint64_t* bytes, hone_error* error);
 
 }  // namespace hone_gpu

@@ -171,6 +171,7 @@ inline constexpr int kDeviceClusters = 120;
   X(gpuMemFreeHost, cuMemFreeHost, gpuResult(void*))                                              \
   X(gpuMemGetAllocationGranularity, cuMemGetAllocationGranularity,                                \
     gpuResult(std::size_t*, const gpuAllocation*, int))                                           \
+  X(gpuMemGetInfo, cuMemGetInfo_v2, gpuResult(std::size_t*, std::size_t*))                        \
   X(gpuMemImportFromShareableHandle, cuMemImportFromShareableHandle,                              \
     gpuResult(gpuMemory*, void*, int))                                                            \
   X(gpuMemMap, cuMemMap,                                                                          \

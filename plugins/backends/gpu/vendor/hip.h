@@ -152,6 +152,7 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
   X(gpuMemFreeHost, hipHostFree, gpuResult(void*))                                                \
   X(gpuMemGetAllocationGranularity, hipMemGetAllocationGranularity,                               \
     gpuResult(std::size_t*, const gpuAllocation*, int))                                           \
+  X(gpuMemGetInfo, hipMemGetInfo, gpuResult(std::size_t*, std::size_t*))                          \
   X(gpuMemImportFromShareableHandle, hipMemImportFromShareableHandle,                             \
     gpuResult(gpuMemory*, void*, int))                                                            \
   X(gpuMemMap, hipMemMap,                                                                         \
