@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
+#include "judge/calibration.hpp"
 
 namespace hone {
 

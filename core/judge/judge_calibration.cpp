@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "judge/blame.hpp"
+#include "judge/calibration.hpp"
 #include "judge/judge.hpp"
 #include "judge/messages.hpp"
 #include "judge/request_fields.hpp"
@@ -30,12 +31,16 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   }
   const auto reference = installed(request, "reference");
   if (!reference) return fault(reference.error());
-  if (Status quiet = device_code_ ? await_quiet() : Status(); !quiet) return fault(quiet.error());
+  if (!device_code_) return calibrate(task, seed_of(request), *reference, baseline, *workbench_);
+  const auto times = BaselineTimes::make(task, seed_of(request), *reference, *workbench_);
+  if (!times) return fault(times.error());
+  if (Judgement called = times->call_once(baseline); !passed(called)) return called;
+  if (Status quiet = await_quiet(); !quiet) return fault(quiet.error());
   Judgement done = expect_still();
-  if (passed(done)) done = calibrate(task, seed_of(request), *reference, baseline, *workbench_);
+  if (passed(done)) done = times->time_calls(baseline);
   if (passed(done)) done = expect_still();
-  const Status shares = device_code_ ? share() : Status();
-  return shares ? done : fault(shares.error());
+  if (Status shares = share(); !shares) return fault(shares.error());
+  return passed(done) ? times->time_exact(baseline) : done;
 }
 
 /// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not

@@ -29,9 +29,6 @@ constexpr double kNoisyWidth = 0.15;  // of the interval, relative
 constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
 constexpr double kPatience = 4;       // after so many times the time that a measurement should take
 constexpr int kDroppedMax = 3;
-constexpr int kFloorRounds = 21;
-constexpr int kCalibrationCalls = 5;
-constexpr int kExactRounds = 2;
 constexpr double kCallLeast = 1e-9;  // seconds
 constexpr double kExactShare = 4;    // rounds' worth of time that the answers of one may take
 
@@ -40,19 +37,19 @@ Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   return one.total;
 }
 
-std::vector<double> per_call(const std::vector<double>& rounds, const Floor& floor,
-                             std::size_t calls, double least = kCallLeast) {
-  std::vector<double> each;
-  each.reserve(rounds.size());
-  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls, least));
-  return each;
-}
-
 }  // namespace
 
 double per_call(double seconds, const Floor& floor, std::size_t calls, double least) {
   const auto count = static_cast<double>(calls);
   return std::max({seconds - floor.seconds, floor.spread, least * count}) / count;
+}
+
+std::vector<double> per_call(const std::vector<double>& rounds, const Floor& floor,
+                             std::size_t calls, double least) {
+  std::vector<double> each;
+  each.reserve(rounds.size());
+  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls, least));
+  return each;
 }
 
 Floor floor_of(const std::vector<double>& rounds) {
@@ -122,43 +119,6 @@ double least_seconds(const Task& task, double bytes_per_second_max) {
 
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {
   return call_seconds < least_seconds(task, bytes_per_second_max);
-}
-
-Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
-                    Workbench& workbench) {
-  auto set = InputSet::make(task, task.timed, 0, 1, seed, *reference.runner, workbench);
-  if (!set) return fault(set.error());
-  auto layout = lay_out(task, task.timed, 1, workbench.placement(), false);
-  if (!layout) return fault(layout.error());
-  if (Status frozen = baseline.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), "baseline", "calibration");
-  std::vector<double> floors, calls;
-  for (int i = 0; i < kFloorRounds; ++i) {
-    const bool also_called = i < kCalibrationCalls;
-    if (i <= kCalibrationCalls) {
-      const std::uint64_t secret = derive_seed(seed, "calibrate", static_cast<std::uint64_t>(i));
-      Judgement loaded = load(*set, *baseline.runner, *layout, secret, "baseline", "calibration");
-      if (!passed(loaded)) return loaded;
-    }
-    // A round that does nothing ends by the same look at the same outputs.
-    const Round nothing = baseline.runner->timed_round(Order::kNothing, 0, task.run_seconds);
-    if (nothing.ending != Ending::kDone) return blame(nothing, "baseline", "calibration");
-    floors.push_back(nothing.seconds);
-    if (!also_called) continue;
-    const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
-    if (round.ending != Ending::kDone) return blame(round, "baseline", "calibration");
-    calls.push_back(round.seconds);
-  }
-  if (workbench.placement() == Placement::kDevice) {
-    for (int i = 0; i < kExactRounds; ++i) {
-      const Round exact = set->run_exact(kReferenceSeconds);
-      if (exact.ending != Ending::kDone) return blame(exact, "reference", "calibration");
-      baseline.exact_seconds = exact.seconds;  // the last one's: the first one sets things up
-    }
-  }
-  baseline.floor = floor_of(floors);
-  baseline.call_seconds = median(per_call(calls, baseline.floor, 1));
-  return correct_so_far();
 }
 
 /// Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and more.

@@ -106,14 +106,13 @@ double least_seconds(const Task& task, double bytes_per_second_max);
 /// Seconds per call, of a round that took `seconds`. Rationale: a round is never shorter than rounds can be told apart,
 /// and a call not than `least`: where the floor is all that was measured, what noise leaves of it is no time to win with.
 double per_call(double seconds, const Floor& floor, std::size_t calls, double least);
+std::vector<double> per_call(const std::vector<double>& rounds, const Floor& floor,
+                             std::size_t calls, double least = 1e-9);
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
-/// Fills in what a new baseline needs besides its runner.
 /// What the reference says of its own error, over all families of inputs; nothing where the task's tolerance is its own.
 Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference,
                      Workbench& workbench);
-Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
-                    Workbench& workbench);
 
 /// What a session tells and asks the host.
 struct SessionHost {
@@ -211,7 +210,10 @@ class Session {
   bool had_the_device() const;
   bool was_disturbed() const;
   Judgement baseline_beside(std::size_t calls, std::size_t rounds, std::vector<double>& seconds);
-  Judgement baseline_watched(std::size_t calls, std::size_t rounds, std::vector<double>& seconds);
+  double look_more_seconds(std::size_t calls, std::size_t rounds) const;
+  Judgement baseline_watched(std::size_t calls, std::size_t rounds, double look_s,
+                             std::vector<double>& seconds);
+  Status be_busy_as_in_a_look(double look_s);
   Judgement pairs_at_once(std::size_t calls, int pairs, bool watched, std::vector<double>& a,
                           std::vector<double>& b);
   Status copy_as_checked(const Layout& layout);

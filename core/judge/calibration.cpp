@@ -1,0 +1,91 @@
+#include "judge/calibration.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "judge/blame.hpp"
+#include "judge/fill.hpp"
+#include "judge/statistics.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kFloorRounds = 21,
+              kFloorRoundsOfDevice = 7;  // a device's floor is found again with each measurement
+constexpr int kTimedCalls = 5;
+constexpr char kWhere[] = "calibration";
+
+}  // namespace
+
+BaselineTimes::BaselineTimes(const Task& task, std::uint64_t seed, Workbench& workbench,
+                             InputSet set, Layout layout)
+    : task_(&task),
+      seed_(seed),
+      workbench_(&workbench),
+      set_(std::move(set)),
+      layout_(std::move(layout)) {}
+
+Result<BaselineTimes> BaselineTimes::make(const Task& task, std::uint64_t seed, Trusted reference,
+                                          Workbench& workbench) {
+  HONE_ASSIGN(InputSet set,
+              InputSet::make(task, task.timed, 0, 1, seed, *reference.runner, workbench));
+  HONE_ASSIGN(Layout layout, lay_out(task, task.timed, 1, workbench.placement(), false));
+  return BaselineTimes(task, seed, workbench, std::move(set), std::move(layout));
+}
+
+Judgement BaselineTimes::load_into(Trusted& baseline, std::uint64_t number) const {
+  return load(set_, *baseline.runner, layout_, derive_seed(seed_, "calibrate", number), "baseline",
+              kWhere);
+}
+
+Judgement BaselineTimes::call_once(Trusted& baseline) const {
+  if (Status frozen = baseline.runner->freeze(); !frozen)
+    return frozen_badly(frozen.error(), "baseline", kWhere);
+  if (Judgement loaded = load_into(baseline, kFloorRounds); !passed(loaded)) return loaded;
+  const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
+  return round.ending == Ending::kDone ? correct_so_far() : blame(round, "baseline", kWhere);
+}
+
+Judgement BaselineTimes::time_calls(Trusted& baseline) const {
+  if (Status frozen = baseline.runner->freeze(); !frozen)
+    return frozen_badly(frozen.error(), "baseline", kWhere);
+  std::vector<double> floors, calls;
+  const bool on_device = workbench_->placement() == Placement::kDevice;
+  const int floor_rounds = on_device ? kFloorRoundsOfDevice : kFloorRounds;
+  for (int i = 0; i < floor_rounds; ++i) {
+    const bool also_called = i < kTimedCalls;
+    if (i <= kTimedCalls) {
+      if (Judgement loaded = load_into(baseline, static_cast<std::uint64_t>(i)); !passed(loaded))
+        return loaded;
+    }
+    // A round that does nothing ends by the same look at the same outputs.
+    const Round nothing = baseline.runner->timed_round(Order::kNothing, 0, task_->run_seconds);
+    if (nothing.ending != Ending::kDone) return blame(nothing, "baseline", kWhere);
+    floors.push_back(nothing.seconds);
+    if (!also_called) continue;
+    const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
+    if (round.ending != Ending::kDone) return blame(round, "baseline", kWhere);
+    calls.push_back(round.seconds);
+  }
+  baseline.floor = floor_of(floors);
+  baseline.call_seconds = median(per_call(calls, baseline.floor, 1));
+  return correct_so_far();
+}
+
+Judgement BaselineTimes::time_exact(Trusted& baseline) const {
+  if (workbench_->placement() != Placement::kDevice) return correct_so_far();
+  const Round exact = set_.run_exact(kReferenceSeconds);
+  if (exact.ending != Ending::kDone) return blame(exact, "reference", kWhere);
+  baseline.exact_seconds = exact.seconds;
+  return correct_so_far();
+}
+
+Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
+                    Workbench& workbench) {
+  const auto times = BaselineTimes::make(task, seed, reference, workbench);
+  if (!times) return fault(times.error());
+  if (Judgement timed = times->time_calls(baseline); !passed(timed)) return timed;
+  return times->time_exact(baseline);
+}
+
+}  // namespace hone
