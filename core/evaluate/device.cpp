@@ -59,7 +59,8 @@ Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& bu
       options_(options),
       spec_(std::move(spec)),
       shared_(shared),
-      turn_(shared.turns, lane_name(options, spec_, shared.lanes.size())) {
+      turn_(shared.turns, lane_name(options, spec_, shared.lanes.size())),
+      lane_(shared.ledger.add_lane(turn_.lane())) {
   shared_.lanes.push_back(this);
 }
 
@@ -123,13 +124,13 @@ Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
 
 /// One attempt, in a turn of the kind that it needs.
 Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_itself) {
-  constexpr int kInARowMax = 8;  // before other lanes have their turn
   // Rationale: to make a large task ready takes seconds, and it goes when the device is shared again.
   const bool goes_on = to_itself && to_itself_ && turn_.has_whole() && is_installed(*job.task) &&
                        in_a_row_ < kInARowMax && !turn_.is_wanted();
   if (goes_on) {
     ++in_a_row_;
   } else {
+    HONE_TRY(claim_memory(*job.task, to_itself));
     // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
     HONE_TRY(take_turn(whole || to_itself || lacks_judge() ||
                        (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
@@ -170,7 +171,7 @@ Status Device::take_turn(bool whole) {
   const double from_s = monotonic_s();
   set_work("wait for a turn with");
   if (whole || turn_.is_wanted() || turn_.has_whole()) {
-    rest();
+    leave_turn();
   } else {
     MutexLock lock(state_mutex_);
     await_last();

@@ -17,6 +17,7 @@
 #include "evaluate/build_pool.hpp"
 #include "evaluate/calibrations.hpp"
 #include "evaluate/memory_budget.hpp"
+#include "evaluate/memory_ledger.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
 #include "evaluate/turns.hpp"
@@ -64,9 +65,11 @@ struct Shared {
   /// A lane has the device for at most `hold_seconds` of its own work, and another lane waits for it no longer than all
   /// lanes may take.
   Shared(double hold_seconds, std::size_t lane_count)
-      : turns(hold_seconds * static_cast<double>(lane_count)) {}
+      : turns(hold_seconds * static_cast<double>(lane_count)),
+        ledger(hold_seconds * static_cast<double>(lane_count)) {}
 
   Turns turns;
+  MemoryLedger ledger;
   Calibrations calibrations;
   VouchedTimes vouched;
   std::vector<Device*> lanes;  ///< complete before the first of them starts
@@ -82,9 +85,10 @@ double hold_seconds(const EvaluatorOptions& options);
 
 /// One thread calls run() and admit(); cancel() and close() may come from any.
 ///
-/// Theory of operation. What a lane holds of its device (tasks, processes, its judge) is its thread's while it has a turn.
-/// While it has none, another lane that has the device whole may take memory back from it (yield_memory). So its thread
-/// holds `state_mutex_` where it touches these without a turn.
+/// Theory of operation. A job first claims device memory (memory_ledger.hpp), then a turn (turns.hpp). What a lane holds of
+/// its device (tasks, processes, its judge) is its thread's while it has a turn. While it rests, or has no turn and another
+/// lane has the device whole, that one may take memory back from it. So its thread holds `state_mutex_` where it touches
+/// these without a turn.
 class Device {
  public:
   Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
@@ -134,7 +138,9 @@ class Device {
   static constexpr double kExitSeconds = 5;   ///< for a process that was ended
   static constexpr double kOpenSeconds = 20;  ///< for a device's context
   static constexpr double kGoneSeconds = 20;  ///< for it to give its device back
-  struct Runner {                             // a process that waits to be set up
+  static constexpr int kInARowMax =
+      8;           ///< jobs of one large task before other lanes have their turn
+  struct Runner {  // a process that waits to be set up
     std::unique_ptr<Process> process;
     UniqueFd socket;
     bool told = false;  ///< to open its device
@@ -167,6 +173,7 @@ class Device {
   Result<DeviceResult> run_or_redo(const DeviceJob& job);
   Result<DeviceResult> run_in_turn(const DeviceJob& job);
   Status take_turn(bool whole);
+  void leave_turn();
   Result<DeviceResult> attempt(const DeviceJob& job, bool whole, bool to_itself);
   Shortage shortage_of(const Result<DeviceResult>& result) const;
   Result<DeviceResult> repeat(const DeviceJob& job, bool to_itself, const std::string& why);
@@ -174,9 +181,14 @@ class Device {
   Result<MemoryNeed> need_of(const Task& task) const;
   Result<MemoryPlace> place_of(const Task& task);
   void have_to_itself();
+  void drop_all_tasks();
+  std::vector<std::unique_ptr<Process>> yield_tasks();
   std::vector<std::unique_ptr<Process>> yield_memory();
   void close_standby();
-  void make_room(const MemoryNeed& need, const std::string& key);
+  std::uint64_t held_bytes() const;
+  std::vector<std::string> tasks_to_drop(const MemoryNeed& need, const std::string& key) const;
+  Result<std::uint64_t> bytes_to_claim(const Task& task) const;
+  Status claim_memory(const Task& task, bool to_itself);
   void shrink_to_share();
   void note_short(const Task& task);
   Error not_enough(const Task& task, const Error& error);
@@ -237,7 +249,8 @@ class Device {
                 MeasureSettings settings) const;
   void drop(const std::string& key);
   void send_drop(const std::string& key);
-  bool serves_another(const Installed& old, const Task& task) const;
+  std::string task_to_inherit(const std::vector<std::string>& to_drop, const Task& task,
+                              const MemoryNeed& need) const;
 
   Launcher& launcher_;
   WarmInterpreters& interpreters_;
@@ -246,6 +259,7 @@ class Device {
   const DeviceSpec spec_;
   Shared& shared_;
   Turn turn_;
+  const std::size_t lane_;     ///< its number in the ledger
   mutable Mutex state_mutex_;  ///< see the theory of operation
   std::unique_ptr<Process> judge_;
   UniqueFd judge_socket_;
@@ -264,7 +278,7 @@ class Device {
   std::string task_id_, work_;  ///< of the job, and what is done for it now: for the log
   double ends_s_ = 1e300;       ///< when the work of this attempt must be over
   bool to_itself_ = false;      ///< this lane has the device's memory to itself
-  int in_a_row_ = 0;            ///< evaluations since then
+  int in_a_row_ = 0;            ///< jobs of one task that other lanes have waited for
   std::atomic<bool> closed_{false};
   std::function<void(double from_s, double to_s)> waited_;  ///< its job's
   std::atomic<std::size_t> module_processes_{0};

@@ -1,6 +1,7 @@
 // What a device's memory is given to: tasks kept ready, processes on standby, or one task that needs all of it.
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -99,11 +100,23 @@ void Device::close_standby() {
   }
 }
 
+void Device::drop_all_tasks() {
+  while (!installed_.empty()) drop(std::string(oldest_task()));
+}
+
+/// The tasks that this lane keeps ready, for another lane that needs their memory. The caller waits for the processes to
+/// end.
+std::vector<std::unique_ptr<Process>> Device::yield_tasks() {
+  MutexLock lock(state_mutex_);
+  drop_all_tasks();
+  return std::exchange(leaving_, {});
+}
+
 /// What this lane has on the device but its judge, for another lane that has the device whole. The caller waits for the
 /// processes to end.
 std::vector<std::unique_ptr<Process>> Device::yield_memory() {
   MutexLock lock(state_mutex_);
-  while (!installed_.empty()) drop(std::string(oldest_task()));
+  drop_all_tasks();
   for (auto& [owner, kept] : kept_) {
     send_forget(kept.id);
     let_go(std::move(kept.process));
@@ -130,11 +143,18 @@ void Device::have_to_itself() {
   await_last();
 }
 
-/// Before the task with this key is judged: drops tasks that are kept ready until it has room; with the device to itself all
-/// of them.
-void Device::make_room(const MemoryNeed& need, const std::string& key) {
-  const DeviceMemory device = memory();
-  if (device.bytes == 0) return;
+/// Of device memory, by the tasks that are kept ready.
+std::uint64_t Device::held_bytes() const {
+  MutexLock lock(state_mutex_);
+  std::uint64_t bytes = 0;
+  for (const auto& [key, installed] : installed_) bytes += installed.bytes;
+  return bytes;
+}
+
+/// The tasks kept ready that are to go before the one with this key is judged, the one used longest ago first; with the
+/// device to itself all of them.
+std::vector<std::string> Device::tasks_to_drop(const MemoryNeed& need,
+                                               const std::string& key) const {
   std::vector<std::string> keys;
   std::vector<std::uint64_t> bytes;
   for (const std::string& each : ages_) {
@@ -142,21 +162,63 @@ void Device::make_room(const MemoryNeed& need, const std::string& key) {
     keys.push_back(each);
     bytes.push_back(installed_.at(each).bytes);
   }
-  const std::size_t count =
-      to_itself_ ? keys.size() : count_to_evict(bytes, need.expected(), device.share());
-  if (count == 0) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    log_debug("evaluate", turn_.lane() + ": drops a task that is kept ready, for memory");
-    drop(keys[keys.size() - 1 - i]);
+  const DeviceMemory device = memory();
+  std::size_t count = keys.size() < options_.installed_max ? 0 : 1;
+  if (to_itself_) count = keys.size();
+  if (device.bytes > 0)
+    count = std::max(count, count_to_evict(bytes, need.expected(), device.share()));
+  return {keys.rbegin(), keys.rbegin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// What this lane will hold while it judges the task: the task's need, and the tasks that stay ready beside it, or leave
+/// their processes to it.
+Result<std::uint64_t> Device::bytes_to_claim(const Task& task) const {
+  HONE_ASSIGN(const MemoryNeed need, need_of(task));
+  const std::string key = task_key(task);
+  MutexLock lock(state_mutex_);
+  std::uint64_t bytes = need.expected();
+  for (const auto& [each, installed] : installed_) bytes += each == key ? 0 : installed.bytes;
+  const std::vector<std::string> to_drop = tasks_to_drop(need, key);
+  const std::string heir_of = task_to_inherit(to_drop, task, need);
+  for (const std::string& each : to_drop) bytes -= each == heir_of ? 0 : installed_.at(each).bytes;
+  return bytes;
+}
+
+/// Before a turn is taken. Where there is not so much memory now this lane rests, and then waits.
+Status Device::claim_memory(const Task& task, bool to_itself) {
+  HONE_ASSIGN(const std::uint64_t wanted, bytes_to_claim(task));
+  const std::uint64_t bytes = to_itself ? std::numeric_limits<std::uint64_t>::max() : wanted;
+  // Rationale: to make a large task ready takes longer than to judge a submission of it.
+  const bool again = is_installed(task) && in_a_row_ < kInARowMax;
+  const bool wanted_by_others = shared_.ledger.is_wanted();
+  if (shared_.ledger.try_claim(lane_, bytes, again)) {
+    in_a_row_ = wanted_by_others ? in_a_row_ + 1 : 0;
+    return {};
   }
-  await_last();
+  in_a_row_ = 0;
+  rest();
+  set_work("wait for memory for");
+  const double from_s = monotonic_s();
+  std::vector<std::unique_ptr<Process>> ended;
+  const Status claimed = shared_.ledger.claim(lane_, bytes, [&](std::size_t lane) {
+    auto some = shared_.lanes[lane]->yield_tasks();
+    std::move(some.begin(), some.end(), std::back_inserter(ended));
+  });
+  {
+    MutexLock lock(state_mutex_);
+    std::move(ended.begin(), ended.end(), std::back_inserter(leaving_));
+    await_last();
+  }
+  tell_waited(from_s);
+  gave_up_ = !claimed;
+  return claimed;
 }
 
 /// Before other lanes use the device again.
 void Device::shrink_to_share() {
   if (!to_itself_) return;
   to_itself_ = false;
-  while (!installed_.empty()) drop(std::string(oldest_task()));
+  drop_all_tasks();
 }
 
 }  // namespace hone

@@ -80,8 +80,10 @@ Status Device::ensure_judge() {
 Status Device::equip() {
   HONE_ASSIGN(facts_, ask_facts({}));
   const Value* memory = facts_.find("memory_bytes");
-  if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0)
+  if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0) {
     shared_.memory_bytes = static_cast<std::uint64_t>(memory->as_int());
+    shared_.ledger.set_bytes(this->memory().pool());
+  }
   if (options_.device_code) {
     HONE_TRY(builds_.use_device(facts_));
     HONE_ASSIGN(const UniqueFd harness,
@@ -251,6 +253,7 @@ void Device::start_missing(bool contexts) {
 void Device::make_ready() {
   task_id_.clear();
   set_work("make processes ready");
+  shared_.ledger.settle(lane_, held_bytes());
   // Contexts would take memory from a task that needs all of it.
   if (to_itself_) return await_last();
   if (turn_.is_sharing()) open_ahead();
@@ -261,12 +264,17 @@ void Device::make_ready() {
   open_ahead();
 }
 
-void Device::rest() {
+void Device::leave_turn() {
   MutexLock lock(state_mutex_);
   shrink_to_share();
   await_last();
   wait_until_open(kOpenSeconds);
   turn_.leave();
+}
+
+void Device::rest() {
+  leave_turn();
+  shared_.ledger.rest(lane_, held_bytes());
 }
 
 /// Whether processes of this kind take their time to open a device, and wait to be told.

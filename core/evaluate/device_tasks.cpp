@@ -1,4 +1,6 @@
 // The tasks that a device keeps ready: a reference and a baseline each, in processes of theirs.
+#include <algorithm>
+
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 #include "evaluate/device.hpp"
@@ -168,20 +170,24 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     return invalid_argument("task " + task->id + " has no sources for backend " + options_.backend);
   }
   const std::string key = task_key(*task);
+  const auto found = installed_.find(key);
+  const bool ready = found != installed_.end();
   HONE_ASSIGN(const MemoryNeed need, need_of(*task));
-  make_room(need, key);
-  if (const auto found = installed_.find(key); found != installed_.end()) {
+  const std::vector<std::string> to_drop = tasks_to_drop(need, key);
+  const std::string heir_of = ready ? "" : task_to_inherit(to_drop, *task, need);
+  for (const std::string& each : to_drop) {
+    if (each != heir_of) drop(each);
+  }
+  if (heir_of.empty()) await_last();
+  if (ready) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;
   }
   Installed made;
-  const bool full = installed_.size() >= options_.installed_max;
-  const std::string oldest = full ? ages_.back() : "";
-  if (full && serves_another(installed_.at(oldest), *task)) {
-    HONE_TRY(install_over(oldest, task, key, made));
-  } else {
-    drop(oldest);
+  if (heir_of.empty()) {
     HONE_TRY(install_both(task, key, made));
+  } else {
+    HONE_TRY(install_over(heir_of, task, key, made));
   }
   made.module = is_module(*task, options_);
   made.bytes = need.installed();
@@ -191,15 +197,27 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   return key;
 }
 
-/// Whether a task's processes may run another's modules after it.
-bool Device::serves_another(const Installed& old, const Task& task) const {
-  return options_.device_code && old.module && old.baseline != nullptr &&
-         old.tasks < kTasksOfProcess && is_module(task, options_) && is_timed(task, options_);
+/// Of tasks that are to go, the one whose processes this task gets, or "". For a moment the device holds both tasks' arenas.
+std::string Device::task_to_inherit(const std::vector<std::string>& to_drop, const Task& task,
+                                    const MemoryNeed& need) const {
+  constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
+  if (!options_.device_code || !is_module(task, options_) || !is_timed(task, options_)) return "";
+  const DeviceMemory device = memory();
+  const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
+    const Installed& old = installed_.at(key);
+    const bool fits = device.bytes == 0 || need.expected() + old.bytes <= device.pool();
+    return old.module && old.baseline != nullptr && old.tasks < kTasksOfProcess &&
+           old.bytes <= kBytesMax && fits;
+  });
+  return found == to_drop.end() ? "" : *found;
 }
 
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   task_id_ = task->id;
+  HONE_ASSIGN(const MemoryPlace place, place_of(*task));
+  HONE_TRY(claim_memory(*task, place == MemoryPlace::kWhole));
   HONE_TRY(take_turn(true));
+  if (place == MemoryPlace::kWhole) have_to_itself();
   ends_s_ = monotonic_s() + hold_seconds(options_);
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(task));

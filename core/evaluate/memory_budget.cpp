@@ -110,17 +110,20 @@ std::uint64_t DeviceMemory::whole() const {
   return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * context_bytes);
 }
 
-std::uint64_t DeviceMemory::share() const {
-  const std::uint64_t each =
-      less(bytes, bytes / kReserveShare) / static_cast<std::uint64_t>(std::max(lanes, 1));
+std::uint64_t DeviceMemory::pool() const {
   const std::uint64_t spares = std::min(kSparesMax, bytes / kSparesShare);
-  return less(each, spares + static_cast<std::uint64_t>(1 + standby) * context_bytes);
+  const std::uint64_t of_lane = spares + static_cast<std::uint64_t>(1 + standby) * context_bytes;
+  return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * of_lane);
+}
+
+std::uint64_t DeviceMemory::share() const {
+  return pool() / static_cast<std::uint64_t>(std::max(lanes, 1));
 }
 
 MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short) {
   if (device.bytes == 0) return MemoryPlace::kShare;
   if (need.least() > device.whole()) return MemoryPlace::kRefused;
-  return ran_short || need.expected() > device.share() ? MemoryPlace::kWhole : MemoryPlace::kShare;
+  return ran_short || need.expected() > device.pool() ? MemoryPlace::kWhole : MemoryPlace::kShare;
 }
 
 std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uint64_t needed,

@@ -50,13 +50,15 @@ struct DeviceMemory {
 
   /// For one task of a lane that has the device to itself: other lanes keep their judges and no more.
   std::uint64_t whole() const;
-  /// For all tasks that one lane keeps ready and the one that it judges.
+  /// For the tasks of all lanes: what their judges and processes on standby leave (memory_ledger.hpp).
+  std::uint64_t pool() const;
+  /// For all tasks that one lane keeps ready and the one that it judges, if that one is not larger.
   std::uint64_t share() const;
 };
 
 /// Where a task is judged.
 enum class MemoryPlace {
-  kShare,  ///< beside other lanes
+  kShare,  ///< beside other lanes, as far as memory allows
   kWhole,  ///< with the device to itself: nothing of other lanes, no task kept ready, no process on standby
   kRefused,  ///< nowhere: the device is too small
 };

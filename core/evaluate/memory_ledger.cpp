@@ -1,0 +1,119 @@
+#include "evaluate/memory_ledger.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "evaluate/memory_budget.hpp"
+
+namespace hone {
+
+std::size_t MemoryLedger::add_lane(std::string name) {
+  MutexLock lock(mutex_);
+  lanes_.push_back({std::move(name)});
+  return lanes_.size() - 1;
+}
+
+void MemoryLedger::set_bytes(std::uint64_t bytes) {
+  MutexLock lock(mutex_);
+  bytes_ = bytes;
+  changed_.notify_all();
+}
+
+bool MemoryLedger::fits(std::size_t lane, std::uint64_t bytes) const {
+  if (bytes_ == 0) return true;
+  std::uint64_t others = 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (i != lane) others += lanes_[i].bytes;
+  }
+  return others <= bytes_ && std::min(bytes, bytes_) <= bytes_ - others;
+}
+
+void MemoryLedger::grant(std::size_t lane, std::uint64_t bytes) {
+  lanes_[lane].bytes = bytes_ == 0 ? 0 : std::min(bytes, bytes_);
+  lanes_[lane].works = true;
+}
+
+bool MemoryLedger::try_claim(std::size_t lane, std::uint64_t bytes, bool again) {
+  MutexLock lock(mutex_);
+  if ((!waiting_.empty() && !again) || !fits(lane, bytes)) return false;
+  grant(lane, bytes);
+  return true;
+}
+
+Status MemoryLedger::claim(std::size_t lane, std::uint64_t bytes,
+                           const std::function<void(std::size_t)>& take_back) {
+  const double begun_s = monotonic_s(), ends_s = begun_s + seconds_max_;
+  double warn_s = begun_s + warn_seconds_;
+  MutexLock lock(mutex_);
+  waiting_.push_back(lane);
+  for (;;) {
+    if (waiting_.front() == lane) {
+      for (std::size_t i = 0; i < lanes_.size() && !fits(lane, bytes); ++i) {
+        if (i == lane || lanes_[i].works || lanes_[i].bytes == 0) continue;
+        take_back(i);
+        lanes_[i].bytes = 0;
+      }
+      if (fits(lane, bytes)) break;
+    }
+    const double now = monotonic_s();
+    const std::string waited = lanes_[lane].name + ": waited " +
+                               std::to_string(std::lround(now - begun_s)) + " s for " +
+                               gib_text(bytes) + " of device memory (" + holders(lane) + ")";
+    if (now >= ends_s) {
+      waiting_.remove(lane);
+      changed_.notify_all();
+      return Error{Code::kDeadlineExceeded, waited};
+    }
+    if (now >= warn_s) {
+      log_warning("evaluate", waited);
+      warn_s = now + warn_seconds_;
+    }
+    const double next_s = std::min(ends_s, warn_s) - now;
+    changed_.wait_for(mutex_, std::chrono::duration<double>(std::min(next_s, 3600.0)));
+  }
+  grant(lane, bytes);
+  waiting_.remove(lane);
+  changed_.notify_all();
+  return {};
+}
+
+void MemoryLedger::settle(std::size_t lane, std::uint64_t bytes) {
+  MutexLock lock(mutex_);
+  lanes_[lane].bytes = std::min(lanes_[lane].bytes, bytes);
+  changed_.notify_all();
+}
+
+void MemoryLedger::rest(std::size_t lane, std::uint64_t bytes) {
+  MutexLock lock(mutex_);
+  lanes_[lane].bytes = std::min(lanes_[lane].bytes, bytes);
+  lanes_[lane].works = false;
+  changed_.notify_all();
+}
+
+bool MemoryLedger::is_wanted() const {
+  MutexLock lock(mutex_);
+  return !waiting_.empty();
+}
+
+std::uint64_t MemoryLedger::claimed() const {
+  MutexLock lock(mutex_);
+  std::uint64_t all = 0;
+  for (const Lane& lane : lanes_) all += lane.bytes;
+  return all;
+}
+
+/// "lane 1 has 12.5 GiB, lane 3 keeps 4.0 GiB".
+std::string MemoryLedger::holders(std::size_t lane) const {
+  std::string text;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (i == lane || lanes_[i].bytes == 0) continue;
+    text += (text.empty() ? "" : ", ") + lanes_[i].name + (lanes_[i].works ? " has " : " keeps ") +
+            gib_text(lanes_[i].bytes);
+  }
+  return text.empty() ? "no lane has any" : text;
+}
+
+}  // namespace hone

@@ -1,0 +1,135 @@
+#include "evaluate/memory_ledger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace hone {
+namespace {
+
+void take_back_nothing(std::size_t) {}
+
+struct Ledger : testing::Test {
+  Ledger() {
+    for (const char* name : {"lane 1", "lane 2", "lane 3"}) ledger.add_lane(name);
+    ledger.set_bytes(100);
+  }
+  MemoryLedger ledger{20};
+};
+
+TEST_F(Ledger, Claims_ThatFitTogether_AreGrantedAtOnce) {
+  EXPECT_TRUE(ledger.try_claim(0, 60));
+  EXPECT_TRUE(ledger.try_claim(1, 40));
+  EXPECT_FALSE(ledger.try_claim(2, 1));
+  EXPECT_EQ(ledger.claimed(), 100u);
+  EXPECT_TRUE(ledger.try_claim(1, 10));  // in the place of its last one
+  EXPECT_TRUE(ledger.try_claim(2, 30));
+}
+
+TEST_F(Ledger, WithoutASize_GrantsAnything) {
+  ledger.set_bytes(0);
+  EXPECT_TRUE(ledger.try_claim(0, 1000));
+  EXPECT_TRUE(ledger.try_claim(1, 1000));
+  EXPECT_EQ(ledger.claimed(), 0u);
+}
+
+TEST_F(Ledger, MoreThanThereIs_IsAllThereIs) {
+  EXPECT_TRUE(ledger.try_claim(0, 1000));
+  EXPECT_EQ(ledger.claimed(), 100u);
+  EXPECT_FALSE(ledger.try_claim(1, 1));
+}
+
+TEST_F(Ledger, WhatALaneAtRestKeeps_IsTakenBackWhereItIsNeeded) {
+  ASSERT_TRUE(ledger.try_claim(0, 60));
+  ledger.rest(0, 50);
+  ASSERT_TRUE(ledger.try_claim(1, 20));
+  ledger.rest(1, 20);
+  std::vector<std::size_t> taken;
+  EXPECT_TRUE(ledger.claim(2, 70, [&](std::size_t lane) { taken.push_back(lane); }).ok());
+  EXPECT_EQ(taken, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(ledger.claimed(), 90u);
+}
+
+TEST_F(Ledger, ALaneThatWorks_IsWaitedFor) {
+  ASSERT_TRUE(ledger.try_claim(0, 60));
+  std::atomic<bool> granted{false};
+  std::thread other([&] {
+    EXPECT_TRUE(ledger.claim(1, 70, take_back_nothing).ok());
+    granted = true;
+  });
+  while (!ledger.is_wanted()) std::this_thread::yield();
+  ledger.settle(0, 40);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(granted);
+  ledger.settle(0, 30);
+  other.join();
+  EXPECT_TRUE(granted);
+  EXPECT_FALSE(ledger.is_wanted());
+}
+
+TEST_F(Ledger, WhoComesLater_DoesNotPassWhoWaits_ButForItsOwnTask) {
+  ASSERT_TRUE(ledger.try_claim(0, 60));
+  std::thread other([&] { EXPECT_TRUE(ledger.claim(1, 70, take_back_nothing).ok()); });
+  while (!ledger.is_wanted()) std::this_thread::yield();
+  EXPECT_FALSE(ledger.try_claim(2, 10));
+  EXPECT_TRUE(ledger.try_claim(0, 65, true));
+  ledger.rest(0, 0);
+  other.join();
+}
+
+TEST(LedgerLimits, AWaitThatIsTooLong_NamesWhoHasTheMemory) {
+  MemoryLedger ledger(0.02);
+  ledger.add_lane("lane 1");
+  ledger.add_lane("lane 2");
+  ledger.set_bytes(std::uint64_t{4} << 30);
+  ASSERT_TRUE(ledger.try_claim(0, std::uint64_t{3} << 30));
+  const Status waited = ledger.claim(1, std::uint64_t{2} << 30, take_back_nothing);
+  ASSERT_FALSE(waited.ok());
+  EXPECT_EQ(waited.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(waited.error().message,
+            "lane 2: waited 0 s for 2.0 GiB of device memory (lane 1 has 3.0 GiB)");
+  EXPECT_FALSE(ledger.is_wanted());
+}
+
+/// Lanes that claim, work, keep some of it and rest, in any order: never more than there is, and all of them get on.
+TEST_F(Ledger, ManyLanes_NeverHoldMoreThanThereIs) {
+  std::atomic<int> held[3] = {};
+  std::atomic<int> most{0};
+  const auto note = [&] {
+    const int now = held[0] + held[1] + held[2];
+    int before = most;
+    while (now > before && !most.compare_exchange_weak(before, now)) {
+    }
+  };
+  const auto work = [&](std::size_t lane) {
+    std::mt19937 random(static_cast<unsigned>(lane));
+    for (int i = 0; i < 300; ++i) {
+      const int bytes = std::uniform_int_distribution<int>(1, 110)(random);
+      if (!ledger.try_claim(lane, static_cast<std::uint64_t>(bytes))) {
+        ledger.rest(lane, static_cast<std::uint64_t>(held[lane].load()));
+        ASSERT_TRUE(ledger
+                        .claim(lane, static_cast<std::uint64_t>(bytes),
+                               [&](std::size_t other) { held[other] = 0; })
+                        .ok());
+      }
+      held[lane] = std::min(bytes, 100);
+      note();
+      if (i % 3 == 0) std::this_thread::yield();
+      held[lane] = bytes / 4;
+      ledger.settle(lane, static_cast<std::uint64_t>(bytes / 4));
+      if (i % 5 == 0) ledger.rest(lane, static_cast<std::uint64_t>(bytes / 4));
+    }
+    ledger.rest(lane, static_cast<std::uint64_t>(held[lane].load()));
+  };
+  std::vector<std::thread> lanes;
+  for (std::size_t lane = 0; lane < 3; ++lane) lanes.emplace_back(work, lane);
+  for (std::thread& lane : lanes) lane.join();
+  EXPECT_LE(most, 100);
+  EXPECT_FALSE(ledger.is_wanted());
+}
+
+}  // namespace
+}  // namespace hone
