@@ -223,6 +223,7 @@ class Device {
   void let_go(std::unique_ptr<Process> process);
   void await_last();
   Status answer_quiet();
+  Status answer_pass(const Value& said);
   Status ensure_judge();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);

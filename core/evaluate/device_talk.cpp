@@ -98,6 +98,10 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       HONE_TRY(answer_quiet());
       continue;
     }
+    if (kind_of(answer) == "pass") {
+      HONE_TRY(answer_pass(answer));
+      continue;
+    }
     if (kind_of(answer) == "share") {
       const double from_s = monotonic_s();
       const Status shares = turn_.share();
@@ -118,6 +122,22 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
     set_work(stage->as_string());
     if (progress) progress(stage->as_string().c_str());
   }
+}
+
+/// The judge is between two pieces of work. "still": nothing of its lane moves on the device; else it is asked to see to that
+/// first, if another lane waits.
+Status Device::answer_pass(const Value& said) {
+  const Value* still = said.find("still");
+  const bool ready = still != nullptr && *still == Value(true);
+  if (ready) {
+    const double from_s = monotonic_s();
+    const Status shares = turn_.give_way();
+    note_wait(from_s);
+    gave_up_ = !shares;
+    if (!shares) return shares.error();
+  }
+  const bool wanted = !ready && turn_.is_in_the_way();
+  return send(Value::map({{"verb", "pass"}, {"wanted", wanted}}), nullptr, nullptr);
 }
 
 /// The judge wants to measure.

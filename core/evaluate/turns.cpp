@@ -82,7 +82,7 @@ Status Turn::share() {
   MutexLock lock(turns_.mutex_);
   // A lane that is inside has work to end before another one can have all of the device.
   const bool enters = state_ == State::kOut;
-  if (!enters) {
+  if (state_ == State::kAlone) {
     turns_.alone_ = false;
     enter(State::kWaiting);
     turns_.changed_.notify_all();
@@ -103,6 +103,18 @@ Status Turn::share() {
   ++turns_.sharing_;
   enter(State::kSharing);
   return {};
+}
+
+Status Turn::give_way() {
+  if (state_ != State::kSharing) return {};
+  {
+    MutexLock lock(turns_.mutex_);
+    if (turns_.alone_waiting_.empty()) return {};
+    --turns_.sharing_;
+    enter(State::kWaiting);
+    turns_.changed_.notify_all();
+  }
+  return share();
 }
 
 Status Turn::have_alone() {
@@ -163,6 +175,11 @@ void Turn::leave_locked() {
   --turns_.inside_;
   enter(State::kOut);
   turns_.changed_.notify_all();
+}
+
+bool Turn::is_in_the_way() const {
+  MutexLock lock(turns_.mutex_);
+  return state_ == State::kSharing && !turns_.alone_waiting_.empty();
 }
 
 bool Turn::is_wanted() const {

@@ -52,7 +52,7 @@ class Turns {
 
 /// One lane's. One thread.
 ///
-/// share(), have_alone() and have_whole() fail with deadline_exceeded once they have waited for Turns' `seconds_max`. The
+/// share(), give_way(), have_alone() and have_whole() fail with deadline_exceeded once they have waited for Turns' `seconds_max`. The
 /// lane has then left the device.
 class Turn {
  public:
@@ -63,12 +63,17 @@ class Turn {
 
   /// Uses the device beside others; of one that had it alone. One that has it whole keeps it.
   Status share();
+  /// Of one that shares, in the middle of its work: lanes that wait to have the device alone have it first. What this lane
+  /// has on it stands still meanwhile.
+  Status give_way();
   /// Of one that shares: has it alone, once nobody else uses it. What others have on it stands still.
   Status have_alone();
   /// Has it alone, and nobody else anything on it, until leave(). Gives up what it had; nothing of its own may be there.
   Status have_whole();
   void leave();
 
+  /// Whether a lane that shares is to give way.
+  bool is_in_the_way() const;
   /// Whether another lane waits to have it whole, or has waited for long to have it alone.
   bool is_wanted() const;
   bool has_whole() const { return state_ == State::kWhole; }

@@ -72,11 +72,11 @@ Judgement BaselineTimes::time_calls(Trusted& baseline) const {
   return correct_so_far();
 }
 
-Judgement BaselineTimes::time_exact(Trusted& baseline) const {
+Judgement BaselineTimes::time_answers(Trusted& baseline) const {
   if (workbench_->placement() != Placement::kDevice) return correct_so_far();
-  const Round exact = set_.run_exact(kReferenceSeconds);
-  if (exact.ending != Ending::kDone) return blame(exact, "reference", kWhere);
-  baseline.exact_seconds = exact.seconds;
+  const Round answers = set_.run_answers(kReferenceSeconds);
+  if (answers.ending != Ending::kDone) return blame(answers, "reference", kWhere);
+  baseline.answer_seconds = answers.seconds;
   return correct_so_far();
 }
 
@@ -85,7 +85,7 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
   const auto times = BaselineTimes::make(task, seed, reference, workbench);
   if (!times) return fault(times.error());
   if (Judgement timed = times->time_calls(baseline); !passed(timed)) return timed;
-  return times->time_exact(baseline);
+  return times->time_answers(baseline);
 }
 
 }  // namespace hone

@@ -18,9 +18,9 @@ class BaselineTimes {
   Judgement call_once(Trusted& baseline) const;
   /// Finds `floor` and `call_seconds`; nobody else may use the device.
   Judgement time_calls(Trusted& baseline) const;
-  /// Finds `exact_seconds`, where there is a device. It says only how many answers can be checked in a while, so that
+  /// Finds `answer_seconds`, where there is a device. It says only how many answers can be checked in a while, so that
   /// others may use the device.
-  Judgement time_exact(Trusted& baseline) const;
+  Judgement time_answers(Trusted& baseline) const;
 
  private:
   BaselineTimes(const Task& task, std::uint64_t seed, Workbench& workbench, InputSet set,

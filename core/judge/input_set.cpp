@@ -173,6 +173,10 @@ Round InputSet::run_plain(double timeout_s) const { return run_reference(Form::k
 
 Round InputSet::run_own(double timeout_s) const { return run_reference(Form::kOwn, timeout_s); }
 
+Round InputSet::run_answers(double timeout_s) const {
+  return task_->tolerance.from_reference ? run_own(timeout_s) : run_exact(timeout_s);
+}
+
 Round InputSet::run_report(Form form, double timeout_s, std::string* report) const {
   Round round = run_reference(form, timeout_s, Order::kObserved);
   *report = reference_->observed();

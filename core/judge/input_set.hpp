@@ -54,9 +54,12 @@ class InputSet {
   Round run_plain(double timeout_s) const;
   /// Runs the reference's plain form, over the exact form's outputs and as doubles.
   Round run_own(double timeout_s) const;
+  /// What outputs are compared with first: run_own() where the tolerance follows from the reference's own error, for that
+  /// takes the least time, else run_exact().
+  Round run_answers(double timeout_s) const;
   /// Runs a form of the reference that reports; `report` gets its JSON.
   Round run_report(Form form, double timeout_s, std::string* report) const;
-  /// The first output of `runner` outside its tolerance, after run_exact(). `tolerances`: of each of the task's tensors.
+  /// The first output of `runner` outside its tolerance, after run_exact() or run_own(). `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
   /// What else must hold after a round: canaries stand, and inputs are as they were unless the task

@@ -72,6 +72,7 @@ class Judge {
   Status await_quiet();
   Status expect_memory() const;
   Judgement expect_still();
+  Status give_way(const std::function<Status()>& stand_still);
   Status share();
   Result<Value> hear_host(std::string_view expected) const;
   void keep(const Value& request, const MeasureSettings& settings,

@@ -17,7 +17,8 @@ Judgement Judge::find_error(const Value& request, const Task& task, Trusted& ref
     reference.error = std::move(*found);
     return correct_so_far();
   }
-  return hone::find_error(task, seed_of(request), reference, *workbench_);
+  const auto between = [this] { return device_code_ ? give_way(nullptr) : Status(); };
+  return hone::find_error(task, seed_of(request), reference, *workbench_, between);
 }
 
 /// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
@@ -32,6 +33,7 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   const auto reference = installed(request, "reference");
   if (!reference) return fault(reference.error());
   if (!device_code_) return calibrate(task, seed_of(request), *reference, baseline, *workbench_);
+  if (Status gave = give_way(nullptr); !gave) return fault(gave.error());
   const auto times = BaselineTimes::make(task, seed_of(request), *reference, *workbench_);
   if (!times) return fault(times.error());
   if (Judgement called = times->call_once(baseline); !passed(called)) return called;
@@ -40,7 +42,7 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   if (passed(done)) done = times->time_calls(baseline);
   if (passed(done)) done = expect_still();
   if (Status shares = share(); !shares) return fault(shares.error());
-  return passed(done) ? times->time_exact(baseline) : done;
+  return passed(done) ? times->time_answers(baseline) : done;
 }
 
 /// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not

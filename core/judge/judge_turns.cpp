@@ -28,6 +28,9 @@ SessionHost Judge::session_host() {
   };
   host.quiet = [this] { return await_quiet(); };
   host.share = [this] { return share(); };
+  host.give_way = [this](const std::function<Status()>& stand_still) {
+    return give_way(stand_still);
+  };
   host.beside_others = [this] { return beside_others_; };
   host.others_stand = [this] {
     const bool any =
@@ -63,6 +66,21 @@ Status Judge::expect_memory() const {
 Judgement Judge::expect_still() {
   if (!beside_others_ || workbench_->is_still()) return correct_so_far();
   return fault(unavailable("the device did not stand still beside what others have on it"));
+}
+
+/// Between two pieces of work: another judge that wants to measure does that first. `stand_still` is called before, if there
+/// is one.
+Status Judge::give_way(const std::function<Status()>& stand_still) {
+  const auto ask = [this](bool still) -> Result<bool> {
+    say(Value::map({{"kind", "pass"}, {"still", still}}));
+    HONE_ASSIGN(const Value answer, hear_host("pass"));
+    return has(answer, "wanted", Value(true));
+  };
+  HONE_ASSIGN(const bool wanted, ask(stand_still == nullptr));
+  if (!wanted) return {};
+  HONE_TRY(stand_still());
+  const auto passed = ask(true);
+  return passed ? Status() : Status(passed.error());
 }
 
 Status Judge::share() {

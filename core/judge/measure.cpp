@@ -215,8 +215,8 @@ void Session::choose_calls() {
   measured_.calls = round_calls(task_, settings_, baseline_.call_seconds);
   // Rationale: every timed output is checked. Where that takes far longer than the round, it is fewer
   // calls that give more rounds.
-  if (baseline_.exact_seconds > 0) {
-    const double most = kExactShare * settings_.round_ms * 1e-3 / baseline_.exact_seconds;
+  if (baseline_.answer_seconds > 0) {
+    const double most = kExactShare * settings_.round_ms * 1e-3 / baseline_.answer_seconds;
     measured_.calls =
         std::min(measured_.calls, static_cast<std::size_t>(std::clamp(most, 1.0, 1e6)));
   }

@@ -44,6 +44,16 @@ bool Session::alone() const {
 /// Whether the baseline's rounds come between the submission's.
 bool Session::side_by_side() const { return alone() && submission_.can_stand_still(); }
 
+/// Lets others measure first, if they wait. A submission that cannot stand still is nobody's to wait for.
+Judgement Session::give_way() {
+  if (!side_by_side() || host_.give_way == nullptr) return correct_so_far();
+  const Status gave = host_.give_way([this]() -> Status {
+    const auto stands = submission_.stand_still();
+    return stands ? Status() : Status(stands.error());
+  });
+  return gave ? correct_so_far() : fault(gave.error());
+}
+
 Judgement Session::begin() {
   if (!settings_.measure || !alone()) return correct_so_far();
   choose_calls();
@@ -296,7 +306,7 @@ Judgement Session::baseline_after() {
 /// So many of the submission's rounds as there are if its calls take as long as the baseline's; and some more, where those
 /// may be made in vain that nobody looks at.
 int Session::rounds_to_come() const {
-  const double call_s = 2 * baseline_.call_seconds + baseline_.exact_seconds;
+  const double call_s = 2 * baseline_.call_seconds + baseline_.answer_seconds;
   const double pair_s = static_cast<double>(measured_.calls) * call_s;
   const double most = pair_s > 0 ? settings_.seconds_max / pair_s : settings_.pairs_min;
   const int pairs = std::min(settings_.pairs_min + 1, settings_.pairs_max);

@@ -46,7 +46,7 @@ Result<Judgement> judgement_from_value(const Value& value) {
 
 Value calibration_to_value(const Calibration& c) {
   return Value::map({{"call_seconds", c.call_seconds},
-                     {"exact_seconds", c.exact_seconds},
+                     {"answer_seconds", c.answer_seconds},
                      {"floor_seconds", c.floor.seconds},
                      {"floor_least", c.floor.least},
                      {"floor_spread", c.floor.spread}});
@@ -57,7 +57,7 @@ Result<Calibration> calibration_from_value(const Value& value) {
   Calibration c;
   const auto seconds = [&f](const char* key) { return f.number(key, 0, 1e9); };
   c.call_seconds = seconds("call_seconds");
-  c.exact_seconds = seconds("exact_seconds");
+  c.answer_seconds = seconds("answer_seconds");
   c.floor = {seconds("floor_seconds"), seconds("floor_least"), seconds("floor_spread")};
   HONE_TRY(f.finish());
   return c;

@@ -83,6 +83,7 @@ Judgement Session::work_ahead(std::size_t calls, int rounds, int singles) {
   }
   for (std::deque<Posed>* all : {&ahead_, &singles_ahead_}) {
     for (Posed& posed : *all) {
+      if (Judgement gave = give_way(); !passed(gave)) return gave;
       if (Judgement answered = answer(posed); !passed(answered)) return answered;
     }
   }
@@ -130,8 +131,8 @@ Judgement Session::answer(Posed& posed) {
   if (lacks_room_for_answer(posed.layout)) {
     if (Judgement room = make_room_for_answer(); !passed(room)) return room;
   }
-  const Round exact = posed.set.run_exact(kReferenceSeconds);
-  if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(posed.trial));
+  const Round answers = posed.set.run_answers(kReferenceSeconds);
+  if (answers.ending != Ending::kDone) return blame(answers, "reference", shape_text(posed.trial));
   posed.answered = true;
   return correct_so_far();
 }
@@ -149,6 +150,7 @@ bool Session::leaves_for_later(Posed& timed) {
 
 Judgement Session::check_later() {
   for (Later& round : later_) {
+    if (Judgement gave = give_way(); !passed(gave)) return gave;
     const Judgement judged = check_timed_answers(std::move(round.posed), *round.outputs);
     workbench_.keep_spare(std::move(round.outputs));
     if (!passed(judged)) return judged;
@@ -164,7 +166,7 @@ double Session::owed_s() const {
   for (const Later& round : later_) {
     if (!round.posed.answered) calls += static_cast<double>(round.posed.set.calls());
   }
-  return calls * baseline_.exact_seconds;
+  return calls * baseline_.answer_seconds;
 }
 
 }  // namespace hone

@@ -49,6 +49,7 @@ Judgement Session::judge() {
   host_.progress("check");
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t done = 0; done < trials.size();) {
+    if (Judgement gave = give_way(); !passed(gave)) return gave;
     auto posed = pose(trials, done);
     if (!posed) return fault(posed.error());
     Judgement checked = check(*posed);
@@ -193,15 +194,14 @@ Judgement Session::run_check(const Posed& p, const std::string& where) {
   return round.ending == Ending::kDone ? correct_so_far() : blame(round, "submission", where);
 }
 
-/// Rationale: an answer that is the reference's own is right, however far rounding takes that from the exact one. Asked
-/// only where an answer would be wrong, for it takes another call of the reference.
+/// Rationale: an answer that is the reference's own is right, however far rounding takes that from the exact one. The exact
+/// one takes many times as long, and is asked only where an answer would be wrong.
 Result<std::optional<Mismatch>> Session::compare(const Posed& posed, const Arena& outputs) {
   HONE_ASSIGN(auto mismatch, posed.set.compare(outputs, posed.layout, tolerances_));
   if (!mismatch || !task_.tolerance.from_reference) return mismatch;
-  const Round own = posed.set.run_own(kReferenceSeconds);
-  if (own.ending != Ending::kDone) return internal_error("the reference: " + own.message);
-  HONE_ASSIGN(const auto beside_own, posed.set.compare(outputs, posed.layout, tolerances_));
-  return beside_own ? std::move(mismatch) : std::optional<Mismatch>();
+  const Round exact = posed.set.run_exact(kReferenceSeconds);
+  if (exact.ending != Ending::kDone) return internal_error("the reference: " + exact.message);
+  return posed.set.compare(outputs, posed.layout, tolerances_);
 }
 
 Judgement Session::check_answers(std::vector<Posed>& posed, const Arena& outputs) {

@@ -73,8 +73,9 @@ struct BaselineBlock {
 
 /// What a baseline was found to take at the timed shape.
 struct Calibration {
-  double call_seconds = 0;   ///< of one call
-  double exact_seconds = 0;  ///< on devices: of the reference's exact form of one call
+  double call_seconds = 0;  ///< of one call
+  double answer_seconds =
+      0;  ///< on devices: the reference's, for what one call answers (run_answers)
   Floor floor;
 };
 
@@ -111,8 +112,9 @@ std::vector<double> per_call(const std::vector<double>& rounds, const Floor& flo
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
 /// What the reference says of its own error, over all families of inputs; nothing where the task's tolerance is its own.
-Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference,
-                     Workbench& workbench);
+/// `between` is called before each call of the reference.
+Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
+                     const std::function<Status()>& between = nullptr);
 
 /// What a session tells and asks the host.
 struct SessionHost {
@@ -121,6 +123,9 @@ struct SessionHost {
   /// measure before that, and again from `share` on, which returns once none does: the submission stands still
   /// meanwhile, or is not there.
   std::function<Status()> quiet = nullptr, share = nullptr;
+  /// Of runners that withhold, between two pieces of work while the device is shared: lets judges that wait to measure do so
+  /// first. `stand_still` is called before that, if anybody waits; null: nothing moves.
+  std::function<Status(const std::function<Status()>& stand_still)> give_way = nullptr;
   /// Of runners that withhold: whether other judges have anything on the device.
   std::function<bool()> beside_others = nullptr;
   /// Of runners that withhold: whether what others have on the device, or left there, stands still.
@@ -186,6 +191,7 @@ class Session {
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
   bool alone() const;
   bool side_by_side() const;
+  Judgement give_way();
   Runner* awake_between(bool of_baseline) const;
   bool lacks_inputs(std::size_t calls, int rounds) const;
   std::uint64_t end_of_inputs() const;

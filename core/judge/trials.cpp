@@ -59,10 +59,12 @@ std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defen
   return trials;
 }
 
-Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference,
-                     Workbench& workbench) {
+Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
+                     const std::function<Status()>& between) {
   if (!task.tolerance.from_reference) return correct_so_far();
   for (std::size_t family = 0; family < task.families.size(); ++family) {
+    if (Status status = between == nullptr ? Status() : between(); !status)
+      return fault(status.error());
     auto set = InputSet::make(task, task.timed, family, 1, derive_seed(seed, "error", family),
                               *reference.runner, workbench);
     if (!set) return fault(set.error());

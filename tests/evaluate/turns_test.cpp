@@ -42,7 +42,10 @@ void evaluate(Turn& turn, Device& device) {
   EXPECT_TRUE(turn.share().ok());
   ++device.inside;
   device.check();
+  EXPECT_TRUE(turn.give_way().ok());
+  device.check();
   EXPECT_TRUE(turn.have_alone().ok());
+  EXPECT_TRUE(turn.give_way().ok());  // who has it alone is in nobody's way
   device.measure();
   EXPECT_TRUE(turn.share().ok());
   device.check();
@@ -66,6 +69,31 @@ TEST(Turns, LetLanesCheckSideBySideAndMeasureAlone) {
   EXPECT_FALSE(device.disturbed);
   EXPECT_EQ(device.measured, 120);
   EXPECT_GT(device.most_checking, 1);
+}
+
+TEST(Turns, ALaneInTheMiddleOfItsWork_GivesWayToOneThatWaitsToMeasure) {
+  Turns turns;
+  Turn works(turns), measures(turns);
+  ASSERT_TRUE(works.share().ok());
+  ASSERT_TRUE(measures.share().ok());
+  EXPECT_FALSE(works.is_in_the_way());
+  EXPECT_TRUE(works.give_way().ok());  // nobody waits: at once
+  std::atomic<bool> measuring{false}, measured{false};
+  std::thread other([&] {
+    EXPECT_TRUE(measures.have_alone().ok());
+    measuring = true;
+    std::this_thread::sleep_for(milliseconds(20));
+    measuring = false;
+    measured = true;
+    EXPECT_TRUE(measures.share().ok());
+  });
+  while (!works.is_in_the_way()) std::this_thread::yield();
+  EXPECT_FALSE(measured);
+  EXPECT_TRUE(works.give_way().ok());
+  EXPECT_FALSE(measuring);
+  EXPECT_TRUE(measured);
+  EXPECT_TRUE(works.is_sharing());
+  other.join();
 }
 
 TEST(Turns, LetOneHaveAllOfItInTheEnd) {
