@@ -19,7 +19,7 @@ namespace hone {
 namespace {
 
 // Each lane's judge and what it measures have a core each, and compilers and interpreters need some.
-constexpr int kCoresOfLane = 5, kLanesByCores = 3;
+constexpr int kCoresOfLane = 4, kLanesByCores = 4;
 // What is compiled for a device, and rehearsed, waits for nothing there.
 constexpr int kCoresOfBuilder = 3, kBuildersByCores = 16;
 

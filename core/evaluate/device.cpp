@@ -131,13 +131,21 @@ Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_i
     ++in_a_row_;
   } else {
     HONE_TRY(claim_memory(*job.task, to_itself));
-    // What a device does where there is nobody else is found out when its judge starts, and the fastest of baselines too.
-    HONE_TRY(take_turn(whole || to_itself || lacks_judge() ||
+    if (lacks_judge()) HONE_TRY(start_judge_alone());
+    // The fastest of baselines is found out where there is nobody else.
+    HONE_TRY(take_turn(whole || to_itself ||
                        (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
     if (to_itself) have_to_itself();
   }
   if (is_over(job)) return unavailable("cancelled");
   return run_in_turn(job);
+}
+
+/// Rationale: what a device does where there is nobody else is found out when its judge starts.
+Status Device::start_judge_alone() {
+  HONE_TRY(take_turn(true));
+  ends_s_ = monotonic_s() + hold_seconds(options_);
+  return ensure_judge();
 }
 
 Result<DeviceResult> Device::repeat(const DeviceJob& job, bool to_itself, const std::string& why) {

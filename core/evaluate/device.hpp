@@ -225,6 +225,7 @@ class Device {
   Status answer_quiet();
   Status answer_pass(const Value& said);
   Status ensure_judge();
+  Status start_judge_alone();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
   Result<std::string> find_or_install(const std::shared_ptr<const Task>& task);

@@ -129,8 +129,11 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
 Status Device::answer_pass(const Value& said) {
   const Value* still = said.find("still");
   const bool ready = still != nullptr && *still == Value(true);
-  if (ready) {
+  if (ready && turn_.is_in_the_way()) {
     const double from_s = monotonic_s();
+    // Contexts that are made, or go, disturb what is measured.
+    await_last();
+    wait_until_open(kOpenSeconds);
     const Status shares = turn_.give_way();
     note_wait(from_s);
     gave_up_ = !shares;

@@ -178,7 +178,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   for (const std::string& each : to_drop) {
     if (each != heir_of) drop(each);
   }
-  if (heir_of.empty()) await_last();
+  await_last();
   if (ready) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 constexpr std::uint64_t kReserveShare = 64;  // of the device's memory: the driver's, and fragments
-// The judge's kept copies: at most 1 GiB (spare_arenas.hpp), and so much of the device's memory.
-constexpr std::uint64_t kSparesMax = kGib, kSparesShare = 64;
+// The judge's kept copies: at most 512 MiB (spare_arenas.hpp), and so much of the device's memory.
+constexpr std::uint64_t kSparesMax = kGib / 2, kSparesShare = 64;
 // Outputs that wait to be checked (posed_rounds.cpp).
 constexpr std::uint64_t kLaterMax = 2 * kGib, kLaterShare = 64, kLaterRounds = 16;
 constexpr std::uint64_t kDoubleShare = 8;

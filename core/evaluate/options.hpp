@@ -29,7 +29,7 @@ struct DeviceSpec {
 
 /// Beside a device with memory of its own: interpreters that wait with the device open, for submissions, and for the
 /// reference and the baseline of a task.
-inline constexpr int kModulesAhead = 4, kTrustedModulesAhead = 2;
+inline constexpr int kModulesAhead = 3, kTrustedModulesAhead = 2;
 /// There, too: processes that are kept for their owners' next submissions.
 inline constexpr std::size_t kRunnersMax = 16;
 

@@ -46,7 +46,7 @@ bool Session::side_by_side() const { return alone() && submission_.can_stand_sti
 
 /// Lets others measure first, if they wait. A submission that cannot stand still is nobody's to wait for.
 Judgement Session::give_way() {
-  if (!side_by_side() || host_.give_way == nullptr) return correct_so_far();
+  if (!is_shared_ || !side_by_side() || host_.give_way == nullptr) return correct_so_far();
   const Status gave = host_.give_way([this]() -> Status {
     const auto stands = submission_.stand_still();
     return stands ? Status() : Status(stands.error());
@@ -326,6 +326,7 @@ Judgement Session::await_quiet() {
       return frozen_badly(stands.error(), "submission", "a measurement");
   }
   const Status quiet = host_.quiet();
+  is_shared_ = false;
   return quiet ? correct_so_far() : fault(quiet.error());
 }
 
@@ -358,6 +359,7 @@ Judgement Session::run_alone() {
     if (had_the_device()) {
       note_vouched();
       const Status shares = host_.share();
+      is_shared_ = true;
       return shares ? check_later() : fault(shares.error());
     }
   }

@@ -273,8 +273,9 @@ class Session {
   std::vector<Later> later_;
   std::deque<Posed> ahead_, singles_ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
-  bool trimmed_ = false;      ///< the baseline's process: its next call takes memory of the device
-  double idle_since_s_ = 0;   ///< the device: since the last timed round
+  bool is_shared_ = true;    ///< the device, with other judges, as far as this session asked for it
+  bool trimmed_ = false;     ///< the baseline's process: its next call takes memory of the device
+  double idle_since_s_ = 0;  ///< the device: since the last timed round
   std::optional<Work> work_;  ///< what a call that was watched did
   double call_seconds_ = 0;   ///< of the last checked call
   Vouched vouched_;           ///< found by this one

@@ -41,7 +41,7 @@ class SpareArenas {
 
  private:
   static constexpr std::size_t kMost = 24;
-  static constexpr std::uint64_t kBytesMax = 1u << 30, kSmallBytes = 1u << 21, kWaste = 4;
+  static constexpr std::uint64_t kBytesMax = 1u << 29, kSmallBytes = 1u << 21, kWaste = 4;
   std::vector<std::unique_ptr<Arena>> spares_;  ///< first: kept longest
   std::uint64_t bytes_ = 0;
 };
