@@ -130,7 +130,8 @@ Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_i
   if (goes_on) {
     ++in_a_row_;
   } else {
-    HONE_TRY(claim_memory(*job.task, to_itself));
+    HONE_TRY(claim_memory(job, to_itself));
+    if (is_over(job)) return unavailable("cancelled");
     if (lacks_judge()) HONE_TRY(start_judge_alone());
     // The fastest of baselines is found out where there is nobody else.
     HONE_TRY(take_turn(whole || to_itself ||
@@ -323,8 +324,11 @@ void Device::close() {
 }
 
 void Device::cancel() {
-  MutexLock lock(mutex_);
-  if (running_ != nullptr) running_->kill();
+  {
+    MutexLock lock(mutex_);
+    if (running_ != nullptr) running_->kill();
+  }
+  shared_.ledger.wake();
 }
 
 Status Device::known_answer(const std::shared_ptr<const Task>& task, bool measure) {

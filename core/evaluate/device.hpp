@@ -122,6 +122,10 @@ class Device {
     MutexLock lock(state_mutex_);
     return installed_.count(task_key) != 0;
   }
+  /// Device memory that a task needs while a submission of it is judged; 0: it cannot be told. [any thread]
+  std::uint64_t memory_bytes(const Task& task) const;
+  /// Whether this lane could have so much of it now. [any thread]
+  bool could_claim(std::uint64_t bytes) const { return shared_.ledger.could_claim(lane_, bytes); }
   /// What it does now: "install the reference of level3/17". [any thread]
   std::string work() const { return turn_.work(); }
   /// Ends the submission that is being judged; nothing begins if its job is over.
@@ -187,8 +191,9 @@ class Device {
   void close_standby();
   std::uint64_t held_bytes() const;
   std::vector<std::string> tasks_to_drop(const MemoryNeed& need, const std::string& key) const;
-  Result<std::uint64_t> bytes_to_claim(const Task& task) const;
-  Status claim_memory(const Task& task, bool to_itself);
+  Result<std::uint64_t> bytes_to_claim(const Task& task, bool drops_others) const;
+  Status claim_memory(const DeviceJob& job, bool to_itself);
+  Status take_back_from(const std::vector<std::size_t>& lanes);
   void shrink_to_share();
   void note_short(const Task& task);
   Error not_enough(const Task& task, const Error& error);
@@ -279,6 +284,7 @@ class Device {
   bool begun_ = false, gave_up_ = false;
   std::string task_id_, work_;  ///< of the job, and what is done for it now: for the log
   double ends_s_ = 1e300;       ///< when the work of this attempt must be over
+  bool drops_others_ = false;   ///< tasks kept ready go before the next one is judged
   bool to_itself_ = false;      ///< this lane has the device's memory to itself
   int in_a_row_ = 0;            ///< jobs of one task that other lanes have waited for
   std::atomic<bool> closed_{false};

@@ -24,6 +24,11 @@ DeviceMemory Device::memory() const {
   return memory;
 }
 
+std::uint64_t Device::memory_bytes(const Task& task) const {
+  const auto need = need_of(task);
+  return need ? need->expected() : 0;
+}
+
 Result<MemoryNeed> Device::need_of(const Task& task) const {
   if (!options_.device_code) return MemoryNeed{};
   return memory_need(task, options_.measure, shared_.memory_bytes, options_.context_bytes,
@@ -164,7 +169,7 @@ std::vector<std::string> Device::tasks_to_drop(const MemoryNeed& need,
   }
   const DeviceMemory device = memory();
   std::size_t count = keys.size() < options_.installed_max ? 0 : 1;
-  if (to_itself_) count = keys.size();
+  if (to_itself_ || drops_others_) count = keys.size();
   if (device.bytes > 0)
     count = std::max(count, count_to_evict(bytes, need.expected(), device.share()));
   return {keys.rbegin(), keys.rbegin() + static_cast<std::ptrdiff_t>(count)};
@@ -172,8 +177,9 @@ std::vector<std::string> Device::tasks_to_drop(const MemoryNeed& need,
 
 /// What this lane will hold while it judges the task: the task's need, and the tasks that stay ready beside it, or leave
 /// their processes to it.
-Result<std::uint64_t> Device::bytes_to_claim(const Task& task) const {
+Result<std::uint64_t> Device::bytes_to_claim(const Task& task, bool drops_others) const {
   HONE_ASSIGN(const MemoryNeed need, need_of(task));
+  if (drops_others) return need.expected();
   const std::string key = task_key(task);
   MutexLock lock(state_mutex_);
   std::uint64_t bytes = need.expected();
@@ -184,34 +190,49 @@ Result<std::uint64_t> Device::bytes_to_claim(const Task& task) const {
   return bytes;
 }
 
-/// Before a turn is taken. Where there is not so much memory now this lane rests, and then waits.
-Status Device::claim_memory(const Task& task, bool to_itself) {
-  HONE_ASSIGN(const std::uint64_t wanted, bytes_to_claim(task));
-  const std::uint64_t bytes = to_itself ? std::numeric_limits<std::uint64_t>::max() : wanted;
-  // Rationale: to make a large task ready takes longer than to judge a submission of it.
+/// Claims memory for a job on the task, before a turn is taken for it. Where there is not enough the lane rests and waits.
+Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  const Task& task = *job.task;
+  drops_others_ = false;
+  HONE_ASSIGN(const std::uint64_t with_others, bytes_to_claim(task, false));
+  HONE_ASSIGN(const std::uint64_t alone, bytes_to_claim(task, true));
+  // Rationale: installing a task takes longer than judging one submission of it.
   const bool again = is_installed(task) && in_a_row_ < kInARowMax;
   const bool wanted_by_others = shared_.ledger.is_wanted();
-  if (shared_.ledger.try_claim(lane_, bytes, again)) {
-    in_a_row_ = wanted_by_others ? in_a_row_ + 1 : 0;
-    return {};
+  for (const std::uint64_t bytes : {to_itself ? kAll : with_others, to_itself ? kAll : alone}) {
+    if (shared_.ledger.try_claim(lane_, bytes, again)) {
+      in_a_row_ = wanted_by_others ? in_a_row_ + 1 : 0;
+      return {};
+    }
+    drops_others_ = true;
   }
   in_a_row_ = 0;
   rest();
   set_work("wait for memory for");
   const double from_s = monotonic_s();
-  std::vector<std::unique_ptr<Process>> ended;
-  const Status claimed = shared_.ledger.claim(lane_, bytes, [&](std::size_t lane) {
-    auto some = shared_.lanes[lane]->yield_tasks();
-    std::move(some.begin(), some.end(), std::back_inserter(ended));
-  });
-  {
-    MutexLock lock(state_mutex_);
-    std::move(ended.begin(), ended.end(), std::back_inserter(leaving_));
+  const auto taken =
+      shared_.ledger.claim(lane_, to_itself ? kAll : alone, [&] { return is_over(job); });
+  const Status dropped = taken ? take_back_from(*taken) : Status(taken.error());
+  tell_waited(from_s);
+  gave_up_ = !dropped && dropped.error().code == Code::kDeadlineExceeded;
+  return dropped;
+}
+
+/// Drops the tasks that lanes at rest keep ready. Rationale: processes that end and memory that becomes free disturb what is
+/// measured, so that this lane has a turn meanwhile.
+Status Device::take_back_from(const std::vector<std::size_t>& lanes) {
+  if (lanes.empty()) return {};
+  const Status shares = turn_.share();
+  if (shares) {
+    for (const std::size_t lane : lanes) {
+      auto ended = shared_.lanes[lane]->yield_tasks();
+      std::move(ended.begin(), ended.end(), std::back_inserter(leaving_));
+    }
     await_last();
   }
-  tell_waited(from_s);
-  gave_up_ = !claimed;
-  return claimed;
+  shared_.ledger.free_again(lanes);
+  return shares;
 }
 
 /// Before other lanes use the device again.

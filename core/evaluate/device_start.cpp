@@ -253,11 +253,13 @@ void Device::start_missing(bool contexts) {
 void Device::make_ready() {
   task_id_.clear();
   set_work("make processes ready");
-  shared_.ledger.settle(lane_, held_bytes());
+  if (turn_.is_out())
+    return rest();  // the job got no turn, and other lanes may take memory back from this one
   // Contexts would take memory from a task that needs all of it.
-  if (to_itself_) return await_last();
-  if (turn_.is_sharing()) open_ahead();
+  if (turn_.is_sharing() && !to_itself_) open_ahead();
   await_last();
+  if (to_itself_) return;
+  shared_.ledger.settle(lane_, held_bytes());  // now that what the submission had is free
   if (const Status shares = turn_.share(); !shares)
     return log_warning("evaluate", shares.error().message);
   start_missing(true);

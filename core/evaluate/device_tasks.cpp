@@ -174,7 +174,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   const bool ready = found != installed_.end();
   HONE_ASSIGN(const MemoryNeed need, need_of(*task));
   const std::vector<std::string> to_drop = tasks_to_drop(need, key);
-  const std::string heir_of = ready ? "" : task_to_inherit(to_drop, *task, need);
+  const std::string heir_of = ready || drops_others_ ? "" : task_to_inherit(to_drop, *task, need);
   for (const std::string& each : to_drop) {
     if (each != heir_of) drop(each);
   }
@@ -183,6 +183,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;
   }
+  const std::uint64_t inherited_bytes = heir_of.empty() ? 0 : installed_.at(heir_of).bytes;
   Installed made;
   if (heir_of.empty()) {
     HONE_TRY(install_both(task, key, made));
@@ -190,7 +191,8 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     HONE_TRY(install_over(heir_of, task, key, made));
   }
   made.module = is_module(*task, options_);
-  made.bytes = need.installed();
+  // The judge may keep the other task's arenas.
+  made.bytes = std::max(need.installed(), inherited_bytes);
   ages_.push_front(key);
   made.age = ages_.begin();
   installed_[key] = std::move(made);
@@ -215,7 +217,9 @@ std::string Device::task_to_inherit(const std::vector<std::string>& to_drop, con
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   task_id_ = task->id;
   HONE_ASSIGN(const MemoryPlace place, place_of(*task));
-  HONE_TRY(claim_memory(*task, place == MemoryPlace::kWhole));
+  DeviceJob job;
+  job.task = task;
+  HONE_TRY(claim_memory(job, place == MemoryPlace::kWhole));
   HONE_TRY(take_turn(true));
   if (place == MemoryPlace::kWhole) have_to_itself();
   ends_s_ = monotonic_s() + hold_seconds(options_);

@@ -35,6 +35,7 @@
 namespace hone {
 namespace {
 
+constexpr std::size_t kBuiltAhead = 4;  // submissions built ahead for each device and lane
 constexpr int kAttempts = 2;
 constexpr double kStuckFactor = 4;  // attempts of one job, each with a wait for all other lanes
 
@@ -195,7 +196,7 @@ class LocalEvaluator : public Evaluator {
 
   JobPtr next_to_build() {
     MutexLock lock(mutex_);
-    const std::size_t ahead = 2 * devices_.size();
+    const std::size_t ahead = kBuiltAhead * devices_.size();
     while (!stopping_ && (waiting_.size() == 0 || built_.size() >= ahead)) changed_.wait(mutex_);
     return stopping_ ? nullptr : *waiting_.pop();
   }
@@ -228,6 +229,7 @@ class LocalEvaluator : public Evaluator {
       }
       job->built = *built;
       job->task_key = task_key(*s.task);
+      job->memory_bytes = devices_.front()->memory_bytes(*s.task);
       build_trusted(*s.task, options_, builds_);
       MutexLock lock(mutex_);
       built_.push(s.client, s.episode, job);
@@ -251,15 +253,18 @@ class LocalEvaluator : public Evaluator {
   }
 
   /// What this device, or lane of one, is to judge next, if there is anything; on lanes there are only modules. Rationale:
-  /// to make a task ready may take as long as to judge a submission, so it is a task that is ready here, or else nowhere.
+  /// to make a task ready may take as long as to judge a submission, so it is a task that is ready here, or else nowhere; and
+  /// first one for which the device has memory now.
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
     constexpr std::size_t kHomesMax = 1 << 14;
     const bool lane = device >= options_.devices.size();
     const auto homes = std::cref(homes_);  // pop_by() asks within this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !is_module(*one->submission.task, options_)) return -1;
-      if (devices_[device]->has_ready(one->task_key)) return 0;
-      return homes.get().count(one->task_key) == 0 ? 1 : 2;
+      constexpr int kMustWait = 3;
+      const int wait = devices_[device]->could_claim(one->memory_bytes) ? 0 : kMustWait;
+      if (devices_[device]->has_ready(one->task_key)) return wait;
+      return wait + (homes.get().count(one->task_key) == 0 ? 1 : 2);
     });
     if (job) {
       if (homes_.size() >= kHomesMax) homes_.clear();

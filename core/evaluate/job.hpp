@@ -19,7 +19,8 @@ struct Job {
   double deadline_s = 0;
   StageTimes times;
   std::shared_ptr<const Built> built;
-  std::string task_key;  ///< once it is built
+  std::string task_key;            ///< once it is built
+  std::uint64_t memory_bytes = 0;  ///< of a device, that its task needs; once it is built
   Plan plan;
   bool used = false;  ///< its first look's process, by others
   std::atomic<bool> over{false};

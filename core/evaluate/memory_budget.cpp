@@ -18,7 +18,6 @@ constexpr std::uint64_t kReserveShare = 64;  // of the device's memory: the driv
 constexpr std::uint64_t kSparesMax = kGib / 2, kSparesShare = 64;
 // Outputs that wait to be checked (posed_rounds.cpp).
 constexpr std::uint64_t kLaterMax = 2 * kGib, kLaterShare = 64, kLaterRounds = 16;
-constexpr std::uint64_t kDoubleShare = 8;
 // That torch keeps of what the reference freed (module_place.py).
 constexpr std::uint64_t kKeptByReference = kGib;
 
@@ -30,17 +29,6 @@ Result<std::uint64_t> tensor_bytes(const Task& task, const Dims& dims, bool writ
     HONE_ASSIGN(const std::int64_t elements, element_count(tensor, dims));
     const bool wide = exact && dtype_is_float(tensor.dtype);
     bytes += static_cast<std::uint64_t>(elements) * (wide ? 8 : dtype_size(tensor.dtype));
-  }
-  return bytes;
-}
-
-/// Of a module: of the tensors that hold its parameters, which its double form has once more.
-std::uint64_t parameter_bytes(const Task& task, const Dims& dims) {
-  std::uint64_t bytes = 0;
-  for (const Tensor& tensor : task.tensors) {
-    const auto count = element_count(tensor, dims);
-    if (count && tensor.name.starts_with("parameters"))
-      bytes += static_cast<std::uint64_t>(*count) * dtype_size(tensor.dtype);
   }
   return bytes;
 }
@@ -65,13 +53,15 @@ std::uint64_t MemoryNeed::expected() const {
 }
 
 std::uint64_t MemoryNeed::least() const {
-  return reference_arena + baseline_arena + submission_arena + snapshots + submission_work +
-         contexts;
+  return reference_arena + baseline_arena + submission_arena + snapshots + baseline_work +
+         submission_work + contexts;
 }
 
-Result<MemoryNeed> memory_need(const Task& task, const MeasureSettings& settings,
+Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& settings,
                                std::uint64_t device_bytes, std::uint64_t context_bytes, bool timed,
                                bool module) {
+  Task task = given;
+  task.narrow_answers = module && answers_are_narrow(given, device_bytes);
   MemoryNeed need;
   const Plans no_plans;
   HONE_ASSIGN(const std::uint64_t exact, arena_bytes(task, settings, true, 0, no_plans));
@@ -94,12 +84,8 @@ Result<MemoryNeed> memory_need(const Task& task, const MeasureSettings& settings
     HONE_ASSIGN(const std::uint64_t inputs, tensor_bytes(task, *dims, false, true));
     HONE_ASSIGN(const std::uint64_t outputs, tensor_bytes(task, *dims, true, true));
     HONE_ASSIGN(const std::uint64_t own, tensor_bytes(task, *dims, true, false));
-    HONE_ASSIGN(const std::uint64_t given, tensor_bytes(task, *dims, false, false));
-    // As module_reference.py: beyond this share, answers are computed in the reference's own types.
-    const bool in_double = device_bytes == 0 || given + own + 2 * parameter_bytes(task, *dims) <=
-                                                    device_bytes / kDoubleShare;
     need.reference_work =
-        std::max(need.reference_work, in_double ? inputs + outputs + own : 2 * own);
+        std::max(need.reference_work, task.narrow_answers ? 2 * own : inputs + outputs + own);
     need.submission_work = std::max(need.submission_work, own);
   }
   need.baseline_work = timed ? need.submission_work : 0;

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kContextBytes = std::uint64_t{512} << 20;
 /// Bytes of device memory that a task needs while a submission of it is judged.
 struct MemoryNeed {
   std::uint64_t reference_arena =
-      0;  ///< inputs, and outputs as double; of small tasks, of several rounds
+      0;  ///< inputs, and outputs as double or narrow (layout.hpp); of small tasks, of several rounds
   std::uint64_t baseline_arena = 0;  ///< inputs and outputs; 0: the task has no baseline
   std::uint64_t submission_arena = 0;
   std::uint64_t snapshots = 0;  ///< the judge's copies of a module's outputs
@@ -30,7 +30,7 @@ struct MemoryNeed {
   std::uint64_t installed() const;
   /// Held while one of its submissions is judged: installed() and more.
   std::uint64_t expected() const;
-  /// Below this no submission can be judged: arenas, copies, contexts and one set of outputs.
+  /// Below this no submission can be judged: arenas, copies, contexts and the outputs of one call of both sides.
   std::uint64_t least() const;
 };
 

@@ -31,40 +31,74 @@ bool MemoryLedger::fits(std::size_t lane, std::uint64_t bytes) const {
   return others <= bytes_ && std::min(bytes, bytes_) <= bytes_ - others;
 }
 
+bool MemoryLedger::is_first(std::size_t lane) const {
+  return waiting_.empty() || waiting_.front().lane == lane;
+}
+
+/// Whether the lane comes first, or who does would have to wait also without it and without those that passed before.
+bool MemoryLedger::may_go(std::size_t lane) const {
+  if (is_first(lane)) return true;
+  const Wait& first = waiting_.front();
+  std::uint64_t others = 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (i != first.lane && i != lane && lanes_[i].works && !lanes_[i].passed)
+      others += lanes_[i].bytes;
+  }
+  return others > bytes_ || std::min(first.bytes, bytes_) > bytes_ - others;
+}
+
 void MemoryLedger::grant(std::size_t lane, std::uint64_t bytes) {
   lanes_[lane].bytes = bytes_ == 0 ? 0 : std::min(bytes, bytes_);
   lanes_[lane].works = true;
+  lanes_[lane].passed = !is_first(lane);
+  changed_.notify_all();  // it may be less than before
+}
+
+void MemoryLedger::stop_waiting(std::size_t lane) {
+  waiting_.remove_if([&](const Wait& wait) { return wait.lane == lane; });
+  changed_.notify_all();
 }
 
 bool MemoryLedger::try_claim(std::size_t lane, std::uint64_t bytes, bool again) {
   MutexLock lock(mutex_);
-  if ((!waiting_.empty() && !again) || !fits(lane, bytes)) return false;
+  if (lanes_[lane].yields || !(again || may_go(lane)) || !fits(lane, bytes)) return false;
   grant(lane, bytes);
   return true;
 }
 
-Status MemoryLedger::claim(std::size_t lane, std::uint64_t bytes,
-                           const std::function<void(std::size_t)>& take_back) {
+/// Whether it fits once lanes at rest keep nothing.
+bool MemoryLedger::could_fit(std::size_t lane, std::uint64_t bytes) const {
+  if (bytes_ == 0) return true;
+  std::uint64_t others = 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (i != lane && lanes_[i].works) others += lanes_[i].bytes;
+  }
+  return others <= bytes_ && std::min(bytes, bytes_) <= bytes_ - others;
+}
+
+bool MemoryLedger::could_claim(std::size_t lane, std::uint64_t bytes) const {
+  MutexLock lock(mutex_);
+  return may_go(lane) && could_fit(lane, bytes);
+}
+
+Result<std::vector<std::size_t>> MemoryLedger::claim(std::size_t lane, std::uint64_t bytes,
+                                                     const std::function<bool()>& is_over) {
   const double begun_s = monotonic_s(), ends_s = begun_s + seconds_max_;
   double warn_s = begun_s + warn_seconds_;
   MutexLock lock(mutex_);
-  waiting_.push_back(lane);
-  for (;;) {
-    if (waiting_.front() == lane) {
-      for (std::size_t i = 0; i < lanes_.size() && !fits(lane, bytes); ++i) {
-        if (i == lane || lanes_[i].works || lanes_[i].bytes == 0) continue;
-        take_back(i);
-        lanes_[i].bytes = 0;
-      }
-      if (fits(lane, bytes)) break;
+  waiting_.push_back({lane, bytes});
+  std::vector<std::size_t> taken;
+  while (lanes_[lane].yields || !may_go(lane) || !could_fit(lane, bytes)) {
+    if (is_over != nullptr && is_over()) {
+      stop_waiting(lane);
+      return unavailable("cancelled");
     }
     const double now = monotonic_s();
     const std::string waited = lanes_[lane].name + ": waited " +
                                std::to_string(std::lround(now - begun_s)) + " s for " +
                                gib_text(bytes) + " of device memory (" + holders(lane) + ")";
     if (now >= ends_s) {
-      waiting_.remove(lane);
-      changed_.notify_all();
+      stop_waiting(lane);
       return Error{Code::kDeadlineExceeded, waited};
     }
     if (now >= warn_s) {
@@ -74,10 +108,26 @@ Status MemoryLedger::claim(std::size_t lane, std::uint64_t bytes,
     const double next_s = std::min(ends_s, warn_s) - now;
     changed_.wait_for(mutex_, std::chrono::duration<double>(std::min(next_s, 3600.0)));
   }
+  for (std::size_t i = 0; i < lanes_.size() && !fits(lane, bytes); ++i) {
+    if (i == lane || lanes_[i].works || lanes_[i].bytes == 0) continue;
+    lanes_[i].bytes = 0;
+    lanes_[i].yields = true;
+    taken.push_back(i);
+  }
   grant(lane, bytes);
-  waiting_.remove(lane);
+  stop_waiting(lane);
+  return taken;
+}
+
+void MemoryLedger::free_again(const std::vector<std::size_t>& lanes) {
+  MutexLock lock(mutex_);
+  for (const std::size_t lane : lanes) lanes_[lane].yields = false;
   changed_.notify_all();
-  return {};
+}
+
+void MemoryLedger::wake() {
+  MutexLock lock(mutex_);
+  changed_.notify_all();
 }
 
 void MemoryLedger::settle(std::size_t lane, std::uint64_t bytes) {

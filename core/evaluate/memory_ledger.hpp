@@ -16,8 +16,9 @@ namespace hone {
 ///
 /// Theory of operation. Each lane has a claim, in bytes: for the task that it works on and for those that it keeps ready.
 /// The claims together are never more than the device has. A lane raises its claim before it works, while it holds no turn
-/// (turns.hpp), so that no two lanes wait for each other; lanes that wait are served in order. A lane at rest keeps what it
-/// has until another lane needs it, and then that one takes it back.
+/// (turns.hpp), so that no two lanes wait for each other; lanes that wait are served in order, but for one that passes another
+/// while that would have to wait anyway: a small task runs beside a large one although the next large one came before it. A
+/// lane at rest keeps what it has until another lane needs it, and then that one takes it back.
 class MemoryLedger {
  public:
   static constexpr double kWarnSeconds = 60;
@@ -33,13 +34,20 @@ class MemoryLedger {
   /// For all lanes together; 0, as at first: unlimited.
   void set_bytes(std::uint64_t bytes);
 
-  /// The lane works from now on, and may hold so much; at most all there is. False: not beside what others hold, or another
-  /// lane has waited before. `again`: with the task that it worked on before, and so lanes that wait are passed over.
+  /// The lane works from now on, and may hold so much; at most all there is. False: not beside what others hold, or a lane
+  /// that waits comes first. `again`: with the task that it worked on before, and so lanes that wait are passed over.
   bool try_claim(std::size_t lane, std::uint64_t bytes, bool again = false);
-  /// The same, once there is so much. What lanes at rest keep is taken back by `take_back(lane)`, called on this thread, one
-  /// call at a time, while that lane cannot begin to work. deadline_exceeded: not within the time allowed.
-  Status claim(std::size_t lane, std::uint64_t bytes,
-               const std::function<void(std::size_t)>& take_back);
+  /// Waits until the claim fits, then grants it. Returns the lanes at rest whose tasks the caller must drop before it uses the
+  /// memory; they get no claim until free_again(). unavailable: `is_over` became true; call wake() when it may have.
+  /// deadline_exceeded: `seconds_max` passed.
+  Result<std::vector<std::size_t>> claim(std::size_t lane, std::uint64_t bytes,
+                                         const std::function<bool()>& is_over = nullptr);
+  /// These lanes keep nothing any more.
+  void free_again(const std::vector<std::size_t>& lanes);
+  /// Lanes that wait look again whether their jobs are over.
+  void wake();
+  /// Whether claim() would return at once, if nobody else claims before.
+  bool could_claim(std::size_t lane, std::uint64_t bytes) const;
   /// The lane holds no more than this now.
   void settle(std::size_t lane, std::uint64_t bytes);
   /// The lane works no more until it claims again; it holds no more than this.
@@ -54,8 +62,18 @@ class MemoryLedger {
     std::string name;
     std::uint64_t bytes = 0;
     bool works = false;
+    bool passed = false;  ///< it works before one that waited longer
+    bool yields = false;  ///< another lane drops what it keeps
+  };
+  struct Wait {
+    std::size_t lane = 0;
+    std::uint64_t bytes = 0;
   };
   bool fits(std::size_t lane, std::uint64_t bytes) const HONE_REQUIRES(mutex_);
+  bool could_fit(std::size_t lane, std::uint64_t bytes) const HONE_REQUIRES(mutex_);
+  bool may_go(std::size_t lane) const HONE_REQUIRES(mutex_);
+  bool is_first(std::size_t lane) const HONE_REQUIRES(mutex_);
+  void stop_waiting(std::size_t lane) HONE_REQUIRES(mutex_);
   void grant(std::size_t lane, std::uint64_t bytes) HONE_REQUIRES(mutex_);
   std::string holders(std::size_t lane) const HONE_REQUIRES(mutex_);
 
@@ -64,7 +82,7 @@ class MemoryLedger {
   Condition changed_;
   std::vector<Lane> lanes_ HONE_GUARDED_BY(mutex_);
   std::uint64_t bytes_ HONE_GUARDED_BY(mutex_) = 0;
-  std::list<std::size_t> waiting_ HONE_GUARDED_BY(mutex_);  ///< front: served next
+  std::list<Wait> waiting_ HONE_GUARDED_BY(mutex_);  ///< front: has waited longest
 };
 
 }  // namespace hone

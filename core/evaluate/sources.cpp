@@ -24,7 +24,7 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
       source.exact = host_plan(task, "exact");
       for (const std::string& form : reference_forms(task))
         source.further[form] = host_plan(task, form);
-      for (const char* form : {"own", "error", "shortcuts"}) {
+      for (const char* form : {"own", "strict", "error", "shortcuts"}) {
         if (task.tolerance.from_reference) source.further[form] = host_plan(task, form);
       }
     }

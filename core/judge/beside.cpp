@@ -31,6 +31,8 @@ constexpr double kForever = 1e9;
 // There is one look for so many rounds, if they take no longer together.
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
+constexpr double kOthersStillSeconds =
+    0.25;                            // that work of others' frozen submissions may take to end
 constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
 constexpr double kHeldUp = 2;
 constexpr int kPairsFew = 4;  // that do where the speedup's standard error is this
@@ -127,8 +129,9 @@ Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std
         !passed(judged))
       return judged;
   }
-  if (const Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
+  // While it is frozen: else it could have the device do less.
   if (Status busy = be_busy_as_in_a_look(look_s); !busy) return fault(busy.error());
+  if (const Status thawed = submission_.thaw(); !thawed) return fault(thawed.error());
   for (std::size_t i = 0; i < most; ++i) {
     double seconds = 0;
     if (Judgement judged = submission_round(calls, 1, &seconds); !passed(judged)) return judged;
@@ -212,9 +215,7 @@ Judgement Session::enough_pairs(bool watched) {
   const double start = monotonic_s();
   const int at_once =
       std::clamp(static_cast<int>(kAtOnceSeconds / round_seconds(m.calls)), 1, kPairsAtOnce);
-  if (watched) {
-    if (Judgement still = expect_others_still(); !passed(still)) return still;
-  }
+  if (Judgement still = expect_others_still(kOthersStillSeconds); !passed(still)) return still;
   auto before = m.recorded();
   std::vector<double> a, b;
   if (!m.warm) {

@@ -1,5 +1,6 @@
 #include "judge/calibration.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr int kFloorRounds = 21,
               kFloorRoundsOfDevice = 7;  // a device's floor is found again with each measurement
 constexpr int kTimedCalls = 5;
+constexpr int kAnswers = 2;  // the first one may set libraries up
 constexpr char kWhere[] = "calibration";
 
 }  // namespace
@@ -74,9 +76,12 @@ Judgement BaselineTimes::time_calls(Trusted& baseline) const {
 
 Judgement BaselineTimes::time_answers(Trusted& baseline) const {
   if (workbench_->placement() != Placement::kDevice) return correct_so_far();
-  const Round answers = set_.run_answers(kReferenceSeconds);
-  if (answers.ending != Ending::kDone) return blame(answers, "reference", kWhere);
-  baseline.answer_seconds = answers.seconds;
+  for (int i = 0; i < kAnswers; ++i) {
+    const Round answers = set_.run_answers(kReferenceSeconds);
+    if (answers.ending != Ending::kDone) return blame(answers, "reference", kWhere);
+    baseline.answer_seconds =
+        i == 0 ? answers.seconds : std::min(baseline.answer_seconds, answers.seconds);
+  }
   return correct_so_far();
 }
 

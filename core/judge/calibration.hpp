@@ -18,8 +18,7 @@ class BaselineTimes {
   Judgement call_once(Trusted& baseline) const;
   /// Finds `floor` and `call_seconds`; nobody else may use the device.
   Judgement time_calls(Trusted& baseline) const;
-  /// Finds `answer_seconds`, where there is a device. It says only how many answers can be checked in a while, so that
-  /// others may use the device.
+  /// Finds `answer_seconds`, where there is a device; nobody else may use it.
   Judgement time_answers(Trusted& baseline) const;
 
  private:

@@ -32,6 +32,7 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
               word(t.rtol),
               word(t.rms),
               sums};
+    item[12] = dtype_number(o.expected_dtype);
     item[11] = word(t.from_reference ? std::min(largest_of(o.dtype), kSquareable) : kSquareable);
     items.push_back(item);
     sums += (o.count + step - 1) / step;
@@ -108,12 +109,12 @@ Status DeviceCompare::place(const Arena& got, const Arena& expected, const Compa
                             const Item& item, const Tolerance& t, std::uint32_t at,
                             Mismatch& mismatch) {
   const bool floats = dtype_is_float(o.dtype);
-  const std::uint64_t size = dtype_size(o.dtype), exact_size = floats ? 8 : size;
+  const std::uint64_t size = dtype_size(o.dtype), exact_size = dtype_size(o.expected_dtype);
   HONE_ASSIGN(const auto mine, got.read(o.got + at * size, size));
   HONE_ASSIGN(const auto right, expected.read(o.expected + at * exact_size, exact_size));
   mismatch.index = {static_cast<std::int64_t>(at)};
   mismatch.got = element_at(mine.data(), o.dtype, 0);
-  mismatch.expected = element_at(right.data(), floats ? DType::kF64 : o.dtype, 0);
+  mismatch.expected = element_at(right.data(), o.expected_dtype, 0);
   if (!floats) return {};
   double base = t.atol;
   if (const auto scale = bits<double>(item[9]); scale > 0) {

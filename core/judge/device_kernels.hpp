@@ -17,7 +17,7 @@
 
 namespace hone {
 
-inline constexpr std::size_t kItemWords = 12;  // of an item, as in harness.cu
+inline constexpr std::size_t kItemWords = 13;  // of an item, as in harness.cu
 using Item = std::array<std::uint64_t, kItemWords>;
 
 template <typename To, typename From>

@@ -167,11 +167,15 @@ Round InputSet::run_reference(Form form, double timeout_s, Order order) const {
   return reference_->plain_round(order, calls(), timeout_s);
 }
 
-Round InputSet::run_exact(double timeout_s) const { return run_reference(Form::kExact, timeout_s); }
+Round InputSet::run_exact(double timeout_s) const {
+  return run_reference(task_->narrow_answers ? Form::kStrict : Form::kExact, timeout_s);
+}
 
 Round InputSet::run_plain(double timeout_s) const { return run_reference(Form::kEntry, timeout_s); }
 
-Round InputSet::run_own(double timeout_s) const { return run_reference(Form::kOwn, timeout_s); }
+Round InputSet::run_own(double timeout_s) const {
+  return run_reference(task_->narrow_answers ? Form::kEntry : Form::kOwn, timeout_s);
+}
 
 Round InputSet::run_answers(double timeout_s) const {
   return task_->tolerance.from_reference ? run_own(timeout_s) : run_exact(timeout_s);
@@ -194,7 +198,8 @@ Result<std::optional<Mismatch>> InputSet::compare(
       if (tensor.role == Role::kIn) continue;
       const auto axes = extents(tensor, dims_);
       const Region& r = layout.calls[call][t];
-      orders.push_back({r.payload, exact_.calls[call][t].payload, tensor.dtype, r.elements,
+      orders.push_back({r.payload, exact_.calls[call][t].payload, tensor.dtype,
+                        form_dtype(tensor, !task_->narrow_answers), r.elements,
                         static_cast<std::uint64_t>(axes->back()), tolerances[t]});
       tensors.push_back(t);
     }

@@ -48,11 +48,11 @@ class InputSet {
   Status order(Runner& runner, const Layout& layout, std::uint64_t secret,
                std::uint64_t scratch_at) const;
 
-  /// Runs the reference's exact form on every call.
+  /// Runs the reference's exact form on every call; where its answers are narrow, its plain form without TF32.
   Round run_exact(double timeout_s) const;
   /// Runs the reference's plain form (the entry's own types), over the exact form's outputs.
   Round run_plain(double timeout_s) const;
-  /// Runs the reference's plain form, over the exact form's outputs and as doubles.
+  /// Runs the reference's plain form, over the exact form's outputs and as doubles, unless its answers are narrow.
   Round run_own(double timeout_s) const;
   /// What outputs are compared with first: run_own() where the tolerance follows from the reference's own error, for that
   /// takes the least time, else run_exact().

@@ -22,12 +22,6 @@ constexpr double kForever = 1e9;
 constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 
-Result<Task> task_of(const Value& request) {
-  const Value* task = request.find("task");
-  if (task == nullptr) return internal_error("request: no task");
-  return task_from_value(*task);
-}
-
 Result<MeasureSettings> settings_of(const Value& request) {
   const Value* settings = request.find("settings");
   return settings == nullptr ? MeasureSettings() : settings_from_value(*settings);
@@ -148,6 +142,14 @@ Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
   return facts;
 }
 
+Result<Task> Judge::task_of(const Value& request) const {
+  const Value* value = request.find("task");
+  if (value == nullptr) return internal_error("request: no task");
+  HONE_ASSIGN(Task task, task_from_value(*value));
+  task.narrow_answers = answers_are_narrow(task, workbench_->memory_bytes());
+  return task;
+}
+
 Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
   const Value* plan = request.find("plan");
   if (plan == nullptr) return internal_error("request: no plan");
@@ -157,6 +159,7 @@ Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
                                   {"inputs", Form::kInputs},
                                   {"varied", Form::kVaried},
                                   {"own", Form::kOwn},
+                                  {"strict", Form::kStrict},
                                   {"error", Form::kError},
                                   {"shortcuts", Form::kShortcuts}}) {
     const Value* other = request.find(key);

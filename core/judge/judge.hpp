@@ -55,6 +55,7 @@ class Judge {
     bool doubted = false;  ///< its times: rounds of them could not be told apart
   };
   Result<Value> equip(std::vector<UniqueFd> fds);
+  Result<Task> task_of(const Value& request) const;
   Result<Plans> plans_of(const Value& request, const Task& task) const;
   RunnerOptions options_for(const Value& request, const Task& task, const MeasureSettings& settings,
                             bool limited) const;

@@ -40,9 +40,10 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   if (Status quiet = await_quiet(); !quiet) return fault(quiet.error());
   Judgement done = expect_still();
   if (passed(done)) done = times->time_calls(baseline);
+  if (passed(done)) done = times->time_answers(baseline);
   if (passed(done)) done = expect_still();
-  if (Status shares = share(); !shares) return fault(shares.error());
-  return passed(done) ? times->time_answers(baseline) : done;
+  const Status shares = share();
+  return shares ? done : fault(shares.error());
 }
 
 /// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not

@@ -41,7 +41,7 @@ Status place(const Task& task, const Dims& dims, Placement placement, bool exact
       if (which != Which::kAll && (tensor.role != Role::kIn) != (which == Which::kWritten))
         continue;
       HONE_ASSIGN(const std::int64_t elements, element_count(tensor, dims));
-      const std::size_t element = dtype_size(form_dtype(tensor, exact));
+      const std::size_t element = dtype_size(form_dtype(tensor, exact && !task.narrow_answers));
       Region& r = regions[t];
       r.elements = static_cast<std::uint64_t>(elements);
       r.bytes = r.elements * element;
@@ -58,6 +58,20 @@ Status place(const Task& task, const Dims& dims, Placement placement, bool exact
 DType form_dtype(const Tensor& tensor, bool exact) {
   return exact && tensor.role != Role::kIn && dtype_is_float(tensor.dtype) ? DType::kF64
                                                                            : tensor.dtype;
+}
+
+bool answers_are_narrow(const Task& task, std::uint64_t device_bytes) {
+  constexpr std::uint64_t kDoubleShare = 8;
+  if (device_bytes == 0 || !task.tolerance.from_reference) return false;
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : task.tensors) {
+    const auto count = element_count(tensor, task.timed);
+    if (!count) return false;
+    const std::uint64_t size = static_cast<std::uint64_t>(*count) * dtype_size(tensor.dtype);
+    // The double form has parameters of its own.
+    bytes += (tensor.name.starts_with("parameters") ? 3 : 1) * size;
+  }
+  return bytes > device_bytes / kDoubleShare;
 }
 
 Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,

@@ -30,12 +30,16 @@ struct Layout {
   std::uint64_t total = 0;                           ///< where it ends, whole pages
 };
 
-/// `exact`: float outputs are doubles, as the reference's second form writes them. `from`: where in
-/// the arena it begins, whole pages.
+/// `exact`: float outputs are doubles, as the reference's second form writes them, unless the task's answers are narrow.
+/// `from`: where in the arena it begins, whole pages.
 Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Placement placement,
                        bool exact, std::uint64_t from = 0);
 
 /// The dtype a tensor has in this form.
 DType form_dtype(const Tensor& tensor, bool exact);
+
+/// Whether a module's tensors take so much of the device, over an eighth, that its reference answers in its own types
+/// without TF32 instead of in double (module_reference.py): then its answers are stored in these types, too.
+bool answers_are_narrow(const Task& task, std::uint64_t device_bytes);
 
 }  // namespace hone

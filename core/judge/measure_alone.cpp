@@ -44,13 +44,18 @@ bool Session::alone() const {
 /// Whether the baseline's rounds come between the submission's.
 bool Session::side_by_side() const { return alone() && submission_.can_stand_still(); }
 
-/// Lets others measure first, if they wait. A submission that cannot stand still is nobody's to wait for.
+/// Yields the device to judges that wait to measure. A submission that cannot be frozen never shares the device with a
+/// measurement, so there is nothing to yield.
 Judgement Session::give_way() {
-  if (!is_shared_ || !side_by_side() || host_.give_way == nullptr) return correct_so_far();
-  const Status gave = host_.give_way([this]() -> Status {
+  if (!shares_device_ || !side_by_side() || host_.give_way == nullptr) return correct_so_far();
+  std::optional<Error> unfrozen;
+  const Status gave = host_.give_way([&]() -> Status {
     const auto stands = submission_.stand_still();
-    return stands ? Status() : Status(stands.error());
+    if (stands) return {};
+    unfrozen = stands.error();
+    return stands.error();
   });
+  if (unfrozen) return frozen_badly(*unfrozen, "submission", "a check");
   return gave ? correct_so_far() : fault(gave.error());
 }
 
@@ -173,11 +178,14 @@ Judgement Session::submission_round(std::size_t calls, int coming, double* secon
   return check_timed(std::move(posed));
 }
 
-/// Rationale: a process that stands still may have left work on the device that begins later.
-Judgement Session::expect_others_still() const {
-  if (host_.others_stand == nullptr || !settings_.defences.holds(Defence::kStandStill) ||
-      host_.others_stand())
+/// Rationale: a process that stands still may have left work on the device that goes on, or begins later.
+Judgement Session::expect_others_still(double patience_s) const {
+  if (host_.others_stand == nullptr || !settings_.defences.holds(Defence::kStandStill))
     return correct_so_far();
+  const double ends_s = monotonic_s() + patience_s;
+  do {
+    if (host_.others_stand()) return correct_so_far();
+  } while (monotonic_s() < ends_s);
   return fault(unavailable("the device did not stand still beside what others have on it"));
 }
 
@@ -326,7 +334,7 @@ Judgement Session::await_quiet() {
       return frozen_badly(stands.error(), "submission", "a measurement");
   }
   const Status quiet = host_.quiet();
-  is_shared_ = false;
+  shares_device_ = false;
   return quiet ? correct_so_far() : fault(quiet.error());
 }
 
@@ -359,7 +367,7 @@ Judgement Session::run_alone() {
     if (had_the_device()) {
       note_vouched();
       const Status shares = host_.share();
-      is_shared_ = true;
+      shares_device_ = true;
       return shares ? check_later() : fault(shares.error());
     }
   }

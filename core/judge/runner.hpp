@@ -49,6 +49,7 @@ enum class Form {
   kInputs,  ///< a reference's, where it fills the inputs of its task
   kVaried,  ///< the same, less foreseeable
   kOwn,     ///< a reference's: what the plain one gives, as doubles
+  kStrict,  ///< a reference's: as the plain one, without TF32
   kError,   ///< a reference's: says how far the plain one is from the exact one (Order::kObserved)
   kShortcuts  ///< a reference's: says how far an answer that takes less work is, another one at each call
 };

@@ -178,7 +178,7 @@ class Session {
   Judgement observe(const Posed& posed);
   Round one_call(Order order);
   Judgement expect_as_seen(const Posed& posed);
-  Result<std::optional<Mismatch>> compare(const Posed& posed, const Arena& outputs);
+  Judgement compare(const Posed& posed, const Arena& outputs, std::optional<Mismatch>& found);
   /// `outputs`: the submission's arena, or a copy of it.
   Judgement check_answers(std::vector<Posed>& posed, const Arena& outputs);
   Judgement measure();
@@ -239,7 +239,7 @@ class Session {
   Side side_of(bool of_baseline, std::size_t calls);
   Judgement block(bool of_baseline, int enough, int most, std::vector<double>& rounds);
   Judgement rounds_of(bool of_baseline, int enough, int most, std::vector<double>& rounds);
-  Judgement expect_others_still() const;
+  Judgement expect_others_still(double patience_s = 0) const;
   bool all_late(const std::vector<double>& singles) const;
   Judgement single_rounds(bool of_baseline, std::vector<double>& rounds);
   Judgement await_quiet();
@@ -273,12 +273,12 @@ class Session {
   std::vector<Later> later_;
   std::deque<Posed> ahead_, singles_ahead_;  ///< rounds of a module's that are to come
   std::uint64_t later_bytes_ = 0;
-  bool is_shared_ = true;    ///< the device, with other judges, as far as this session asked for it
-  bool trimmed_ = false;     ///< the baseline's process: its next call takes memory of the device
-  double idle_since_s_ = 0;  ///< the device: since the last timed round
-  std::optional<Work> work_;  ///< what a call that was watched did
-  double call_seconds_ = 0;   ///< of the last checked call
-  Vouched vouched_;           ///< found by this one
+  bool shares_device_ = true;  ///< false between `quiet` and `share`
+  bool trimmed_ = false;       ///< the baseline's process: its next call takes memory of the device
+  double idle_since_s_ = 0;    ///< the device: since the last timed round
+  std::optional<Work> work_;   ///< what a call that was watched did
+  double call_seconds_ = 0;    ///< of the last checked call
+  Vouched vouched_;            ///< found by this one
   /// Seconds: of whole rounds, but what the device's own clock says, which is of one call.
   struct Measured {
     std::size_t calls = 0;  ///< of a round; of a single, 1

@@ -48,10 +48,12 @@ struct Inspected {
   bool unchanged = true;
 };
 
-/// Two tensors to compare: `got` of its own dtype, `expected` of the exact form's.
+/// Two tensors to compare.
 struct CompareOrder {
   std::uint64_t got = 0, expected = 0;
-  DType dtype = DType::kF32;
+  DType dtype = DType::kF32;  ///< of `got`
+  DType expected_dtype =
+      DType::kF64;  ///< on the processor: f64 where `dtype` is a float, else `dtype`
   std::uint64_t count = 0;
   std::uint64_t row = 1;  ///< extent of the last axis
   OutputTolerance tolerance;

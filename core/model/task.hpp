@@ -129,6 +129,10 @@ struct Task {
   std::string precision = {};
 
   std::map<std::string, BackendSources, std::less<>> backends;  ///< by backend name
+
+  /// Of a judge's copy, which sets it: the reference's answers have the outputs' own types and are not doubles
+  /// (answers_are_narrow in judge/layout.hpp).
+  bool narrow_answers = false;
 };
 
 /// Reads the MessagePack map of a dataset, strictly.

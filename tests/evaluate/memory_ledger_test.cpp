@@ -10,8 +10,6 @@
 namespace hone {
 namespace {
 
-void take_back_nothing(std::size_t) {}
-
 struct Ledger : testing::Test {
   Ledger() {
     for (const char* name : {"lane 1", "lane 2", "lane 3"}) ledger.add_lane(name);
@@ -47,17 +45,20 @@ TEST_F(Ledger, WhatALaneAtRestKeeps_IsTakenBackWhereItIsNeeded) {
   ledger.rest(0, 50);
   ASSERT_TRUE(ledger.try_claim(1, 20));
   ledger.rest(1, 20);
-  std::vector<std::size_t> taken;
-  EXPECT_TRUE(ledger.claim(2, 70, [&](std::size_t lane) { taken.push_back(lane); }).ok());
-  EXPECT_EQ(taken, (std::vector<std::size_t>{0}));
+  const auto taken = ledger.claim(2, 70);
+  ASSERT_TRUE(taken.ok());
+  EXPECT_EQ(*taken, (std::vector<std::size_t>{0}));
   EXPECT_EQ(ledger.claimed(), 90u);
+  EXPECT_FALSE(ledger.try_claim(0, 1));  // not before its tasks are gone
+  ledger.free_again(*taken);
+  EXPECT_TRUE(ledger.try_claim(0, 1));
 }
 
 TEST_F(Ledger, ALaneThatWorks_IsWaitedFor) {
   ASSERT_TRUE(ledger.try_claim(0, 60));
   std::atomic<bool> granted{false};
   std::thread other([&] {
-    EXPECT_TRUE(ledger.claim(1, 70, take_back_nothing).ok());
+    EXPECT_TRUE(ledger.claim(1, 70).ok());
     granted = true;
   });
   while (!ledger.is_wanted()) std::this_thread::yield();
@@ -70,14 +71,54 @@ TEST_F(Ledger, ALaneThatWorks_IsWaitedFor) {
   EXPECT_FALSE(ledger.is_wanted());
 }
 
-TEST_F(Ledger, WhoComesLater_DoesNotPassWhoWaits_ButForItsOwnTask) {
-  ASSERT_TRUE(ledger.try_claim(0, 60));
-  std::thread other([&] { EXPECT_TRUE(ledger.claim(1, 70, take_back_nothing).ok()); });
+TEST_F(Ledger, TryClaim_WouldDelayALaneThatWaits_IsRefusedUnlessAgain) {
+  ASSERT_TRUE(ledger.try_claim(0, 30));
+  ASSERT_TRUE(ledger.try_claim(2, 60));
+  std::thread other([&] { EXPECT_TRUE(ledger.claim(1, 70).ok()); });
   while (!ledger.is_wanted()) std::this_thread::yield();
-  EXPECT_FALSE(ledger.try_claim(2, 10));
-  EXPECT_TRUE(ledger.try_claim(0, 65, true));
+  ledger.rest(2, 0);
+  other.join();  // 30 and 70
+  std::thread next([&] { EXPECT_TRUE(ledger.claim(2, 50).ok()); });
+  while (!ledger.is_wanted()) std::this_thread::yield();
+  ledger.settle(0, 20);
+  EXPECT_FALSE(ledger.could_claim(0, 90));
+  EXPECT_TRUE(ledger.try_claim(0, 25, true));
+  ledger.rest(1, 0);
+  next.join();
   ledger.rest(0, 0);
+}
+
+TEST_F(Ledger, SmallClaim_GoesBesideALargeOne_WhileTheNextLargeOneWaits) {
+  ASSERT_TRUE(ledger.try_claim(0, 80));
+  std::thread large([&] {
+    EXPECT_TRUE(ledger.claim(1, 90).ok());
+    ledger.rest(1, 0);
+  });
+  while (!ledger.is_wanted()) std::this_thread::yield();
+  EXPECT_TRUE(ledger.could_claim(2, 15));
+  EXPECT_TRUE(ledger.try_claim(2, 15));  // lane 2 waits for lane 1 in any case
+  ledger.rest(0, 0);
+  // Now it waits for lane 3 alone: nobody passes it again.
+  EXPECT_FALSE(ledger.could_claim(0, 5));
+  EXPECT_FALSE(ledger.try_claim(0, 5));
+  ledger.rest(2, 0);
+  large.join();
+  EXPECT_TRUE(ledger.try_claim(0, 5));
+}
+
+TEST_F(Ledger, Claim_JobIsOver_EndsTheWait) {
+  ASSERT_TRUE(ledger.try_claim(0, 60));
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    const auto claimed = ledger.claim(1, 70, [&] { return over.load(); });
+    ASSERT_FALSE(claimed.ok());
+    EXPECT_EQ(claimed.error().code, Code::kUnavailable);
+  });
+  while (!ledger.is_wanted()) std::this_thread::yield();
+  over = true;
+  ledger.wake();
   other.join();
+  EXPECT_FALSE(ledger.is_wanted());
 }
 
 TEST(LedgerLimits, AWaitThatIsTooLong_NamesWhoHasTheMemory) {
@@ -86,7 +127,7 @@ TEST(LedgerLimits, AWaitThatIsTooLong_NamesWhoHasTheMemory) {
   ledger.add_lane("lane 2");
   ledger.set_bytes(std::uint64_t{4} << 30);
   ASSERT_TRUE(ledger.try_claim(0, std::uint64_t{3} << 30));
-  const Status waited = ledger.claim(1, std::uint64_t{2} << 30, take_back_nothing);
+  const auto waited = ledger.claim(1, std::uint64_t{2} << 30);
   ASSERT_FALSE(waited.ok());
   EXPECT_EQ(waited.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(waited.error().message,
@@ -110,10 +151,10 @@ TEST_F(Ledger, ManyLanes_NeverHoldMoreThanThereIs) {
       const int bytes = std::uniform_int_distribution<int>(1, 110)(random);
       if (!ledger.try_claim(lane, static_cast<std::uint64_t>(bytes))) {
         ledger.rest(lane, static_cast<std::uint64_t>(held[lane].load()));
-        ASSERT_TRUE(ledger
-                        .claim(lane, static_cast<std::uint64_t>(bytes),
-                               [&](std::size_t other) { held[other] = 0; })
-                        .ok());
+        const auto taken = ledger.claim(lane, static_cast<std::uint64_t>(bytes));
+        ASSERT_TRUE(taken.ok());
+        for (const std::size_t other : *taken) held[other] = 0;
+        ledger.free_again(*taken);
       }
       held[lane] = std::min(bytes, 100);
       note();

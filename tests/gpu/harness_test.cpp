@@ -58,7 +58,7 @@ TEST(Harness, FillsAsTheProcessorDoes) {
     for (std::uint64_t dtype = 0; dtype < dtype_names().size(); ++dtype) {
       const auto type = static_cast<DType>(dtype);
       const Generator g{kind, 3, 4};
-      std::uint64_t item[12] = {out.at, kCount, dtype, number, 0, 0, kSeed, 0, 3, 2, 0, 0};
+      std::uint64_t item[13] = {out.at, kCount, dtype, number, 0, 0, kSeed, 0, 3, 2, 0, 0, 0};
       std::memcpy(&item[4], &g.a, sizeof g.a);
       std::memcpy(&item[5], &g.b, sizeof g.b);
       const DeviceMemory table = memory(sizeof item, item);

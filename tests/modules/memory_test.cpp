@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "judge/layout.hpp"
 #include "modules/device_folder.hpp"
 
 namespace hone::test {
@@ -57,6 +58,26 @@ TEST_F(DeviceMemoryOfModules, LargeTask_IsJudgedWithOneCopyOfItsOutputs) {
   EXPECT_EQ(difference(judge(**machine, task, honest_text()), timed(is(kCorrect))), "");
 }
 
+/// Over an eighth of the device: the reference answers in float32, and its answers are stored so.
+TEST_F(DeviceMemoryOfModules, TaskWithNarrowAnswers_IsJudgedRight) {
+  DeviceFolder folder;
+  folder.set_memory(250 * kMiB);
+  const auto machine = machine_of(folder.options(1));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  Task task = linear_of(kLarge, "narrow");
+  task.tolerance = {};
+  task.tolerance.from_reference = true;
+  task.tolerance.reason = "its own error";
+  ASSERT_TRUE(answers_are_narrow(task, 250 * kMiB));
+  EXPECT_EQ(difference(judge(**machine, task, honest_text()), timed(is(kCorrect))), "");
+  const std::string right = "self.right(x)";
+  for (const char* wrong : {" * 1.001", " * float('nan')"}) {
+    std::string text = honest_text();
+    text.insert(text.rfind(right) + right.size(), wrong);
+    EXPECT_EQ(difference(judge(**machine, task, text), is(kWrong, "is wrong")), "") << wrong;
+  }
+}
+
 TEST_F(DeviceMemoryOfModules, Task_LargerThanTheDevice_IsRefusedWithBothNumbers) {
   DeviceFolder folder;
   folder.set_memory(128 * kMiB);
@@ -66,7 +87,7 @@ TEST_F(DeviceMemoryOfModules, Task_LargerThanTheDevice_IsRefusedWithBothNumbers)
   ASSERT_FALSE(refused.ok()) << text_of(refused);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_EQ(refused.error().message,
-            "large needs 2.3 GiB of device memory, the device has 0.1 GiB");
+            "large needs 2.5 GiB of device memory, the device has 0.1 GiB");
   const auto small = judge(**machine, linear_of(8, "small"), honest_text());
   EXPECT_EQ(difference(small, timed(is(kCorrect))), "");
 }

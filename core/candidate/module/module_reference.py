@@ -22,10 +22,10 @@ from module_precision import (
 from module_values import constructor_arguments, count, flat, is_varied, vary
 
 # Its forms: makes inputs as get_inputs() does, or varied ones; gives exact answers, its own answers as doubles, or in
-# its own types; says how far its own answers are from the exact ones, and how far those are that take less work.
+# its own types, and those without TF32; says how far its own answers are from the exact ones, and how far those are that take less work.
 INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
-SHORTCUTS = "shortcuts"
-DOUBLE_SHARE = 8  # of a device's memory that a call may hold to be computed in double (as in memory_budget.cpp)
+SHORTCUTS, STRICT = "shortcuts", "strict"
+DOUBLE_SHARE = 8  # of a device's memory that a call may hold to be computed in double (as in layout.cpp)
 
 
 def changes_inputs(values):
@@ -73,6 +73,8 @@ class Reference(Artifact):
             return lambda values: self.make_inputs(values, varied=name == VARIED)
         if name in (OWN, REFERENCE):
             return lambda values: self.run_own(values, name == OWN)
+        if name == STRICT:
+            return self.run_strict
         if self.double is None:
             self.double = not self.is_too_large_for_double() and (self.double_form() or False)
         return {ERROR: self.run_error, SHORTCUTS: self.run_shortcuts}.get(name, self.run_exact)
@@ -183,6 +185,11 @@ class Reference(Artifact):
         """The reference's answers in the precision that it is timed in."""
         places, seed = self.at(values)
         self.write(places, self.in_own_precision(places, seed), as_double)
+
+    def run_strict(self, values):
+        """The reference's answers in its own types, without TF32."""
+        with strict():
+            self.run_own(values, as_double=False)
 
     def run_error(self, values):
         """Says how far the reference's own answers are from the exact ones, and so those with the operands that the

@@ -21,7 +21,7 @@ __device__ inline double mul(double a, double b) { return a * b; }
 __device__ inline double add(double a, double b) { return a + b; }
 #endif
 
-enum { kWords = 12 };
+enum { kWords = 13 };
 enum DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64, kF16, kBF16 };
 enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kSparse, kRamp, kOffsets };
 
@@ -213,13 +213,13 @@ extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
 }
 
 // ---- comparing ----
-// Words: got, expected (doubles, or integers of the dtype), dtype, count, elements of a stretch that shares one RMS,
+// Words: got, expected, dtype, count, elements of a stretch that shares one RMS,
 // atol, rtol, rms (doubles), place of its sums, scale in the place of the RMS (double, 0: none), whether the errors of
-// all elements are added up, the largest number that counts for the RMS (double). A thread adds up pieces of a stretch.
+// all elements are added up, the largest number that counts for the RMS (double), dtype of expected. A thread adds up pieces of a
+// stretch.
 extern "C" __global__ void hone_rms(const u64* table, double* sums) {
   const u64* item = table + (u64)blockIdx.y * kWords;
   const u64 piece = 256, count = item[3], step = item[4], pieces = (step + piece - 1) / piece;
-  const double* expected = (const double*)item[1];
   const double most = double_of(item[11]);
   if (double_of(item[7]) <= 0 || (item[2] != kF32 && item[2] != kF64 && item[2] != kF16 && item[2] != kBF16)) return;
   const u64 stretches = (count + step - 1) / step;
@@ -230,7 +230,7 @@ extern "C" __global__ void hone_rms(const u64* table, double* sums) {
     to = to < end ? to : end;
     double sum = 0;
     for (u64 at = from; at < to; ++at) {
-      const double x = expected[at];
+      const double x = element(item[1], item[12], at);
       if (fabs(x) <= most) sum += x * x;
     }
     if (sum != 0) atomicAdd(sums + item[8] + stretch, sum);
@@ -245,7 +245,7 @@ extern "C" __global__ void hone_sample(const u64* table, double* samples, u64 mo
   for (u64 i = first(); i < some; i += stride()) {
     const u64 mixed = (i + 1) * 0x9E3779B97F4A7C15ull;
     const u64 place = count <= most ? i : (mixed >> 32) * count >> 32;
-    samples[blockIdx.y * most + i] = ((const double*)item[1])[place];
+    samples[blockIdx.y * most + i] = element(item[1], item[12], place);
   }
 }
 
@@ -278,7 +278,7 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
   u64 wrong = 0, nans = 0, worst = 0;
   double squares = 0;
   for (u64 i = first(); i < count; i += stride()) {
-    const double got = element(item[0], dtype, i), expected = element(item[1], floats ? (u64)kF64 : dtype, i);
+    const double got = element(item[0], dtype, i), expected = element(item[1], item[12], i);
     double badness = fabs(got - expected);
     bool outside = true;
     if (floats) {
