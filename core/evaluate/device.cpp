@@ -133,7 +133,7 @@ Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_i
     HONE_TRY(claim_memory(job, to_itself));
     if (is_over(job)) return unavailable("cancelled");
     if (lacks_judge()) HONE_TRY(start_judge_alone());
-    // The fastest of baselines is found out where there is nobody else.
+    // Choosing the fastest baseline needs the device exclusively.
     HONE_TRY(take_turn(whole || to_itself ||
                        (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
     if (to_itself) have_to_itself();
@@ -142,7 +142,7 @@ Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_i
   return run_in_turn(job);
 }
 
-/// Rationale: what a device does where there is nobody else is found out when its judge starts.
+/// Rationale: a judge measures the device when it starts, so no other lane may use it then.
 Status Device::start_judge_alone() {
   HONE_TRY(take_turn(true));
   ends_s_ = monotonic_s() + hold_seconds(options_);

@@ -85,10 +85,10 @@ double hold_seconds(const EvaluatorOptions& options);
 
 /// One thread calls run() and admit(); cancel() and close() may come from any.
 ///
-/// Theory of operation. A job first claims device memory (memory_ledger.hpp), then a turn (turns.hpp). What a lane holds of
-/// its device (tasks, processes, its judge) is its thread's while it has a turn. While it rests, or has no turn and another
-/// lane has the device whole, that one may take memory back from it. So its thread holds `state_mutex_` where it touches
-/// these without a turn.
+/// Theory of operation. A job first reserves device memory (memory_ledger.hpp), then takes a turn (turns.hpp). With a turn,
+/// only the lane's own thread touches its tasks, processes and judge. Without one, another lane may take back its tasks (of an
+/// idle lane) or all but its judge (if it has the device whole). So the thread holds `state_mutex_` when it touches these
+/// without a turn.
 class Device {
  public:
   Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
@@ -142,9 +142,8 @@ class Device {
   static constexpr double kExitSeconds = 5;   ///< for a process that was ended
   static constexpr double kOpenSeconds = 20;  ///< for a device's context
   static constexpr double kGoneSeconds = 20;  ///< for it to give its device back
-  static constexpr int kInARowMax =
-      8;           ///< jobs of one large task before other lanes have their turn
-  struct Runner {  // a process that waits to be set up
+  static constexpr int kInARowMax = 8;        ///< limit of in_a_row_
+  struct Runner {                             // a process that waits to be set up
     std::unique_ptr<Process> process;
     UniqueFd socket;
     bool told = false;  ///< to open its device
@@ -282,11 +281,13 @@ class Device {
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
   bool owes_ = false;  ///< the judge, an answer
   bool begun_ = false, gave_up_ = false;
-  std::string task_id_, work_;  ///< of the job, and what is done for it now: for the log
-  double ends_s_ = 1e300;       ///< when the work of this attempt must be over
-  bool drops_others_ = false;   ///< tasks kept ready go before the next one is judged
-  bool to_itself_ = false;      ///< this lane has the device's memory to itself
-  int in_a_row_ = 0;            ///< jobs of one task that other lanes have waited for
+  std::string task_id_, work_;        ///< of the job, and what is done for it now: for the log
+  double ends_s_ = 1e300;             ///< when the work of this attempt must be over
+  std::uint64_t reserved_bytes_ = 0;  ///< for the job, once tasks that it drops are gone
+  bool drops_others_ = false;         ///< tasks kept ready go before the next one is judged
+  bool to_itself_ = false;            ///< this lane has the device's memory to itself
+  int in_a_row_ =
+      0;  ///< consecutive jobs that this lane took ahead of others, or with the device to itself
   std::atomic<bool> closed_{false};
   std::function<void(double from_s, double to_s)> waited_;  ///< its job's
   std::atomic<std::size_t> module_processes_{0};

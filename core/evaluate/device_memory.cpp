@@ -148,7 +148,7 @@ void Device::have_to_itself() {
   await_last();
 }
 
-/// Of device memory, by the tasks that are kept ready.
+/// Device memory of the tasks kept ready, in bytes.
 std::uint64_t Device::held_bytes() const {
   MutexLock lock(state_mutex_);
   std::uint64_t bytes = 0;
@@ -175,8 +175,8 @@ std::vector<std::string> Device::tasks_to_drop(const MemoryNeed& need,
   return {keys.rbegin(), keys.rbegin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// What this lane will hold while it judges the task: the task's need, and the tasks that stay ready beside it, or leave
-/// their processes to it.
+/// Bytes that this lane holds while it judges the task: the task's need, tasks kept ready, and the task whose processes it
+/// inherits. `drops_others`: the need alone.
 Result<std::uint64_t> Device::bytes_to_claim(const Task& task, bool drops_others) const {
   HONE_ASSIGN(const MemoryNeed need, need_of(task));
   if (drops_others) return need.expected();
@@ -185,12 +185,13 @@ Result<std::uint64_t> Device::bytes_to_claim(const Task& task, bool drops_others
   std::uint64_t bytes = need.expected();
   for (const auto& [each, installed] : installed_) bytes += each == key ? 0 : installed.bytes;
   const std::vector<std::string> to_drop = tasks_to_drop(need, key);
-  const std::string heir_of = task_to_inherit(to_drop, task, need);
-  for (const std::string& each : to_drop) bytes -= each == heir_of ? 0 : installed_.at(each).bytes;
+  const std::string inherited = task_to_inherit(to_drop, task, need);
+  for (const std::string& each : to_drop)
+    bytes -= each == inherited ? 0 : installed_.at(each).bytes;
   return bytes;
 }
 
-/// Claims memory for a job on the task, before a turn is taken for it. Where there is not enough the lane rests and waits.
+/// Reserves memory for a job. If it is not free, the lane gives up its turn and waits.
 Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   const Task& task = *job.task;
@@ -201,6 +202,7 @@ Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
   const bool again = is_installed(task) && in_a_row_ < kInARowMax;
   const bool wanted_by_others = shared_.ledger.is_wanted();
   for (const std::uint64_t bytes : {to_itself ? kAll : with_others, to_itself ? kAll : alone}) {
+    reserved_bytes_ = bytes;
     if (shared_.ledger.try_claim(lane_, bytes, again)) {
       in_a_row_ = wanted_by_others ? in_a_row_ + 1 : 0;
       return {};

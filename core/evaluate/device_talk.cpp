@@ -124,14 +124,14 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
   }
 }
 
-/// The judge is between two pieces of work. "still": nothing of its lane moves on the device; else it is asked to see to that
-/// first, if another lane waits.
+/// The judge offers to yield between two pieces of work. "still": its submission is frozen, so the lane yields now. Otherwise
+/// the answer "wanted" tells the judge to freeze it first.
 Status Device::answer_pass(const Value& said) {
   const Value* still = said.find("still");
   const bool ready = still != nullptr && *still == Value(true);
   if (ready && turn_.is_in_the_way()) {
     const double from_s = monotonic_s();
-    // Contexts that are made, or go, disturb what is measured.
+    // Making or ending a context disturbs a measurement.
     await_last();
     wait_until_open(kOpenSeconds);
     const Status shares = turn_.give_way();

@@ -174,21 +174,23 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   const bool ready = found != installed_.end();
   HONE_ASSIGN(const MemoryNeed need, need_of(*task));
   const std::vector<std::string> to_drop = tasks_to_drop(need, key);
-  const std::string heir_of = ready || drops_others_ ? "" : task_to_inherit(to_drop, *task, need);
+  const std::string inherited = ready || drops_others_ ? "" : task_to_inherit(to_drop, *task, need);
   for (const std::string& each : to_drop) {
-    if (each != heir_of) drop(each);
+    if (each != inherited) drop(each);
   }
   await_last();
+  shared_.ledger.settle(lane_,
+                        reserved_bytes_ + (inherited.empty() ? 0 : installed_.at(inherited).bytes));
   if (ready) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;
   }
-  const std::uint64_t inherited_bytes = heir_of.empty() ? 0 : installed_.at(heir_of).bytes;
+  const std::uint64_t inherited_bytes = inherited.empty() ? 0 : installed_.at(inherited).bytes;
   Installed made;
-  if (heir_of.empty()) {
+  if (inherited.empty()) {
     HONE_TRY(install_both(task, key, made));
   } else {
-    HONE_TRY(install_over(heir_of, task, key, made));
+    HONE_TRY(install_over(inherited, task, key, made));
   }
   made.module = is_module(*task, options_);
   // The judge may keep the other task's arenas.
@@ -199,7 +201,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   return key;
 }
 
-/// Of tasks that are to go, the one whose processes this task gets, or "". For a moment the device holds both tasks' arenas.
+/// The dropped task whose processes the new task inherits, or "". Both tasks' arenas are on the device for a moment.
 std::string Device::task_to_inherit(const std::vector<std::string>& to_drop, const Task& task,
                                     const MemoryNeed& need) const {
   constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;

@@ -50,7 +50,7 @@ struct DeviceMemory {
 
   /// For one task of a lane that has the device to itself: other lanes keep their judges and no more.
   std::uint64_t whole() const;
-  /// For the tasks of all lanes: what their judges and processes on standby leave (memory_ledger.hpp).
+  /// For the tasks of all lanes: the device's memory less the driver's reserve, the judges and processes on standby.
   std::uint64_t pool() const;
   /// For all tasks that one lane keeps ready and the one that it judges, if that one is not larger.
   std::uint64_t share() const;
@@ -58,11 +58,11 @@ struct DeviceMemory {
 
 /// Where a task is judged.
 enum class MemoryPlace {
-  kShare,  ///< beside other lanes, as far as memory allows
+  kShare,  ///< with other lanes; waits until its memory is free
   kWhole,  ///< with the device to itself: nothing of other lanes, no task kept ready, no process on standby
   kRefused,  ///< nowhere: the device is too small
 };
-/// `ran_short`: a submission of the task ran out of memory in a share.
+/// `ran_short`: hone's own processes lacked memory for the task while other lanes used the device.
 MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short);
 
 /// How many of the tasks that are kept ready are to go so that another one has room: of `installed`, bytes of each, the one

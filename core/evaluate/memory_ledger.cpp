@@ -48,10 +48,10 @@ bool MemoryLedger::may_go(std::size_t lane) const {
 }
 
 void MemoryLedger::grant(std::size_t lane, std::uint64_t bytes) {
-  lanes_[lane].bytes = bytes_ == 0 ? 0 : std::min(bytes, bytes_);
+  // What the lane keeps is there until it has dropped it, and says so with settle().
+  lanes_[lane].bytes = bytes_ == 0 ? 0 : std::max(lanes_[lane].bytes, std::min(bytes, bytes_));
   lanes_[lane].works = true;
   lanes_[lane].passed = !is_first(lane);
-  changed_.notify_all();  // it may be less than before
 }
 
 void MemoryLedger::stop_waiting(std::size_t lane) {

@@ -1,4 +1,4 @@
-// MemoryLedger: which lane may hold how much of one device's memory.
+// MemoryLedger: reservations of one device's memory by its lanes.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class MemoryLedger {
 
   /// Returns the lane's number. Before any other call.
   std::size_t add_lane(std::string name);
-  /// For all lanes together; 0, as at first: unlimited.
+  /// Total for all lanes, in bytes; 0, the default: unlimited.
   void set_bytes(std::uint64_t bytes);
 
-  /// The lane works from now on, and may hold so much; at most all there is. False: not beside what others hold, or a lane
-  /// that waits comes first. `again`: with the task that it worked on before, and so lanes that wait are passed over.
+  /// Reserves `bytes`, or all there is if that is less, and marks the lane busy. False: it does not fit, or a lane that waits
+  /// comes first. A reservation is never lowered by this, only by settle(). `again`: the lane keeps this task ready, so it may go ahead of lanes that wait.
   bool try_claim(std::size_t lane, std::uint64_t bytes, bool again = false);
   /// Waits until the claim fits, then grants it. Returns the lanes at rest whose tasks the caller must drop before it uses the
   /// memory; they get no claim until free_again(). unavailable: `is_over` became true; call wake() when it may have.
@@ -48,9 +48,9 @@ class MemoryLedger {
   void wake();
   /// Whether claim() would return at once, if nobody else claims before.
   bool could_claim(std::size_t lane, std::uint64_t bytes) const;
-  /// The lane holds no more than this now.
+  /// Lowers the lane's reservation to `bytes`.
   void settle(std::size_t lane, std::uint64_t bytes);
-  /// The lane works no more until it claims again; it holds no more than this.
+  /// Marks the lane idle, until it claims again, and lowers its reservation to `bytes`.
   void rest(std::size_t lane, std::uint64_t bytes);
 
   /// Whether another lane waits.

@@ -63,8 +63,7 @@ class Turn {
 
   /// Uses the device beside others; of one that had it alone. One that has it whole keeps it.
   Status share();
-  /// Of one that shares, in the middle of its work: lanes that wait to have the device alone have it first. What this lane
-  /// has on it stands still meanwhile.
+  /// Yields a shared device: lanes that wait to have it alone go first. What this lane has on it must stand still.
   Status give_way();
   /// Of one that shares: has it alone, once nobody else uses it. What others have on it stands still.
   Status have_alone();
@@ -72,7 +71,7 @@ class Turn {
   Status have_whole();
   void leave();
 
-  /// Whether a lane that shares is to give way.
+  /// Whether another lane waits to have the device alone while this one shares it.
   bool is_in_the_way() const;
   /// Whether another lane waits to have it whole, or has waited for long to have it alone.
   bool is_wanted() const;

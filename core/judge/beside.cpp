@@ -80,14 +80,14 @@ double Session::round_seconds(std::size_t calls) const {
   return static_cast<double>(calls) * baseline_.call_seconds + kRoundCostSeconds;
 }
 
-/// At most as long as the device is looked at before so many of the baseline's rounds, beyond kLookSeconds.
+/// Upper bound, in seconds, of the random part of the look before so many of the baseline's rounds.
 double Session::look_more_seconds(std::size_t calls, std::size_t rounds) const {
   const double foreseen_s =
       std::max(measured_.beside_s, static_cast<double>(rounds) * round_seconds(calls));
   return std::clamp(kMargin * foreseen_s, kLookMoreLeastSeconds, kLookMoreMostSeconds);
 }
 
-/// The same, between two looks at the device, the first of them so long.
+/// baseline_beside() between two looks at the device; the first takes `look_s`.
 Judgement Session::baseline_watched(std::size_t calls, std::size_t rounds, double look_s,
                                     std::vector<double>& seconds) {
   Measured& m = measured_;
@@ -101,8 +101,8 @@ Judgement Session::baseline_watched(std::size_t calls, std::size_t rounds, doubl
   return looked ? correct_so_far() : fault(looked.error());
 }
 
-/// Rationale: work of milliseconds is faster by 1 to 2 % on a device that has rested than on one that has moved memory for
-/// ten milliseconds. A look moves memory, and so both sides come after as much of it.
+/// Rationale: after 10 ms of memory traffic, calls of milliseconds are 1 to 2 % slower than after a pause of some
+/// milliseconds. A look causes such traffic, so the other side, and a baseline that is not looked at, gets the same first.
 Status Session::be_busy_as_in_a_look(double look_s) {
   HONE_TRY(workbench_.make_busy(look_s));
   idle_since_s_ = monotonic_s();

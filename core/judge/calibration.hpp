@@ -1,4 +1,4 @@
-// What a new baseline takes: calls of one round, rounds that do nothing, and the reference's exact answers.
+// Times of a new baseline: rounds of one call, empty rounds, and the reference's answers.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace hone {
 
-/// One task's, at its timed shape and first family. `task`, `reference` and `workbench` outlive it. One thread.
+/// Times the calls of one task's baseline, at its timed shape, on its first family of inputs. `task`, `reference` and `workbench` outlive it. One thread.
 class BaselineTimes {
  public:
   static Result<BaselineTimes> make(const Task& task, std::uint64_t seed, Trusted reference,
                                     Workbench& workbench);
 
-  /// A call that is not timed. Rationale: the first one sets libraries up, for up to half a second. On a device that can be
-  /// done while others use it.
+  /// One untimed call. Rationale: the first call initialises libraries, for up to half a second. On a device others may use
+  /// it meanwhile.
   Judgement call_once(Trusted& baseline) const;
-  /// Finds `floor` and `call_seconds`; nobody else may use the device.
+  /// Measures `floor` and `call_seconds`. Needs the device exclusively.
   Judgement time_calls(Trusted& baseline) const;
-  /// Finds `answer_seconds`, where there is a device; nobody else may use it.
+  /// Measures `answer_seconds`, where there is a device. Needs it exclusively.
   Judgement time_answers(Trusted& baseline) const;
 
  private:
@@ -33,7 +33,7 @@ class BaselineTimes {
   Layout layout_;
 };
 
-/// All of it, one after the other.
+/// Times the calls, then the answers.
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
                     Workbench& workbench);
 

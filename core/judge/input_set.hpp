@@ -54,8 +54,8 @@ class InputSet {
   Round run_plain(double timeout_s) const;
   /// Runs the reference's plain form, over the exact form's outputs and as doubles, unless its answers are narrow.
   Round run_own(double timeout_s) const;
-  /// What outputs are compared with first: run_own() where the tolerance follows from the reference's own error, for that
-  /// takes the least time, else run_exact().
+  /// Computes the first answer to compare with: run_own(), the fastest, if the tolerance follows from the reference's error,
+  /// else run_exact().
   Round run_answers(double timeout_s) const;
   /// Runs a form of the reference that reports; `report` gets its JSON.
   Round run_report(Form form, double timeout_s, std::string* report) const;

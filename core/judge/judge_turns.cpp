@@ -68,8 +68,8 @@ Judgement Judge::expect_still() {
   return fault(unavailable("the device did not stand still beside what others have on it"));
 }
 
-/// Between two pieces of work: another judge that wants to measure does that first. `stand_still` is called before, if there
-/// is one.
+/// Yields the device to a judge that waits to measure. With `stand_still` the host is asked twice: whether a judge waits, and
+/// then, with the submission frozen, to let it measure.
 Status Judge::give_way(const std::function<Status()>& stand_still) {
   const auto ask = [this](bool still) -> Result<bool> {
     say(Value::map({{"kind", "pass"}, {"still", still}}));

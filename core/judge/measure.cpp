@@ -30,7 +30,7 @@ constexpr int kPairsLeast = 3;        // even for a submission that is far slowe
 constexpr double kPatience = 4;       // after so many times the time that a measurement should take
 constexpr int kDroppedMax = 3;
 constexpr double kCallLeast = 1e-9;  // seconds
-constexpr double kExactShare = 4;    // rounds' worth of time that the answers of one may take
+constexpr double kAnswerShare = 4;   // limit of the time for the answers of one round, in rounds
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, exact));
@@ -216,7 +216,7 @@ void Session::choose_calls() {
   // Rationale: every timed output is checked. Where that takes far longer than the round, it is fewer
   // calls that give more rounds.
   if (baseline_.answer_seconds > 0) {
-    const double most = kExactShare * settings_.round_ms * 1e-3 / baseline_.answer_seconds;
+    const double most = kAnswerShare * settings_.round_ms * 1e-3 / baseline_.answer_seconds;
     measured_.calls =
         std::min(measured_.calls, static_cast<std::size_t>(std::clamp(most, 1.0, 1e6)));
   }

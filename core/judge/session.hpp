@@ -75,7 +75,7 @@ struct BaselineBlock {
 struct Calibration {
   double call_seconds = 0;  ///< of one call
   double answer_seconds =
-      0;  ///< on devices: the reference's, for what one call answers (run_answers)
+      0;  ///< devices only: of the reference's answer to one call (InputSet::run_answers)
   Floor floor;
 };
 
@@ -112,7 +112,7 @@ std::vector<double> per_call(const std::vector<double>& rounds, const Floor& flo
 /// Whether a call of so many seconds would have moved its tensors' bytes faster than so.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
 /// What the reference says of its own error, over all families of inputs; nothing where the task's tolerance is its own.
-/// `between` is called before each call of the reference.
+/// `between` is called before each family of inputs.
 Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
                      const std::function<Status()>& between = nullptr);
 
@@ -123,8 +123,8 @@ struct SessionHost {
   /// measure before that, and again from `share` on, which returns once none does: the submission stands still
   /// meanwhile, or is not there.
   std::function<Status()> quiet = nullptr, share = nullptr;
-  /// Of runners that withhold, between two pieces of work while the device is shared: lets judges that wait to measure do so
-  /// first. `stand_still` is called before that, if anybody waits; null: nothing moves.
+  /// Of runners that withhold: yields the device to judges that wait to measure. Called between two pieces of work, while the
+  /// device is shared. `stand_still` freezes the submission first, if a judge waits; null: nothing to freeze.
   std::function<Status(const std::function<Status()>& stand_still)> give_way = nullptr;
   /// Of runners that withhold: whether other judges have anything on the device.
   std::function<bool()> beside_others = nullptr;

@@ -88,8 +88,9 @@ class Workbench {
   /// A copy of [begin, begin + bytes) of an arena, in `into`, which is made where it is null or too small.
   virtual Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
                           std::unique_ptr<Arena>& into) = 0;
-  /// Whether the device has so much memory left; true where that cannot be told. Rationale: it asks the driver. A large
-  /// buffer made to try it is cleared by the driver afterwards, and what is timed then is slower by a tenth.
+  /// Whether the device has this much free memory; true if the backend cannot say, false if the query fails. Rationale: the
+  /// judge asks the driver and does not allocate to test: after a large buffer is freed the device is slower for tens of
+  /// milliseconds.
   virtual bool has_free([[maybe_unused]] std::uint64_t bytes) { return true; }
   /// Takes one back, for the next that is made.
   virtual void keep_spare([[maybe_unused]] std::unique_ptr<Arena> spare) {}

@@ -23,7 +23,9 @@ TEST_F(Ledger, Claims_ThatFitTogether_AreGrantedAtOnce) {
   EXPECT_TRUE(ledger.try_claim(1, 40));
   EXPECT_FALSE(ledger.try_claim(2, 1));
   EXPECT_EQ(ledger.claimed(), 100u);
-  EXPECT_TRUE(ledger.try_claim(1, 10));  // in the place of its last one
+  EXPECT_TRUE(ledger.try_claim(1, 10));
+  EXPECT_FALSE(ledger.try_claim(2, 30));  // lane 2 still has what it had
+  ledger.settle(1, 10);
   EXPECT_TRUE(ledger.try_claim(2, 30));
 }
 
@@ -157,6 +159,7 @@ TEST_F(Ledger, ManyLanes_NeverHoldMoreThanThereIs) {
         ledger.free_again(*taken);
       }
       held[lane] = std::min(bytes, 100);
+      ledger.settle(lane, static_cast<std::uint64_t>(bytes));
       note();
       if (i % 3 == 0) std::this_thread::yield();
       held[lane] = bytes / 4;

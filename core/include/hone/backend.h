@@ -174,7 +174,7 @@ typedef struct hone_backend_factory {
    * mark 1. Both NULL where the device has no such clock. */
   int32_t (*mark)(hone_device* device, uint32_t which, hone_error* error);
   int32_t (*between_marks)(hone_device* device, double* seconds, hone_error* error);
-  /* [one] Bytes of the device's memory that nobody has, as its driver counts them. NULL where it does not say. */
+  /* [one] Free bytes of the device's memory, as its driver reports them. NULL if the device has none of its own. */
   int32_t (*free_memory)(hone_device* device, uint64_t* bytes, hone_error* error);
 
   /* [one] Artifacts of the language "python" are loaded and run by `python` from now on, which outlives the device. NULL
