@@ -179,8 +179,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
     if (each != inherited) drop(each);
   }
   await_last();
-  shared_.ledger.settle(lane_,
-                        reserved_bytes_ + (inherited.empty() ? 0 : installed_.at(inherited).bytes));
+  shared_.ledger.settle(lane_, reserved_bytes_);
   if (ready) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return key;
