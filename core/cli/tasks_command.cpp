@@ -196,15 +196,16 @@ class TasksCommand : public Command {
     if (!tasks) return terminal.fail(without_verbs(tasks.error()), "all tasks: hone tasks");
     const auto evaluator = make_evaluator(launcher, *options, "admission");
     if (!evaluator) return terminal.fail(evaluator.error(), next_step(evaluator.error()));
+    Admission admission(launcher, *options);
     std::vector<Row> rows;
     std::vector<std::string> refusals;
-    Value listed = Value::array();
+    Value last;
     for (const auto& [id, task] : *tasks) {
       const std::string at = "admitting " + id + " (" + std::to_string(rows.size() + 1) + " of " +
                              std::to_string(tasks->size()) + "): ";
       terminal.status(at + "lazy answers…");
-      auto report = task ? admit(launcher, *options, *task, random_u64())
-                         : Result<Value>(without_verbs(task.error()));
+      auto report =
+          task ? admission.admit(*task, random_u64()) : Result<Value>(without_verbs(task.error()));
       Value row = report ? std::move(*report) : refused(report.error().message);
       Value reasons = *row.find("reasons");
       // With a reference or a baseline that cannot be used there is nothing to judge by.
@@ -216,14 +217,13 @@ class TasksCommand : public Command {
       for (const Value& reason : reasons.as_array()) {
         refusals.push_back(id + ": " + reason.as_string());
       }
-      listed.push(std::move(row));
+      if (json_) terminal.json(row);
+      last = std::move(row);
     }
-    if (json_) {
-      terminal.json(listed, 2);
-    } else {
+    if (!json_) {
       terminal.table({"task", "", "trials", "error / tolerance", "answers that pass", "golden"},
                      rows);
-      if (listed.as_array().size() == 1) show_tolerances(terminal, listed.as_array().front());
+      if (rows.size() == 1) show_tolerances(terminal, last);
       if (!refusals.empty()) terminal.line();
       for (const std::string& refusal : refusals) terminal.line(refusal);
     }

@@ -230,10 +230,10 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   Value ask = request("admit", *task, seed, options_.measure);
   ask.set("reference", key + "/reference");
   const Result<Value> answer = answer_to(send(ask, nullptr, nullptr), {});
-  if (!answer) {
-    stop_judge();  // as in run_once()
-    return answer.error();
-  }
+  if (!answer) stop_judge();  // as in run_once()
+  drop_all_tasks();
+  rest();  // others judge the task's golden answers next
+  if (!answer) return answer.error();
   if (const Value* report = answer->find("report")) return *report;
   HONE_ASSIGN(const Judgement judgement, judgement_of(*answer));
   return internal_error("admission of " + task->id + ": " + judgement.message);

@@ -16,8 +16,20 @@ namespace hone {
 Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
                                                   std::string hardware);
 
-/// What `hone tasks --admit` asks: the map of judge/admit.hpp.
-Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
-                    const std::shared_ptr<const Task>& task, std::uint64_t seed);
+/// What `hone tasks --admit` asks of task after task. `launcher` and `options` outlive it. One thread.
+class Admission {
+ public:
+  Admission(Launcher& launcher, const EvaluatorOptions& options);
+  ~Admission();
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+  /// The map of judge/admit.hpp. Nothing of the task is kept.
+  Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace hone

@@ -8,13 +8,26 @@
 
 namespace hone {
 
-Result<Value> admit(Launcher& launcher, const EvaluatorOptions& options,
-                    const std::shared_ptr<const Task>& task, std::uint64_t seed) {
-  BuildPool builds(launcher, options, nullptr);
-  WarmInterpreters interpreters(launcher, options);
-  Shared shared(hold_seconds(options), 1);
-  Device device(launcher, interpreters, builds, options, options.devices.front(), shared);
-  return device.admit(task, seed);
+struct Admission::Parts {
+  Parts(Launcher& launcher, const EvaluatorOptions& options)
+      : builds(launcher, options, nullptr),
+        interpreters(launcher, options),
+        shared(hold_seconds(options), 1),
+        device(launcher, interpreters, builds, options, options.devices.front(), shared) {}
+
+  BuildPool builds;
+  WarmInterpreters interpreters;
+  Shared shared;
+  Device device;
+};
+
+Admission::Admission(Launcher& launcher, const EvaluatorOptions& options)
+    : parts_(std::make_unique<Parts>(launcher, options)) {}
+
+Admission::~Admission() = default;
+
+Result<Value> Admission::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+  return parts_->device.admit(task, seed);
 }
 
 Result<Verdict> judge_and_wait(Evaluator& evaluator, Submission submission) {

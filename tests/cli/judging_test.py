@@ -122,7 +122,7 @@ class Judging(unittest.TestCase):
     def test_admission_of_one_task(self) -> None:
         ran = hone("tasks", "--admit", "add_relu", "--json", *QUICK)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
-        (report,) = json.loads(ran.stdout)
+        report = json.loads(ran.stdout)
         self.assertTrue(report["admitted"])
         self.assertFalse(any(answer["passes"] for answer in report["lazy"]))
         self.assertIn("rounded to bfloat16", [answer["answer"] for answer in report["lazy"]])

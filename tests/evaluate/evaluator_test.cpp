@@ -165,9 +165,14 @@ TEST(Evaluator, ManyAtOnceAllEnd) {
   EXPECT_EQ(wrong, kMany);
 }
 
+Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+  const EvaluatorOptions options = test::quick_options();
+  return Admission(machine().launcher(), options).admit(task, seed);
+}
+
 TEST(Admission, LazyAnswersFailAndTheReferencePasses) {
   for (const char* id : {"add_relu", "sum", "softmax", "argmax"}) {
-    auto report = admit(machine().launcher(), test::quick_options(), machine().task(id), 7);
+    auto report = admit(machine().task(id), 7);
     ASSERT_TRUE(report) << id << ": " << report.error().message;
     EXPECT_TRUE(report->find("admitted")->as_bool()) << id << ": " << to_json(*report);
   }
@@ -177,16 +182,14 @@ TEST(Admission, ALooseToleranceIsRefused) {
   Task loose = *machine().task("softmax");
   loose.id = "loose_softmax";
   loose.tolerance.atol = 2;
-  auto report =
-      admit(machine().launcher(), test::quick_options(), std::make_shared<const Task>(loose), 7);
+  auto report = admit(std::make_shared<const Task>(loose), 7);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->find("admitted")->as_bool());
 }
 
 Value admission_of(Task task, const std::string& id) {
   task.id = id;
-  const auto report =
-      admit(machine().launcher(), test::quick_options(), std::make_shared<const Task>(task), 7);
+  const auto report = admit(std::make_shared<const Task>(task), 7);
   EXPECT_TRUE(report) << report.error().message;
   return report ? *report : Value::map({{"reasons", Value::array({""})}});
 }
@@ -206,8 +209,7 @@ TEST(Admission, AToleranceThatBfloat16FitsIntoIsRefusedWithTheReason) {
 TEST(Admission, AReferenceThatCrashesIsTheTasksMistake) {
   Task broken = *machine().task("add_relu");
   broken.backends["cpu"].reference.text += "#error not yet\n";
-  const auto unbuilt =
-      admit(machine().launcher(), test::quick_options(), std::make_shared<const Task>(broken), 7);
+  const auto unbuilt = admit(std::make_shared<const Task>(broken), 7);
   ASSERT_FALSE(unbuilt);
   EXPECT_EQ(unbuilt.error().code, Code::kFailedPrecondition);
   EXPECT_EQ(unbuilt.error().message.find("the reference of task add_relu does not build: "), 0u)

@@ -155,8 +155,8 @@ class Validation:
         """Goldens, right and wrong and crashing ones, and lazy answers, which must not pass."""
         status, said, words, seconds = self.hone("tasks", task, "--admit")
         if said:
-            words = "; ".join(said[0]["reasons"])
-        self.add(f"admission of {task}", status == 0 and bool(said), seconds, said, words)
+            words = "; ".join(said["reasons"])
+        self.add(f"admission of {task}", status == 0 and bool(said), seconds, [said] if said else None, words)
 
     def measure(self, task: str) -> None:
         """Times of the baseline, which against itself is as fast as itself, and of each that should be correct."""
