@@ -96,7 +96,9 @@ Result<std::vector<std::size_t>> MemoryLedger::claim(std::size_t lane, std::uint
     const double now = monotonic_s();
     const std::string waited = lanes_[lane].name + ": waited " +
                                std::to_string(std::lround(now - begun_s)) + " s for " +
-                               gib_text(bytes) + " of device memory (" + holders(lane) + ")";
+                               (bytes < bytes_ ? gib_text(bytes) + " of device memory ("
+                                               : "all of the device's memory (") +
+                               holders(lane) + ")";
     if (now >= ends_s) {
       stop_waiting(lane);
       return Error{Code::kDeadlineExceeded, waited};
@@ -155,15 +157,15 @@ std::uint64_t MemoryLedger::claimed() const {
   return all;
 }
 
-/// "lane 1 has 12.5 GiB, lane 3 keeps 4.0 GiB".
+/// For log lines: "lane 1 uses 12.5 GiB, lane 3, idle, keeps 4.0 GiB".
 std::string MemoryLedger::holders(std::size_t lane) const {
   std::string text;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (i == lane || lanes_[i].bytes == 0) continue;
-    text += (text.empty() ? "" : ", ") + lanes_[i].name + (lanes_[i].works ? " has " : " keeps ") +
-            gib_text(lanes_[i].bytes);
+    text += (text.empty() ? "" : ", ") + lanes_[i].name +
+            (lanes_[i].works ? " uses " : ", idle, keeps ") + gib_text(lanes_[i].bytes);
   }
-  return text.empty() ? "no lane has any" : text;
+  return text.empty() ? "no other lane has any" : text;
 }
 
 }  // namespace hone

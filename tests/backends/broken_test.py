@@ -42,7 +42,7 @@ MISTAKES = {
     "BackendFacts.AreThereAgainOnceADeviceIsOpenedAgain": ["cpu closes_for_all"],
     "BackendFacts.AreWhatAProbeFinds": ["cpu probes_nothing"],
     "BackendFacts.DescribeItTheSameEachTime": ["cpu describe_wavers"],
-    "BackendFacts.FreeMemoryFallsByWhatABufferTakes": ["cuda forgets_memory"],
+    "BackendFacts.FreeMemoryFallsWhereABufferIsMade": ["cuda forgets_memory"],
     "BackendFacts.MarksAreInOrderWhereThereAreAny": ["cuda runs_backwards"],
     "BackendFacts.NothingIsGivenBackForNull": ["cpu minds_null"],
     "BackendFacts.StayTheSameWhileItIsOpen": ["cpu facts_waver"],

@@ -131,7 +131,7 @@ TEST_P(BackendFacts, MarksAreInOrderWhereThereAreAny) {
   EXPECT_LT(seconds, 60);
 }
 
-TEST_P(BackendFacts, FreeMemoryFallsByWhatABufferTakes) {
+TEST_P(BackendFacts, FreeMemoryFallsWhereABufferIsMade) {
   if (table().free_memory == nullptr)
     GTEST_SKIP() << "free_memory is null: the device has none of its own";
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;

@@ -18,7 +18,7 @@ struct Ledger : testing::Test {
   MemoryLedger ledger{20};
 };
 
-TEST_F(Ledger, Claims_ThatFitTogether_AreGrantedAtOnce) {
+TEST_F(Ledger, TryClaim_FitsBesideOthers_IsGranted) {
   EXPECT_TRUE(ledger.try_claim(0, 60));
   EXPECT_TRUE(ledger.try_claim(1, 40));
   EXPECT_FALSE(ledger.try_claim(2, 1));
@@ -29,20 +29,20 @@ TEST_F(Ledger, Claims_ThatFitTogether_AreGrantedAtOnce) {
   EXPECT_TRUE(ledger.try_claim(2, 30));
 }
 
-TEST_F(Ledger, WithoutASize_GrantsAnything) {
+TEST_F(Ledger, Claim_LedgerWithoutSize_IsGranted) {
   ledger.set_bytes(0);
   EXPECT_TRUE(ledger.try_claim(0, 1000));
   EXPECT_TRUE(ledger.try_claim(1, 1000));
   EXPECT_EQ(ledger.claimed(), 0u);
 }
 
-TEST_F(Ledger, MoreThanThereIs_IsAllThereIs) {
+TEST_F(Ledger, Claim_LargerThanLedger_IsAllThereIs) {
   EXPECT_TRUE(ledger.try_claim(0, 1000));
   EXPECT_EQ(ledger.claimed(), 100u);
   EXPECT_FALSE(ledger.try_claim(1, 1));
 }
 
-TEST_F(Ledger, WhatALaneAtRestKeeps_IsTakenBackWhereItIsNeeded) {
+TEST_F(Ledger, Claim_IdleLaneHoldsMemory_TakesItBack) {
   ASSERT_TRUE(ledger.try_claim(0, 60));
   ledger.rest(0, 50);
   ASSERT_TRUE(ledger.try_claim(1, 20));
@@ -56,7 +56,7 @@ TEST_F(Ledger, WhatALaneAtRestKeeps_IsTakenBackWhereItIsNeeded) {
   EXPECT_TRUE(ledger.try_claim(0, 1));
 }
 
-TEST_F(Ledger, ALaneThatWorks_IsWaitedFor) {
+TEST_F(Ledger, Claim_BusyLaneHoldsMemory_Waits) {
   ASSERT_TRUE(ledger.try_claim(0, 60));
   std::atomic<bool> granted{false};
   std::thread other([&] {
@@ -123,7 +123,7 @@ TEST_F(Ledger, Claim_JobIsOver_EndsTheWait) {
   EXPECT_FALSE(ledger.is_wanted());
 }
 
-TEST(LedgerLimits, AWaitThatIsTooLong_NamesWhoHasTheMemory) {
+TEST(LedgerLimits, Claim_DeadlinePassed_NamesHolders) {
   MemoryLedger ledger(0.02);
   ledger.add_lane("lane 1");
   ledger.add_lane("lane 2");
@@ -133,12 +133,12 @@ TEST(LedgerLimits, AWaitThatIsTooLong_NamesWhoHasTheMemory) {
   ASSERT_FALSE(waited.ok());
   EXPECT_EQ(waited.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(waited.error().message,
-            "lane 2: waited 0 s for 2.0 GiB of device memory (lane 1 has 3.0 GiB)");
+            "lane 2: waited 0 s for 2.0 GiB of device memory (lane 1 uses 3.0 GiB)");
   EXPECT_FALSE(ledger.is_wanted());
 }
 
 /// Lanes that claim, work, keep some of it and rest, in any order: never more than there is, and all of them get on.
-TEST_F(Ledger, ManyLanes_NeverHoldMoreThanThereIs) {
+TEST_F(Ledger, Claims_FromThreeThreads_NeverExceedTotal) {
   std::atomic<int> held[3] = {};
   std::atomic<int> most{0};
   const auto note = [&] {

@@ -71,7 +71,7 @@ TEST(Turns, LetLanesCheckSideBySideAndMeasureAlone) {
   EXPECT_GT(device.most_checking, 1);
 }
 
-TEST(Turns, ALaneInTheMiddleOfItsWork_GivesWayToOneThatWaitsToMeasure) {
+TEST(Turns, GiveWay_LaneWaitsToHaveItAlone_LetsItMeasureFirst) {
   Turns turns;
   Turn works(turns), measures(turns);
   ASSERT_TRUE(works.share().ok());

@@ -22,7 +22,8 @@ from module_precision import (
 from module_values import constructor_arguments, count, flat, is_varied, vary
 
 # Its forms: makes inputs as get_inputs() does, or varied ones; gives exact answers, its own answers as doubles, or in
-# its own types, and those without TF32; says how far its own answers are from the exact ones, and how far those are that take less work.
+# its own types, and those without TF32; says how far its own answers are from the exact ones, and how far those are
+# that take less work.
 INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
 SHORTCUTS, STRICT = "shortcuts", "strict"
 DOUBLE_SHARE = 8  # of a device's memory that a call may hold to be computed in double (as in layout.cpp)
