@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/diagnostics.hpp"
+#include "evaluate/interpreter.hpp"
 #include "evaluate/rehearsal.hpp"
 #include "evaluate/sources.hpp"
 #include "model/fields.hpp"
@@ -262,10 +263,7 @@ Status BuildPool::check_extensions(const std::string& kind) {
 
 Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& request) {
   if (options_.toolchains.count(request.language) == 0) {
-    if (request.language == "python")
-      return failed_precondition(
-          "the task is a Python module, and no interpreter is configured: set " + options_.backend +
-          ".python to one with torch; scripts/setup --python makes one");
+    if (request.language == "python") HONE_TRY(expect_interpreter(options_));
     return invalid_argument("no compiler is configured for " + request.language);
   }
   const std::string key = cache_key(request);

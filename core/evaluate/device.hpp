@@ -182,6 +182,7 @@ class Device {
   Result<DeviceResult> repeat(const DeviceJob& job, bool to_itself, const std::string& why);
   DeviceMemory memory() const;
   Result<MemoryNeed> need_of(const Task& task) const;
+  Status expect_host_memory(const Task& task);
   Result<MemoryPlace> place_of(const Task& task);
   void have_to_itself();
   void drop_all_tasks();

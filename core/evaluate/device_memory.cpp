@@ -1,4 +1,6 @@
 // What a device's memory is given to: tasks kept ready, processes on standby, or one task that needs all of it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -35,8 +37,23 @@ Result<MemoryNeed> Device::need_of(const Task& task) const {
                      is_timed(task, options_), is_module(task, options_));
 }
 
+/// On the processor: refuses a module whose tensors alone exceed the machine's memory.
+Status Device::expect_host_memory(const Task& task) {
+  if (options_.device_code || !is_module(task, options_)) return {};
+  const bool timed = is_timed(task, options_);
+  HONE_ASSIGN(const MemoryNeed need, memory_need(task, options_.measure, 0, 0, timed, true));
+  const std::uint64_t tensors = need.reference_arena + need.baseline_arena + need.submission_arena;
+  const auto machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+  if (tensors <= machine) return {};
+  gave_up_ = true;
+  return failed_precondition(task.id + " needs " + gib_text(tensors) +
+                             " of memory for its tensors, the machine has " + gib_text(machine));
+}
+
 /// failed_precondition: nowhere.
 Result<MemoryPlace> Device::place_of(const Task& task) {
+  HONE_TRY(expect_host_memory(task));
   const DeviceMemory device = memory();
   if (device.bytes == 0 || task.backends.count(options_.backend) == 0) return MemoryPlace::kShare;
   HONE_ASSIGN(const MemoryNeed need, need_of(task));

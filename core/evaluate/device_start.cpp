@@ -148,6 +148,7 @@ Result<Device::Runner> Device::start_candidate() {
 }
 
 Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
+  HONE_TRY(expect_interpreter(options_));
   HONE_ASSIGN(auto ends, packet_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kCandidate;

@@ -41,6 +41,13 @@ std::vector<std::string> interpreter_folders(fs::path program) {
 
 }  // namespace
 
+Status expect_interpreter(const EvaluatorOptions& options) {
+  if (options.toolchains.count("python") != 0) return {};
+  return failed_precondition("the task is a Python module, and no interpreter is configured: set " +
+                             options.backend +
+                             ".python to one with torch; scripts/setup --python makes one");
+}
+
 void run_interpreter(const EvaluatorOptions& options, const char* script,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn) {
   const fs::path root = options.libexec.parent_path();

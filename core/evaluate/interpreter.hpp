@@ -15,6 +15,9 @@ namespace hone {
 /// failed_precondition where there is none.
 Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options);
 
+/// failed_precondition where no interpreter is configured for modules: says which key to set.
+Status expect_interpreter(const EvaluatorOptions& options);
+
 /// A module's process: `script` of share/module, told where modules compute, the candidate's library, `arguments` of its
 /// own and the folders that it may read once it has sealed itself. `spawn.readable` may name some of them already.
 void run_interpreter(const EvaluatorOptions& options, const char* script,

@@ -85,7 +85,7 @@ AfterShortage after_shortage(const Shortage& found);
 
 /// "91.2 GiB".
 std::string gib_text(std::uint64_t bytes);
-/// "level1/45 needs 91.2 GiB of device memory, the device has 79.2 GiB".
+/// "level1/145 needs 91.2 GiB of device memory, the device has 79.2 GiB".
 std::string refusal_text(const std::string& task_id, std::uint64_t needed,
                          std::uint64_t device_bytes);
 

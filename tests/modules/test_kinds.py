@@ -2,6 +2,7 @@
 reference is right, and what takes no work is not."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,41 @@ def test_answers_that_take_no_work_are_wrong_for_each(hone, options):
         assert not passing, (task, report)
         for output in report["tolerances"]:
             assert output["norm"] <= 0.1, (task, output)
+
+
+def test_admission_without_an_interpreter_says_which_key_to_set(hone, options):
+    ran = hone("tasks", "--admit", "level1/1", *options[:4])  # all but cpu.python
+    assert ran.returncode == 1
+    assert "no interpreter is configured: set cpu.python" in ran.stdout + ran.stderr
+
+
+def test_a_problem_larger_than_the_machine_is_refused_with_both_numbers(hone, python, tmp_path):
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if machine > 64 << 30:
+        pytest.skip("its tensors fit this machine")
+    level = tmp_path / "kb/level1"
+    level.mkdir(parents=True)
+    (level / "1_Large.py").write_text(LARGE)
+    (tmp_path / "new.py").write_text(LARGE + "\n\nclass ModelNew(Model):\n    pass\n")
+    dataset = f"datasets=[{{name: kernelbench, plugin: kernelbench, config: {{path: '{tmp_path / 'kb'}'}}}}]"
+    settings = [word for each in (dataset, f"plugins.python={python}") for word in ("--set", each)]
+    ran = hone("eval", "kernelbench/level1/1", tmp_path / "new.py", *settings, "--set", f"cpu.python={python}")
+    assert ran.returncode != 0
+    assert "of memory for its tensors, the machine has" in ran.stdout + ran.stderr
+
+
+LARGE = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def get_inputs():
+    return [torch.rand(65536, 65535)]
+
+
+def get_init_inputs():
+    return []
+"""
