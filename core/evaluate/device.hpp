@@ -287,8 +287,8 @@ class Device {
   std::uint64_t reserved_bytes_ = 0;  ///< for the job, once tasks that it drops are gone
   bool drops_others_ = false;         ///< tasks kept ready go before the next one is judged
   bool to_itself_ = false;            ///< this lane has the device's memory to itself
-  int in_a_row_ =
-      0;  ///< consecutive jobs that this lane took ahead of others, or with the device to itself
+  /// Consecutive jobs that this lane took ahead of others, or with the device to itself.
+  int in_a_row_ = 0;
   std::atomic<bool> closed_{false};
   std::function<void(double from_s, double to_s)> waited_;  ///< its job's
   std::atomic<std::size_t> module_processes_{0};

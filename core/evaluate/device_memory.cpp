@@ -215,10 +215,11 @@ Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
   drops_others_ = false;
   HONE_ASSIGN(const std::uint64_t with_others, bytes_to_claim(task, false));
   HONE_ASSIGN(const std::uint64_t alone, bytes_to_claim(task, true));
+  const std::uint64_t most = to_itself ? kAll : with_others, least = to_itself ? kAll : alone;
   // Rationale: installing a task takes longer than judging one submission of it.
   const bool again = is_installed(task) && in_a_row_ < kInARowMax;
   const bool wanted_by_others = shared_.ledger.is_wanted();
-  for (const std::uint64_t bytes : {to_itself ? kAll : with_others, to_itself ? kAll : alone}) {
+  for (const std::uint64_t bytes : {most, least}) {
     reserved_bytes_ = bytes;
     if (shared_.ledger.try_claim(lane_, bytes, again)) {
       in_a_row_ = wanted_by_others ? in_a_row_ + 1 : 0;
@@ -230,8 +231,7 @@ Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
   rest();
   set_work("wait for memory for");
   const double from_s = monotonic_s();
-  const auto taken =
-      shared_.ledger.claim(lane_, to_itself ? kAll : alone, [&] { return is_over(job); });
+  const auto taken = shared_.ledger.claim(lane_, least, [&] { return is_over(job); });
   const Status dropped = taken ? take_back_from(*taken) : Status(taken.error());
   tell_waited(from_s);
   gave_up_ = !dropped && dropped.error().code == Code::kDeadlineExceeded;

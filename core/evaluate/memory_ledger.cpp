@@ -22,13 +22,17 @@ void MemoryLedger::set_bytes(std::uint64_t bytes) {
   changed_.notify_all();
 }
 
+/// Whether a claim fits beside `held`, what others have. One for more than there is asks for all there is.
+bool MemoryLedger::has_room(std::uint64_t held, std::uint64_t bytes) const {
+  return bytes_ == 0 || (held <= bytes_ && std::min(bytes, bytes_) <= bytes_ - held);
+}
+
 bool MemoryLedger::fits(std::size_t lane, std::uint64_t bytes) const {
-  if (bytes_ == 0) return true;
   std::uint64_t others = 0;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (i != lane) others += lanes_[i].bytes;
   }
-  return others <= bytes_ && std::min(bytes, bytes_) <= bytes_ - others;
+  return has_room(others, bytes);
 }
 
 bool MemoryLedger::is_first(std::size_t lane) const {
@@ -44,7 +48,7 @@ bool MemoryLedger::may_go(std::size_t lane) const {
     if (i != first.lane && i != lane && lanes_[i].works && !lanes_[i].passed)
       others += lanes_[i].bytes;
   }
-  return others > bytes_ || std::min(first.bytes, bytes_) > bytes_ - others;
+  return !has_room(others, first.bytes);
 }
 
 void MemoryLedger::grant(std::size_t lane, std::uint64_t bytes) {
@@ -68,12 +72,11 @@ bool MemoryLedger::try_claim(std::size_t lane, std::uint64_t bytes, bool again) 
 
 /// Whether it fits once lanes at rest keep nothing.
 bool MemoryLedger::could_fit(std::size_t lane, std::uint64_t bytes) const {
-  if (bytes_ == 0) return true;
   std::uint64_t others = 0;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (i != lane && lanes_[i].works) others += lanes_[i].bytes;
   }
-  return others <= bytes_ && std::min(bytes, bytes_) <= bytes_ - others;
+  return has_room(others, bytes);
 }
 
 bool MemoryLedger::could_claim(std::size_t lane, std::uint64_t bytes) const {

@@ -69,6 +69,7 @@ class MemoryLedger {
     std::size_t lane = 0;
     std::uint64_t bytes = 0;
   };
+  bool has_room(std::uint64_t held, std::uint64_t bytes) const HONE_REQUIRES(mutex_);
   bool fits(std::size_t lane, std::uint64_t bytes) const HONE_REQUIRES(mutex_);
   bool could_fit(std::size_t lane, std::uint64_t bytes) const HONE_REQUIRES(mutex_);
   bool may_go(std::size_t lane) const HONE_REQUIRES(mutex_);

@@ -31,8 +31,8 @@ constexpr double kForever = 1e9;
 // There is one look for so many rounds, if they take no longer together.
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
-constexpr double kOthersStillSeconds =
-    0.25;                            // that work of others' frozen submissions may take to end
+// Longest time for work of others' frozen submissions to end.
+constexpr double kOthersStillSeconds = 0.25;
 constexpr int kCopiesOfOutputs = 2;  // of a submission's round: to look at, and for later
 constexpr double kHeldUp = 2;
 constexpr int kPairsFew = 4;  // that do where the speedup's standard error is this

@@ -11,9 +11,8 @@
 namespace hone {
 namespace {
 
-constexpr int kFloorRounds = 21,
-              kFloorRoundsOfDevice =
-                  7;  // fewer on a device: each measurement finds its floor again
+// Fewer on a device: each measurement finds its floor again.
+constexpr int kFloorRounds = 21, kFloorRoundsOfDevice = 7;
 constexpr int kTimedCalls = 5;
 constexpr int kAnswers = 2;  // the first one may set libraries up
 constexpr char kWhere[] = "calibration";

@@ -52,7 +52,7 @@ Judgement Session::pose_one(std::size_t calls, std::deque<Posed>& to) {
   // before the round, when there is no copy of outputs yet.
   if (scarce) {
     copy_.reset();
-    if (Judgement room = make_room_for_answer(); !passed(room)) return room;
+    if (Judgement room = trim_baseline(); !passed(room)) return room;
   }
   auto posed = pose_timed(next_secret(), calls, end_of_inputs());
   if (!posed) return fault(posed.error());
@@ -115,8 +115,13 @@ bool Session::lacks_room_for_answer(const Layout& layout) {
   return alone() && is_large(layout) && !workbench_.has_free(reference_work(layout));
 }
 
-/// The reference takes the most memory, and does so while nothing is timed.
-Judgement Session::make_room_for_answer() {
+/// Where the device lacks room for an answer: the reference takes the most memory, and does so while nothing is timed.
+Judgement Session::make_room_for_answer(const Layout& layout) {
+  if (!lacks_room_for_answer(layout)) return correct_so_far();
+  return trim_baseline();
+}
+
+Judgement Session::trim_baseline() {
   if (baseline_.runner == reference_.runner || !baseline_.runner->withholds())
     return correct_so_far();
   const Round trimmed = baseline_.runner->trim();
@@ -128,9 +133,7 @@ Judgement Session::make_room_for_answer() {
 /// The reference's answers to these inputs, once.
 Judgement Session::answer(Posed& posed) {
   if (posed.answered) return correct_so_far();
-  if (lacks_room_for_answer(posed.layout)) {
-    if (Judgement room = make_room_for_answer(); !passed(room)) return room;
-  }
+  if (Judgement room = make_room_for_answer(posed.layout); !passed(room)) return room;
   const Round answers = posed.set.run_answers(kReferenceSeconds);
   if (answers.ending != Ending::kDone) return blame(answers, "reference", shape_text(posed.trial));
   posed.answered = true;

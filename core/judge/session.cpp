@@ -202,9 +202,7 @@ Judgement Session::compare(const Posed& posed, const Arena& outputs,
   if (!mismatch) return fault(mismatch.error());
   found = std::move(*mismatch);
   if (!found || !task_.tolerance.from_reference) return correct_so_far();
-  if (lacks_room_for_answer(posed.layout)) {
-    if (Judgement room = make_room_for_answer(); !passed(room)) return room;
-  }
+  if (Judgement room = make_room_for_answer(posed.layout); !passed(room)) return room;
   const Round exact = posed.set.run_exact(kReferenceSeconds);
   if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(posed.trial));
   mismatch = posed.set.compare(outputs, posed.layout, tolerances_);

@@ -202,7 +202,8 @@ class Session {
   Judgement work_ahead(std::size_t calls, int rounds, int singles);
   Judgement answer(Posed& posed);
   bool lacks_room_for_answer(const Layout& layout);
-  Judgement make_room_for_answer();
+  Judgement make_room_for_answer(const Layout& layout);
+  Judgement trim_baseline();
   bool has_room(std::size_t calls) const;
   bool is_short_of_memory() const;
   int rounds_to_come() const;
