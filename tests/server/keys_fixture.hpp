@@ -98,4 +98,13 @@ inline std::int64_t metric(TestClient& control, const std::string& name) {
                                                 : -1;
 }
 
+/// Asks for a metric until it has reached a value. The server learns of a closed connection or a
+/// failed handshake from its socket's monitor, which may be after the client has seen it.
+inline bool metric_reaches(TestClient& control, const std::string& name, std::int64_t least) {
+  for (int n = 0; n < 100'000; ++n) {
+    if (metric(control, name) >= least) return true;
+  }
+  return false;
+}
+
 }  // namespace hone
