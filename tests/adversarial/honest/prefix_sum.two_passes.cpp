@@ -1,4 +1,4 @@
-// Honest: sums blocks of 4096 first, then scans each block from its start in a second pass.
+// Honest: sums blocks of 4096 in double precision first, then scans each block from its start in a second pass.
 #include <cstdint>
 
 extern "C" void prefix_sum(const float* x, float* out, int64_t n) {
@@ -6,7 +6,7 @@ extern "C" void prefix_sum(const float* x, float* out, int64_t n) {
   double start = 0;
   for (int64_t from = 0; from < n; from += kBlock) {
     const int64_t to = from + kBlock < n ? from + kBlock : n;
-    float part[16] = {};
+    double part[16] = {};
     int64_t i = from;
     for (; i + 16 <= to; i += 16) {
       for (int k = 0; k < 16; ++k) part[k] += x[i + k];
@@ -17,6 +17,6 @@ extern "C" void prefix_sum(const float* x, float* out, int64_t n) {
       out[j] = sum;
     }
     for (; i < to; ++i) start += x[i];
-    for (float p : part) start += p;
+    for (const double p : part) start += p;
   }
 }
