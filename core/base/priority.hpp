@@ -9,5 +9,7 @@ namespace hone {
 /// schedules by those: there, nice values count within a session alone. Does what it may; without
 /// the right to, nothing changes.
 void set_priority(pid_t pid, int nice);
+/// The same of all threads that the process has now.
+void set_priority_of_threads(pid_t pid, int nice);
 
 }  // namespace hone

@@ -33,7 +33,8 @@ struct BuildRequest {
 /// What came of it.
 struct Built {
   bool ok = false;
-  std::string failure;      ///< "refused", "timed_out", "out_of_memory", "killed"; empty when ok
+  std::string
+      failure;  ///< "refused", "timed_out", "starved", "out_of_memory", "killed"; empty when ok
   std::string diagnostics;  ///< raw
   std::string artifact;     ///< the library's bytes
   /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
@@ -79,6 +80,7 @@ class BuildPool {
   Result<Value> ask_builder(const Value& request);
   Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const
       HONE_EXCLUDES(mutex_);
+  double clock_seconds() const;
   std::string cache_key(const BuildRequest& request) const HONE_EXCLUDES(mutex_);
   std::shared_ptr<const Built> find_cached(const std::string& key) HONE_EXCLUDES(mutex_);
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);

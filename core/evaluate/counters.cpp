@@ -2,9 +2,16 @@
 #include "evaluate/counters.hpp"
 
 #include <cmath>
+#include <utility>
+
+#include "base/log.hpp"
 
 namespace hone {
 namespace {
+
+// Unscored steps of a client that are worth a warning. Faults of a machine come singly, to all clients alike.
+constexpr std::uint64_t kOftenLeast = 5;
+constexpr double kOftenShare = 0.05;
 
 /// The upper bound of the bucket that holds `ms`: powers of two from 1 ms.
 double bucket_of(double ms) { return ms <= 1 ? 1 : std::exp2(std::ceil(std::log2(ms))); }
@@ -15,13 +22,24 @@ std::string bound_text(double bound) { return std::to_string(static_cast<std::in
 
 void Counters::count(const Result<Verdict>& result, const std::string& client) {
   MutexLock lock(mutex_);
+  if (!result) ++faults_[std::string(code_name(result.error().code))];
+  if (!result && result.error().code == Code::kCancelled) return;  // the client's own wish
+  const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
+  OfClient& of = clients_[apart ? client : "(others)"];
   if (!result) {
-    ++faults_[std::string(code_name(result.error().code))];
+    ++of.unscored;
+    const double steps = static_cast<double>(of.judged + of.unscored);
+    const bool often =
+        of.unscored >= kOftenLeast && static_cast<double>(of.unscored) > kOftenShare * steps;
+    if (often && !std::exchange(of.often_unscored, true)) {
+      log_warning("evaluate", "client '" + client + "': " + std::to_string(of.unscored) + " of " +
+                                  std::to_string(of.judged + of.unscored) +
+                                  " steps have no verdict; look for faults of the machine, or "
+                                  "submissions that provoke them");
+    }
     return;
   }
   ++outcomes_[std::string(outcome_name(result->outcome))];
-  const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
-  OfClient& of = clients_[apart ? client : "(others)"];
   ++of.judged;
   if (!result->second_look.empty()) ++of.second_looks[result->second_look];
   if (!result->caught.empty()) ++of.caught[result->caught];
@@ -56,7 +74,9 @@ Value Counters::value() const {
   for (const auto& [name, of] : clients_) {
     clients.set(name, Value::map({{"judged", static_cast<std::int64_t>(of.judged)},
                                   {"second_looks", as_map(of.second_looks)},
-                                  {"caught", as_map(of.caught)}}));
+                                  {"caught", as_map(of.caught)},
+                                  {"unscored", static_cast<std::int64_t>(of.unscored)},
+                                  {"often_unscored", of.often_unscored}}));
   }
   return Value::map({{"evaluations", as_map(outcomes_)},
                      {"faults", as_map(faults_)},

@@ -18,10 +18,12 @@ class Counters {
   /// Clients are counted apart while there are kClientsMax; later ones together, as "(others)":
   /// without keys a client may call itself anything.
   static constexpr std::size_t kClientsMax = 256;
+  /// `result` of one step. Warns in the log once a client has many steps without a verdict: a submission that can keep
+  /// itself from being scored gains by it.
   void count(const Result<Verdict>& result, const std::string& client);
   /// {"evaluations": {outcome: n}, "faults": {code: n}, "stage_ms": {stage: {"count", "sum",
   /// "buckets": {"le": n}}}, "clients": {client: {"judged": n, "second_looks": {outcome: n},
-  /// "caught": {class: n}}}}
+  /// "caught": {class: n}, "unscored": n, "often_unscored": flag}}}
   Value value() const;
 
  private:
@@ -34,7 +36,8 @@ class Counters {
   std::map<std::string, std::uint64_t> outcomes_ HONE_GUARDED_BY(mutex_), faults_
       HONE_GUARDED_BY(mutex_);
   struct OfClient {
-    std::uint64_t judged = 0;
+    std::uint64_t judged = 0, unscored = 0;
+    bool often_unscored = false;  ///< so far, or once
     std::map<std::string, std::uint64_t> second_looks, caught;
   };
   std::map<std::string, OfClient> clients_ HONE_GUARDED_BY(mutex_);

@@ -21,6 +21,7 @@ namespace {
 constexpr double kModuleRoundMs = 4;
 constexpr double kFewerPairs = 0.75;  // of such rounds
 constexpr int kPairsLeast = 3;
+constexpr double kSubmissionLeastS = 0.1;  // settings_from_value's bound
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
 
 constexpr double kHoldFactor = 2;  // half for making the task ready
@@ -32,6 +33,13 @@ std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, s
 }
 
 int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
+
+/// How long all calls of a submission may take together. Half of an evaluation: the other half is for the reference, the
+/// baseline and a busy machine. A third of its client's time limit, so that it cannot let that limit pass, with its
+/// confirmation run: a step past its deadline is not scored, a submission over its time is.
+double submission_seconds(const EvaluatorOptions& options, double limit_s) {
+  return std::max(kSubmissionLeastS, std::min(0.5 * options.evaluation_seconds, limit_s / 3));
+}
 
 /// The task without its sources, which judges have no use for.
 Value task_for_judge(const Task& task) {
@@ -74,8 +82,6 @@ Status Device::start() {
 
 Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
                       MeasureSettings settings) const {
-  // Half of our patience: the other half is for the reference, the baseline and a busy machine.
-  settings.submission_seconds = 0.5 * options_.evaluation_seconds;
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
   if (!is_timed(task, options_)) settings.measure = false;
   if (options_.device_code && is_module(task, options_)) {
@@ -256,6 +262,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   MeasureSettings settings = options_.measure;
   settings.measure = job.measure;
   settings.swapped = job.swapped;
+  settings.submission_seconds = submission_seconds(options_, job.limit_s);
   Value ask = request("judge", *job.task, job.seed, settings);
   ask.set("reference", key + "/reference");
   ask.set("baseline", key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));

@@ -106,8 +106,8 @@ class LocalEvaluator : public Evaluator {
     }
     auto job = std::make_shared<Job>();
     job->times.submitted_s = monotonic_s();
-    const double limit = submission.deadline_s > 0 ? submission.deadline_s : 1e9;
-    job->deadline_s = job->times.submitted_s + limit;
+    job->limit_s = submission.deadline_s > 0 ? submission.deadline_s : 1e9;
+    job->deadline_s = job->times.submitted_s + job->limit_s;
     job->submission = std::move(submission);
     job->progress = std::move(progress);
     job->done = std::move(done);
@@ -247,6 +247,10 @@ class LocalEvaluator : public Evaluator {
       if (!built && built.error().code == Code::kFailedPrecondition) return built.error();
     }
     if (!built || !(*built)->doubtful) return built;
+    const bool patient = options_.measure.defences.holds(Defence::kBuilderTime);
+    if ((*built)->failure == "starved" && patient)
+      return unavailable("the machine gave the compiler too little processor time, " +
+                         std::to_string(kAttempts) + " times");
     log_warning("evaluate", "a build failed twice without a word about its source");
     if (auto known = builds_.self_test(); !known) return known.error();
     return builds_.build(request);

@@ -16,7 +16,8 @@ struct Job {
   Submission submission;
   Evaluator::Progress progress;
   Evaluator::Done done;
-  double deadline_s = 0;
+  double deadline_s = 0,
+         limit_s = 0;  ///< when it must be over; seconds from its submission to then
   StageTimes times;
   std::shared_ptr<const Built> built;
   std::string task_key;            ///< once it is built

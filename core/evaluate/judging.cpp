@@ -13,7 +13,14 @@
 namespace hone {
 namespace {
 
-constexpr int kAttemptsOfALook = 2;
+// Rationale: somebody else's SIGKILL may hit a submission twice on a machine where processes are killed at random, three
+// times it does not.
+constexpr int kAttemptsOfALook = 2, kAttemptsIfKilled = 3;
+
+bool ended_by_itself(const Result<DeviceResult>& result) {
+  return result && result->judgement.culprit == "submission" &&
+         !(result->exit && result->exit->killed_by_machine);
+}
 
 }  // namespace
 
@@ -38,14 +45,18 @@ Result<Verdict> Judging::judge(Device& device, Job& job) {
   return first;
 }
 
-/// One look: again in a fresh process when it was a fault of ours. The same artifact that fails
-/// us twice, while a known answer is judged right, did it on purpose.
+/// Judges in a fresh process, and again in another one after a fault. An artifact that ends so each time, while a known
+/// answer is judged right, did it on purpose. A speedup that was measured after a failure of the submission's process
+/// is flagged: otherwise a submission could fail until its measurement is lucky.
 Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
   Result<Verdict> verdict = unavailable("not judged");
   const std::uint64_t seed =
       second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
   bool begun = false;
-  for (int attempt = 0; attempt < kAttemptsOfALook; ++attempt) {
+  const Defences& defences = options_.measure.defences;
+  bool failed_before = false;
+  int attempts = kAttemptsOfALook;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     if (!second) job.times.begin("prepare");
     const auto hear = [&job, second](const char* stage) {
       if (!second) job.times.begin(stage);
@@ -59,6 +70,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     look.client = job.submission.client;
     look.episode = job.submission.episode;
     look.seed = seed;
+    look.limit_s = job.limit_s;
     look.swapped = second;
     look.whole = attempt > 0;
     look.over = &job.over;
@@ -73,6 +85,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     if (!second) job.used = result && result->used;
     verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
     if (verdict) {
+      if (failed_before && verdict->speedup) verdict->speedup->flags.push_back("retried");
       if (const std::string kind = hindered_extension(*verdict);
           is_module_on_device(job) && !kind.empty() && builds_extensions(job.built->artifact))
         HONE_TRY(builds_.check_extensions(kind));
@@ -87,8 +100,12 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     // A task that the device cannot hold, and a reference or a device that was waited for in vain: no second attempt.
     const bool in_vain = verdict.error().code == Code::kDeadlineExceeded && !device.has_begun();
     if (!result && (device.has_given_up() || in_vain)) return verdict;
-    const bool provoked = begun && may_be_provoked(result, is_module_on_device(job));
-    if (attempt + 1 < kAttemptsOfALook || !provoked) continue;
+    failed_before = failed_before || ended_by_itself(result);
+    const bool unexplained = result && killed_without_cause(*result);
+    if (unexplained) attempts = kAttemptsIfKilled;
+    const bool provoked = begun && may_be_provoked(result, is_module_on_device(job)) &&
+                          (defences.holds(Defence::kProvenFaults) || !unexplained);
+    if (attempt + 1 < attempts || !provoked) continue;
     // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the judge
     // does not answer in time. A task can need too much by itself. So the known answer is judged as the submission was,
     // measured too.

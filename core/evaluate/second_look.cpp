@@ -24,6 +24,16 @@ std::string number(double value) {
 
 std::string key_of(const Task& task) { return task.dataset + "/" + task.id; }
 
+bool is_noisy(const Speedup& speedup) {
+  return std::find(speedup.flags.begin(), speedup.flags.end(), "noisy") != speedup.flags.end();
+}
+
+/// Whether two measurements differ by more than their own intervals say. Rationale: nobody is called a cheat for what
+/// other loads of the machine do; the slower figure counts all the same.
+bool apart(const Speedup& x, const Speedup& y) {
+  return (x.low > y.high || y.low > x.high) && !is_noisy(x) && !is_noisy(y);
+}
+
 enum class Agreement { kNone, kByNoise, kByValue };
 
 /// A faster look may also be within the slower one's noise. Not the other way round: who is faster by a trick has its
@@ -70,6 +80,7 @@ void SecondLook::remember(const Task& task, const Verdict& verdict) {
 Verdict settle(Verdict first, Verdict second, bool used) {
   const bool measured = second.correct() && second.speedup.has_value();
   const Agreement agreed = measured ? agreement(*first.speedup, *second.speedup) : Agreement::kNone;
+  const bool beyond_noise = measured && apart(*first.speedup, *second.speedup);
   const bool lower_first = measured && first.speedup->value < second.speedup->value;
   // Rationale: a few slow rounds of its own make the second interval as wide as a submission likes.
   const bool first_counts = !used && (lower_first || agreed == Agreement::kByValue);
@@ -84,7 +95,7 @@ Verdict settle(Verdict first, Verdict second, bool used) {
     counts.reason += ", in a second look";
   }
   counts.second_look = "disagreed";
-  if (!used) counts.caught = caught::kSecondLook;
+  if (!used && (!measured || beyond_noise)) counts.caught = caught::kSecondLook;
   return counts;
 }
 

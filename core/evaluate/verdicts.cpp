@@ -83,7 +83,9 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.outcome = Outcome::kBuildFailed;
   verdict.stage = "build";
   verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
-  if (built.doubtful) {
+  if (built.failure == "starved") {
+    verdict.reason = "the compiler did not end in time";
+  } else if (built.doubtful) {
     verdict.reason = "the compiler ended again and again without a word about the source";
   } else if (built.failure == "timed_out") {
     verdict.reason = "the compiler needed more than " + number(options.build_seconds) + " s";
@@ -155,9 +157,10 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       break;
   }
   if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
-  if (killed_from_outside(result)) {
-    return unavailable("the submission's process was killed by the machine");
-  }
+  if (result.exit->killed_by_machine)
+    return unavailable("the submission's process was killed because the machine ran out of memory");
+  if (killed_without_cause(result))
+    return unavailable("the submission's process was killed by SIGKILL, and nothing shows by whom");
   return verdict_of_death(j, *result.exit);
 }
 
@@ -188,8 +191,9 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
   return verdict;
 }
 
-bool killed_from_outside(const DeviceResult& result) {
-  return result.exit && result.exit->signal == SIGKILL && !result.exit->out_of_memory;
+bool killed_without_cause(const DeviceResult& result) {
+  const auto& exit = result.exit;
+  return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
 std::string hindered_extension(const Verdict& verdict) {
@@ -220,9 +224,8 @@ bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
 }
 
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
-  if (!module_on_device) {
-    return result && result->judgement.culprit == "submission" && !killed_from_outside(*result);
-  }
+  if (result && result->exit && result->exit->killed_by_machine) return false;
+  if (!module_on_device) return result && result->judgement.culprit == "submission";
   // Rationale: such a process opens its device before anything of the submission is there, and may do that
   // while the last one's memory is not free yet.
   return !result || result->judgement.ending != Ending::kFault ||

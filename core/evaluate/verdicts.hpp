@@ -24,16 +24,16 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 /// rejected. `rehearsed`: the second witness, if there is one.
 Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed);
 
-/// Whether the process was ended by SIGKILL, and not for its memory: no candidate can send that to
-/// itself, so it was the machine's doing, or a person's.
-bool killed_from_outside(const DeviceResult& result);
+/// Whether the process ended by a SIGKILL that nothing explains: neither its memory limit nor the machine's lack of memory.
+bool killed_without_cause(const DeviceResult& result);
 /// The kind of extension, "host" or "device", that was not built beside the device, for what may be the machine's
 /// doing, if this is what it crashed of by its own words; else empty.
 std::string hindered_extension(const Verdict& verdict);
 /// Whether a submission's failure may be for what submissions beside it had of the device's memory or its time.
 /// `brings_code`: it may have code that neither torch nor Triton made.
 bool may_be_others_doing(const Judgement& judgement, bool brings_code);
-/// Whether a failure that is ours by its looks may be the submission's doing.
+/// Whether a failure that looks like a fault may be the submission's doing: unless the kernel says that the machine ended
+/// its process.
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);
 
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`, or `out_of_memory`

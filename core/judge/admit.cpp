@@ -85,7 +85,7 @@ class Admission {
     Value reasons = Value::array();
     for (std::size_t family = 0; family < task_.families.size(); ++family) {
       HONE_ASSIGN(const InputSet set,
-                  InputSet::make(task_, task_.timed, family, 1, derive_seed(seed_, "today", family),
+                  InputSet::make(task_, task_.timed, {family}, derive_seed(seed_, "today", family),
                                  *reference_.runner, workbench_));
       for (int i = 0; i < kShortcutsMax; ++i) {
         std::string text;
@@ -246,11 +246,11 @@ class Admission {
   }
 
   Status try_one(const Trial& trial, std::size_t number) {
-    HONE_ASSIGN(const InputSet yesterday, InputSet::make(task_, trial.dims, trial.family, 1,
+    HONE_ASSIGN(const InputSet yesterday, InputSet::make(task_, trial.dims, {trial.family},
                                                          derive_seed(seed_, "yesterday", number),
                                                          *reference_.runner, workbench_));
     HONE_ASSIGN(const auto old_outputs, exact_outputs(yesterday));
-    HONE_ASSIGN(const InputSet today, InputSet::make(task_, trial.dims, trial.family, 1,
+    HONE_ASSIGN(const InputSet today, InputSet::make(task_, trial.dims, {trial.family},
                                                      derive_seed(seed_, "today", number),
                                                      *reference_.runner, workbench_));
     HONE_ASSIGN(const auto outputs, exact_outputs(today));

@@ -10,12 +10,13 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "freeze",        "freeze_between", "fresh_inputs", "poison",    "shuffle",
-    "timed_answers", "single_rounds",  "canaries",     "guards",    "inputs_unchanged",
-    "hidden_shapes", "families",       "seccomp",      "landlock",  "memory_limit",
-    "physics",       "second_look",    "witness",      "own_round", "own_heap",
-    "stream_wait",   "scrub",          "known_answer", "withhold",  "alone",
-    "stand_still",   "second_witness"};
+    "freeze",         "freeze_between", "fresh_inputs",  "poison",        "shuffle",
+    "timed_answers",  "single_rounds",  "canaries",      "guards",        "inputs_unchanged",
+    "hidden_shapes",  "families",       "seccomp",       "landlock",      "memory_limit",
+    "physics",        "second_look",    "proven_faults", "thread_memory", "mixed_families",
+    "fixed_pairs",    "witness",        "own_round",     "own_heap",      "stream_wait",
+    "scrub",          "known_answer",   "withhold",      "alone",         "stand_still",
+    "second_witness", "floor_in_pairs", "builder_time"};
 
 }  // namespace
 
@@ -28,7 +29,7 @@ Result<Defences> Defences::without(const std::vector<std::string>& names) {
       return invalid_argument(
           unknown_name("defence", name, {std::begin(kNames), std::end(kNames)}));
     }
-    defences.off_ |= 1u << (found - std::begin(kNames));
+    defences.off_ |= std::uint64_t{1} << (found - std::begin(kNames));
 #else
     return invalid_argument("defence '" + name + "' can be switched off in a test build only");
 #endif

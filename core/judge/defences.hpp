@@ -29,6 +29,10 @@ enum class Defence : unsigned {
   kMemoryLimit,      ///< a candidate's memory is limited
   kPhysics,          ///< a figure that no core could reach is refused
   kSecondLook,       ///< what looks too good is judged again, with other secrets
+  kProvenFaults,  ///< a death without a cause is the submission's, unless the kernel shows who did it
+  kThreadMemory,   ///< memory is looked for in other threads where the first one has exited
+  kMixedFamilies,  ///< the calls of timed rounds have inputs of all families
+  kFixedPairs,  ///< the submission's times choose neither how many pairs there are nor which count
   // Of devices with memory of their own:
   kWitness,      ///< the clock stops at outputs that stay as they were seen
   kOwnRound,     ///< of checks that lie in memory together, outputs change in their own round alone
@@ -41,6 +45,9 @@ enum class Defence : unsigned {
   kAlone,          ///< the baseline is timed while the submission stands still, or is not there
   kStandStill,     ///< its process is frozen then, and the device does nothing of its
   kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
+  // Of neighbours, that keep a machine busy:
+  kFloorInPairs,  ///< rounds that do nothing are timed among the pairs, and the least of them counts
+  kBuilderTime,  ///< a compiler's limit is processor time; one that was kept from running is started again
 };
 
 /// All of them stand, unless a test build says otherwise.
@@ -58,7 +65,7 @@ class Defences {
   std::vector<std::string> off() const;
 
  private:
-  std::uint32_t off_ = 0;
+  std::uint64_t off_ = 0;
 };
 
 }  // namespace hone

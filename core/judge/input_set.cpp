@@ -59,11 +59,14 @@ std::uint64_t canary_seed(std::uint64_t secret) { return derive_seed(secret, "ca
 
 }  // namespace
 
-Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t family,
-                                std::size_t calls, std::uint64_t seed, Runner& reference,
-                                Workbench& workbench, const Defences& defences, SetPlace place) {
+Result<InputSet> InputSet::make(const Task& task, const Dims& dims,
+                                std::vector<std::size_t> families, std::uint64_t seed,
+                                Runner& reference, Workbench& workbench, const Defences& defences,
+                                SetPlace place) {
+  const std::size_t calls = families.size();
   InputSet set(task, reference, workbench);
   set.dims_ = dims;
+  set.families_ = std::move(families);
   set.defences_ = defences;
   HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true, place.at));
   set.scratch_at_ = std::max(place.scratch_at, set.exact_.total);
@@ -75,7 +78,7 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
       const Tensor& tensor = task.tensors[t];
       if (tensor.role == Role::kOut) continue;
       const Region& r = set.exact_.calls[call][t];
-      const Generator& how = generator_for(task.families[family], tensor.name);
+      const Generator& how = generator_for(task.families[set.families_[call]], tensor.name);
       if (fills_by_reference(how)) continue;
       orders.push_back(
           {r.payload, tensor.dtype, r.elements, how, derive_seed(seed, tensor.name, call)});
@@ -83,7 +86,7 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims, std::size_t 
     set.scalars_.push_back(draw_scalars(task, dims, seed, "scalar/", call));
   }
   HONE_TRY(workbench.fill(reference.arena(), orders));
-  const std::string form = reference_form(task, task.families[family]);
+  const std::string form = reference_form(task, task.families[set.families_.front()]);
   if (form.empty()) return set;
   // Rationale: a submission is told the scalars of its call, and a seed among them must not be the one
   // that its inputs were made of.
@@ -191,7 +194,7 @@ Result<std::optional<Mismatch>> InputSet::compare(
     const Arena& arena, const Layout& layout,
     const std::vector<OutputTolerance>& tolerances) const {
   std::vector<CompareOrder> orders;
-  std::vector<std::size_t> tensors;
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // the call and the tensor of each
   for (std::size_t call = 0; call < calls(); ++call) {
     for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
       const Tensor& tensor = task_->tensors[t];
@@ -201,14 +204,16 @@ Result<std::optional<Mismatch>> InputSet::compare(
       orders.push_back({r.payload, exact_.calls[call][t].payload, tensor.dtype,
                         form_dtype(tensor, !task_->narrow_answers), r.elements,
                         static_cast<std::uint64_t>(axes->back()), tolerances[t]});
-      tensors.push_back(t);
+      places.emplace_back(call, t);
     }
   }
   HONE_ASSIGN(auto found, workbench_->compare(arena, reference_->arena(), orders));
   if (!found) return std::optional<Mismatch>();
   Mismatch mismatch = std::move(found->mismatch);
-  const Tensor& tensor = task_->tensors[tensors[found->order]];
+  const auto& [call, place] = places[found->order];
+  const Tensor& tensor = task_->tensors[place];
   mismatch.tensor = tensor.name;
+  mismatch.family = task_->families[families_[call]].name;
   mismatch.index = unflatten(mismatch.index[0], *extents(tensor, dims_));
   if (mismatch.total < kShowExpectedFrom) mismatch.expected.reset();
   return std::optional<Mismatch>(std::move(mismatch));

@@ -32,11 +32,12 @@ struct SetPlace {
 /// their place.
 class InputSet {
  public:
-  /// Fills the masters in the reference's arena; the reference must be idle.
-  static Result<InputSet> make(const Task& task, const Dims& dims, std::size_t family,
-                               std::size_t calls, std::uint64_t seed, Runner& reference,
-                               Workbench& workbench, const Defences& defences = {},
-                               SetPlace place = {});
+  /// Fills the masters in the reference's arena; the reference must be idle. `families`: of each call, by their number in
+  /// the task. Where the reference makes the inputs, all calls have the same family.
+  static Result<InputSet> make(const Task& task, const Dims& dims,
+                               std::vector<std::size_t> families, std::uint64_t seed,
+                               Runner& reference, Workbench& workbench,
+                               const Defences& defences = {}, SetPlace place = {});
 
   /// Copies the inputs into a runner's arena, poisons its outputs and writes canaries. The runner
   /// must not be running anything.
@@ -59,7 +60,8 @@ class InputSet {
   Round run_answers(double timeout_s) const;
   /// Runs a form of the reference that reports; `report` gets its JSON.
   Round run_report(Form form, double timeout_s, std::string* report) const;
-  /// The first output of `runner` outside its tolerance, after run_exact() or run_own(). `tolerances`: of each of the task's tensors.
+  /// The first output of `runner` outside its tolerance, after run_exact() or run_own(), with its tensor's and its family's
+  /// name. `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
   /// What else must hold after a round: canaries stand, and inputs are as they were unless the task
@@ -85,6 +87,7 @@ class InputSet {
   Runner* reference_;
   Workbench* workbench_;
   Dims dims_;
+  std::vector<std::size_t> families_;  ///< of each call
   Layout exact_;
   std::uint64_t scratch_at_ = 0;
   Defences defences_;

@@ -125,6 +125,7 @@ RunnerOptions Judge::options_for(const Value& request, const Task& task,
   // What is not timed leaves the judge's core to builders and launchers.
   options.spin = settings.measure && std::find(cores_.begin(), granted_end, cpu_) == granted_end;
   options.memory_bytes_max = limited && !device_code_ ? task.memory_mb << 20 : 0;
+  options.one_thread = task.threads == 1 && !options.observes;
   options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
   return options;
@@ -248,7 +249,6 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
   if (!settings) return fault(settings.error());
   auto reference = installed(request, "reference");
   if (!reference) return fault(reference.error());
-  if (Judgement found = find_times_again(request); !passed(found)) return found;
   auto baseline = installed(request, "baseline");
   if (!baseline) return fault(baseline.error());
   task->memory_mb = settings->defences.holds(Defence::kMemoryLimit)
@@ -270,7 +270,6 @@ Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
     return (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
   };
   Judgement judged = judge_with(**runner, set_up, request, *task, *settings);
-  doubt_times(request, judged);
   if (device_code_ && judged.ending == Ending::kDone) keep(request, *settings, std::move(*runner));
   return judged;
 }

@@ -52,7 +52,6 @@ class Judge {
     Task task;
     std::unique_ptr<ProcessRunner> runner;
     Trusted trusted;
-    bool doubted = false;  ///< its times: rounds of them could not be told apart
   };
   Result<Value> equip(std::vector<UniqueFd> fds);
   Result<Task> task_of(const Value& request) const;
@@ -84,8 +83,6 @@ class Judge {
   Judgement install(const Value& request, std::vector<UniqueFd> fds);
   Judgement find_error(const Value& request, const Task& task, Trusted& reference);
   Judgement find_times(const Value& request, const Task& task, Trusted& baseline);
-  Judgement find_times_again(const Value& request);
-  void doubt_times(const Value& request, const Judgement& judged);
   Judgement judge(const Value& request, std::vector<UniqueFd> fds);
   Result<Value> admit(const Value& request);
   Result<Trusted> installed(const Value& request, std::string_view role) const;

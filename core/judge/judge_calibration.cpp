@@ -1,6 +1,4 @@
 // What a judge finds out about a task's own code when it is installed: the reference's error, and the baseline's times.
-#include <algorithm>
-
 #include "judge/blame.hpp"
 #include "judge/calibration.hpp"
 #include "judge/judge.hpp"
@@ -44,22 +42,6 @@ Judgement Judge::find_times(const Value& request, const Task& task, Trusted& bas
   if (passed(done)) done = expect_still();
   const Status shares = share();
   return shares ? done : fault(shares.error());
-}
-
-/// Rationale: times that were found while the machine was busy make rounds that nobody can tell apart. They should not
-/// count for as long as the baseline is installed.
-Judgement Judge::find_times_again(const Value& request) {
-  const auto found = installed_.find(text_of(request, "baseline"));
-  if (found == installed_.end() || !found->second.doubted) return correct_so_far();
-  found->second.doubted = false;
-  return find_times(request, found->second.task, found->second.trusted);
-}
-
-void Judge::doubt_times(const Value& request, const Judgement& judged) {
-  if (device_code_ || !judged.verdict.speedup) return;  // a device's floor is found with each
-  const std::vector<std::string>& flags = judged.verdict.speedup->flags;
-  if (std::find(flags.begin(), flags.end(), "below_resolution") != flags.end())
-    installed_.at(text_of(request, "baseline")).doubted = true;
 }
 
 }  // namespace hone

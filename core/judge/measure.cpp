@@ -23,14 +23,14 @@
 namespace hone {
 namespace {
 
-constexpr double kSinglesDisagree =
-    0.80;  // rounds of one call may show so much less of the speedup before they count
-constexpr double kNoisyWidth = 0.15;  // of the interval, relative
-constexpr int kPairsLeast = 3;        // even for a submission that is far slower than its baseline,
-constexpr double kPatience = 4;       // after so many times the time that a measurement should take
+constexpr int kPairsLeast = 3;   // even for a submission that is far slower than its baseline,
+constexpr double kPatience = 4;  // after this many times the time that a measurement should take
+constexpr std::size_t kSinglesFactor =
+    3;  // more rounds of one call, before they count against a submission
+constexpr double kRoundFactor =
+    8;  // that rounds may be longer than configured, to have calls of all families
 constexpr int kDroppedMax = 3;
-constexpr double kCallLeast = 1e-9;  // seconds
-constexpr double kAnswerShare = 4;   // limit of the time for the answers of one round, in rounds
+constexpr double kAnswerShare = 4;  // limit of the time for the answers of one round, in rounds
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, exact));
@@ -39,49 +39,18 @@ Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
 
 }  // namespace
 
-double per_call(double seconds, const Floor& floor, std::size_t calls, double least) {
-  const auto count = static_cast<double>(calls);
-  return std::max({seconds - floor.seconds, floor.spread, least * count}) / count;
-}
-
-std::vector<double> per_call(const std::vector<double>& rounds, const Floor& floor,
-                             std::size_t calls, double least) {
-  std::vector<double> each;
-  each.reserve(rounds.size());
-  for (const double seconds : rounds) each.push_back(per_call(seconds, floor, calls, least));
-  return each;
-}
-
-Floor floor_of(const std::vector<double>& rounds) {
-  std::vector<double> sorted = rounds;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t quarter = sorted.size() / 4;
-  return {median(sorted), sorted.front(),
-          2 * (sorted[sorted.size() - 1 - quarter] - sorted[quarter])};
-}
-
-/// Rationale: what a change of contexts takes differs by more than one call of a module often does. The least of a few
-/// rounds is free of that, and nobody can make it less than the call takes.
-Singles compare_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
-                        const std::vector<double>& nothing) {
-  const auto least = [](const std::vector<double>& rounds) {
-    return *std::min_element(rounds.begin(), rounds.end());
-  };
-  const auto spread = [&](const std::vector<double>& rounds) {
-    return 2 * (median(rounds) - least(rounds));
-  };
-  const double apart = std::max({spread(nothing), spread(baseline), 1e-9});
-  const double a = least(baseline) - least(nothing), b = least(submission) - least(nothing);
-  return {std::max(a, apart) / std::max(b, apart), b > apart};
-}
-
 std::size_t round_calls(const Task& task, const MeasureSettings& settings, double call_seconds) {
   const auto bytes = call_bytes(task, true);
   const double fit =
       bytes ? static_cast<double>(settings.set_mb << 20) / static_cast<double>(*bytes) : 1;
-  const double wanted = std::ceil(settings.round_ms * 1e-3 / std::max(call_seconds, 1e-9));
-  return static_cast<std::size_t>(
-      std::clamp(std::min(fit, wanted), 1.0, static_cast<double>(kCallsMax)));
+  const double call_s = std::max(call_seconds, 1e-9), round_s = settings.round_ms * 1e-3;
+  const double most = std::min(fit, static_cast<double>(kCallsMax));
+  const double wanted = std::clamp(std::ceil(round_s / call_s), 1.0, std::max(most, 1.0));
+  // Rationale: what a call takes may depend on its inputs, so that rounds with the same share of each family agree best.
+  const auto families = static_cast<double>(timed_family_count(task, settings.defences));
+  const double whole = std::ceil(wanted / families) * families;
+  const bool fits = whole <= most && whole * call_s <= kRoundFactor * round_s;
+  return static_cast<std::size_t>(fits ? whole : wanted);
 }
 
 Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& settings, bool exact,
@@ -108,32 +77,47 @@ Result<std::uint64_t> arena_bytes(const Task& task, const MeasureSettings& setti
   return bytes;
 }
 
-double least_seconds(const Task& task, double bytes_per_second_max) {
-  double bytes = 0;
-  for (const Tensor& tensor : task.tensors) {
-    const auto count = element_count(tensor, task.timed);
-    if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
-  }
-  return bytes / bytes_per_second_max;
-}
-
-bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {
-  return call_seconds < least_seconds(task, bytes_per_second_max);
-}
-
 /// Rationale: what a round leaves in the caches, dirty above all, slows the next one by a tenth and more.
 Status Session::make_cold(const Layout& layout) {
   if (task_.cache_warm) return {};
   return workbench_.make_cold(baseline_.runner->arena(), submission_.arena(), layout.total);
 }
 
-/// A round that does nothing. Rationale: what a look costs depends on where it looks. The baseline's is the floor, for
-/// what a submission's process does is never subtracted.
+/// A round that does nothing. Rationale: what it costs depends on where the outputs lie, and on what else the machine does.
+/// The baseline's is the floor, for what a submission's process does is never subtracted.
 Judgement Session::nothing_round(const Side& side) {
   const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
   if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
-  if (&side.runner == baseline_.runner) measured_.floors.push_back(nothing.seconds);
+  if (&side.runner == baseline_.runner) {
+    measured_.floors.push_back(nothing.seconds - excused(side, nothing));
+    measured_.wall_floors.push_back(nothing.seconds);
+  }
   return correct_so_far();
+}
+
+/// Of a submission whose only thread is known: then delays are other processes' doing. One with threads of its own could
+/// have them wait for each other.
+bool Session::excuses_submission() const { return task_.threads == 1; }
+
+/// What of a round does not count. Rationale: on a busy machine a long round is delayed more often than a short one, so
+/// that fast kernels looked faster than they are. The baseline's code is trusted.
+double Session::excused(const Side& side, const Round& round) const {
+  if (!settings_.defences.holds(Defence::kFloorInPairs)) return 0;
+  const bool is_baseline = &side.runner == baseline_.runner;
+  return is_baseline || excuses_submission() ? round.delayed_seconds : 0;
+}
+
+/// A call before a round of one call, with other inputs and no clock. Rationale: what a kernel keeps of its own (tables,
+/// packed tiles) is warm in all calls of a long round but the first, and cold in a round of one call after the other
+/// side's and the reference's. Without this, kernels that use such memory seemed to do a round's work in its first call.
+Judgement Session::warm_up(const Side& side, const InputSet& set, const Layout& layout) {
+  const std::uint64_t secret = derive_seed(side.secret, "warm up");
+  if (Judgement loaded = load(set, side.runner, layout, secret, side.culprit, "a measurement");
+      !passed(loaded))
+    return loaded;
+  const Round round = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
+  return round.ending == Ending::kDone ? correct_so_far()
+                                       : blame(round, side.culprit, "a measurement");
 }
 
 Judgement Session::round(const Side& side, const InputSet& set, const Layout& layout,
@@ -156,16 +140,18 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
   idle_since_s_ = monotonic_s();
   if (is_baseline)
     measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
-  *seconds = round.seconds;
+  *seconds = round.seconds - excused(side, round);
   return round.ending == Ending::kDone ? correct_so_far()
                                        : blame(round, side.culprit, "a measurement");
 }
 
 /// The calls of a timed round, with inputs of that secret; what hides them in an arena is its side's.
-Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::size_t calls,
+Result<Session::Posed> Session::pose_timed(std::uint64_t secret, std::vector<std::size_t> families,
                                            std::uint64_t at) {
-  HONE_ASSIGN(InputSet set, InputSet::make(task_, task_.timed, 0, calls, secret, *reference_.runner,
-                                           workbench_, settings_.defences, {at, 0}));
+  const std::size_t calls = families.size();
+  HONE_ASSIGN(InputSet set,
+              InputSet::make(task_, task_.timed, std::move(families), secret, *reference_.runner,
+                             workbench_, settings_.defences, {at, 0}));
   HONE_ASSIGN(Layout layout, lay_out(task_, task_.timed, calls, workbench_.placement(), false));
   const std::uint64_t end = layout.total;
   return Posed{{task_.timed, false, 0, Placement::kCanaries},
@@ -179,21 +165,46 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
                         double* b) {
   const bool fresh = settings_.defences.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(seed_, "pair", fresh ? number : 0);
-  auto posed = pose_timed(secret, calls);
+  const bool single = calls == 1 && measured_.calls > 1;
+  const std::size_t family_at = fresh ? (single ? measured_.singles : measured_.posed_calls) : 0;
+  const std::vector<std::size_t> families =
+      timed_families(task_, seed_, family_at, calls, settings_.defences);
+  (single ? measured_.singles : measured_.posed_calls) += calls;
+  if (single) measured_.single_families.push_back(families.front());
+  auto posed = pose_timed(secret, families);
   if (!posed) return fault(posed.error());
+  std::optional<Posed> warm;
+  if (single) {
+    auto other = pose_timed(fresh ? derive_seed(secret, "warm") : secret, families,
+                            posed->set.exact_layout().total);
+    if (!other) return fault(other.error());
+    warm = std::move(*other);
+  }
+  const auto timed = [&](const Side& side, double* seconds) {
+    if (warm) {
+      if (Judgement warmed = warm_up(side, warm->set, warm->layout); !passed(warmed)) return warmed;
+    }
+    return round(side, posed->set, posed->layout, seconds);
+  };
   const Side baseline{*baseline_.runner, "baseline", derive_seed(secret, "baseline"),
                       kReferenceSeconds * static_cast<double>(calls)};
   const Side submission{submission_, "submission", derive_seed(secret, "submission"),
                         task_.run_seconds};
   submission_.set_guards({});
+  const bool on_host = workbench_.placement() != Placement::kDevice;
   const auto time_baseline = [&] {
+    // Before its inputs are there and caches are written over. A submission has no such round: it would run with its
+    // inputs before the clock.
+    if (on_host && settings_.defences.holds(Defence::kFloorInPairs)) {
+      if (Judgement nothing = nothing_round(baseline); !passed(nothing)) return nothing;
+    }
     const bool runs_on = !settings_.defences.holds(Defence::kFreezeBetween);
     if (runs_on) static_cast<void>(submission_.thaw());
-    Judgement judged = round(baseline, posed->set, posed->layout, a);
+    Judgement judged = timed(baseline, a);
     if (runs_on) static_cast<void>(submission_.freeze());
     return judged;
   };
-  const auto time_submission = [&] { return round(submission, posed->set, posed->layout, b); };
+  const auto time_submission = [&] { return timed(submission, b); };
   Judgement first = baseline_first ? time_baseline() : time_submission();
   if (!passed(first)) return first;
   Judgement second = baseline_first ? time_submission() : time_baseline();
@@ -202,11 +213,8 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
   return check_timed(std::move(*posed));
 }
 
-/// Rationale: what rounds of so few calls could gain by doing all in the first is less than what rounds
-/// of one may show less of the speedup.
 bool Session::with_singles() const {
-  constexpr std::size_t kFewCalls = 2;
-  return settings_.singles > 0 && measured_.calls > kFewCalls &&
+  return settings_.singles > 0 && measured_.calls > 1 &&
          settings_.defences.holds(Defence::kSingleRounds);
 }
 
@@ -228,6 +236,7 @@ Judgement Session::measure() {
   if (Status frozen = baseline_.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), "baseline", "a measurement");
   if (!alone()) choose_calls();
+  submission_.set_urgent(true);
   if (Judgement judged = alone() ? run_alone() : run_pairs(); !passed(judged)) return judged;
   return judge_times();
 }
@@ -245,21 +254,41 @@ Result<bool> Session::held_back() {
   return true;
 }
 
+/// How many pairs are timed, where one takes `pair_s` with a submission as fast as the baseline. Rationale: a submission
+/// that is slow now and then must not choose how many rounds luck has.
+int Session::planned_pairs(double pair_s) const {
+  const double single_s = pair_s / static_cast<double>(measured_.calls);
+  const double left_s = settings_.seconds_max - (with_singles() ? settings_.singles * single_s : 0);
+  const double pairs =
+      std::clamp<double>(left_s / std::max(pair_s, 1e-6), settings_.pairs_min, settings_.pairs_max);
+  return static_cast<int>(pairs);
+}
+
+/// Whether no further pair is timed, though fewer are done than planned: only for a submission that is far slower than its
+/// baseline.
+bool Session::is_cut_short(int done, int planned, double passed_s) {
+  if (done < kPairsLeast || done >= planned) return false;
+  if (!settings_.defences.holds(Defence::kFixedPairs))
+    return done >= settings_.pairs_min && passed_s > settings_.seconds_max;
+  measured_.cut_short = passed_s > kPatience * settings_.seconds_max;
+  return measured_.cut_short;
+}
+
 Judgement Session::run_pairs() {
   Measured& m = measured_;
-  const bool singles = with_singles();
-  const double start = monotonic_s();
+  double start = monotonic_s();
   std::size_t number = 0;
   double pair_a = 0, pair_b = 0;
   if (Judgement judged = pair(number++, m.calls, !settings_.swapped, &pair_a, &pair_b);
       !passed(judged))
     return judged;
+  const int planned = planned_pairs(monotonic_s() - start - pair_b + pair_a);
   m.floors.clear();
+  m.wall_floors.clear();
   m.marked.clear();
-  for (int i = 0; i < settings_.pairs_max; ++i) {
-    const double passed_s = monotonic_s() - start;
-    if (i >= settings_.pairs_min && passed_s > settings_.seconds_max) break;
-    if (i >= kPairsLeast && passed_s > kPatience * settings_.seconds_max) break;
+  start = monotonic_s();
+  for (int i = 0; i < planned; ++i) {
+    if (is_cut_short(i, planned, monotonic_s() - start)) break;
     const bool baseline_first = (i % 2 == 0) != settings_.swapped;
     const auto before = m.recorded();
     if (Judgement judged = pair(number++, m.calls, baseline_first, &pair_a, &pair_b);
@@ -274,72 +303,33 @@ Judgement Session::run_pairs() {
     }
     m.a.push_back(pair_a);
     m.b.push_back(pair_b);
-    if (!singles || i >= settings_.singles) continue;
-    const std::size_t marks = m.marked.size();
-    if (Judgement judged = pair(number++, 1, baseline_first, &pair_a, &pair_b); !passed(judged))
-      return judged;
-    m.marked.resize(marks);
-    m.singles_a.push_back(pair_a);
-    m.singles_b.push_back(pair_b);
+    if (!with_singles() || i >= settings_.singles) continue;
+    if (Judgement judged = single_pair(&number, baseline_first); !passed(judged)) return judged;
   }
+  return more_singles(&number);
+}
+
+Judgement Session::single_pair(std::size_t* number, bool baseline_first) {
+  Measured& m = measured_;
+  const std::size_t marks = m.marked.size();
+  double pair_a = 0, pair_b = 0;
+  if (Judgement judged = pair((*number)++, 1, baseline_first, &pair_a, &pair_b); !passed(judged))
+    return judged;
+  m.marked.resize(marks);
+  m.singles_a.push_back(pair_a);
+  m.singles_b.push_back(pair_b);
   return correct_so_far();
 }
 
-Judgement Session::judge_times() {
-  const Measured& m = measured_;
-  const Floor floor = m.floors.empty() ? baseline_.floor : floor_of(m.floors);
-  double least = kCallLeast;
-  if (settings_.defences.holds(Defence::kPhysics)) {
-    const double most = workbench_.bytes_per_second_max(task_);
-    least = std::max(least, least_seconds(task_, most));
-    // Rationale: nothing is taken off. What a round that does nothing took while the machine was busy may be more than the
-    // calls took, and nobody is called a cheat for that; but nobody is paid for it either: a call counts for no less than
-    // the device takes to load and store its tensors.
-    if (beyond_physics(task_, median(m.b) / static_cast<double>(m.calls), most))
-      return cheated(
-          "a call would have moved its tensors faster than the device can load and store");
+/// More rounds of one call, where those so far show less. Rationale: on a busy machine each of a few may have been
+/// delayed, and a submission cannot make its least one shorter than a call takes.
+Judgement Session::more_singles(std::size_t* number) {
+  const std::size_t most = kSinglesFactor * static_cast<std::size_t>(settings_.singles);
+  while (measured_.singles_b.size() < most && singles_differ()) {
+    const bool baseline_first = (*number % 2 == 0) != settings_.swapped;
+    if (Judgement judged = single_pair(number, baseline_first); !passed(judged)) return judged;
   }
-  const std::vector<double> a = per_call(m.a, floor, m.calls, least),
-                            b = per_call(m.b, floor, m.calls, least);
-  const Interval interval = speedup_of_rounds(a, b, derive_seed(seed_, "bootstrap"));
-  Speedup speedup;
-  speedup.value = interval.value;
-  speedup.low = interval.low;
-  speedup.high = interval.high;
-  speedup.time_us = median(b) * 1e6;
-  speedup.baseline_us = median(a) * 1e6;
-  speedup.floor_us = floor.seconds * 1e6;
-  speedup.marked_us = median(m.marked) * 1e6;
-  speedup.rounds = static_cast<int>(b.size());
-  speedup.calls = static_cast<int>(m.calls);
-  bool single_disagrees = false;
-  if (!m.singles_b.empty()) {
-    const Singles singles = alone() ? compare_singles(m.singles_a, m.singles_b, m.single_floors)
-                                    : Singles{median(per_call(m.singles_a, floor, 1, least)) /
-                                                  median(per_call(m.singles_b, floor, 1, least)),
-                                              true};
-    const double single = singles.ratio;
-    if (single < kSinglesDisagree * interval.low) {
-      // What one call takes may be too little to be told: then nobody is a cheat for it.
-      single_disagrees = singles.told_apart;
-      speedup.flags.push_back(singles.told_apart ? "single_rounds_disagree" : "below_resolution");
-      speedup.value = single;
-      speedup.low = std::min(single, interval.low);
-      speedup.time_us = speedup.baseline_us / single;
-    }
-  }
-  if (interval.high - interval.low > kNoisyWidth * interval.value) speedup.flags.push_back("noisy");
-  const double resolved = std::max(floor.spread, least * static_cast<double>(m.calls));
-  if (std::min(median(m.a), median(m.b)) - floor.seconds <= resolved &&
-      (speedup.flags.empty() || speedup.flags.front() != "below_resolution"))
-    speedup.flags.push_back("below_resolution");
-  if (m.throttled) speedup.flags.push_back("throttled");
-  if (is_short_of_memory()) speedup.flags.push_back("memory_short");
-  if (m.drifted) speedup.flags.push_back("baseline_drifted");
-  Judgement judged = correct_so_far();
-  if (single_disagrees) judged.verdict.caught = caught::kSingleRounds;
-  judged.verdict.speedup = std::move(speedup);
-  return judged;
+  return correct_so_far();
 }
 
 }  // namespace hone

@@ -141,7 +141,7 @@ Session::Side Session::side_of(bool of_baseline, std::size_t calls) {
 /// `kept`: the inputs of the last one, which serve the next: nobody need fear that it remembers them.
 Judgement Session::baseline_round(std::size_t calls, std::optional<Posed>& kept, double* seconds) {
   if (!kept) {
-    auto posed = pose_timed(next_secret(), calls, end_of_inputs());
+    auto posed = pose_timed(next_secret(), std::vector<std::size_t>(calls), end_of_inputs());
     if (!posed) return fault(posed.error());
     kept.emplace(std::move(*posed));
   }

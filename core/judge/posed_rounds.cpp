@@ -54,7 +54,7 @@ Judgement Session::pose_one(std::size_t calls, std::deque<Posed>& to) {
     copy_.reset();
     if (Judgement room = trim_baseline(); !passed(room)) return room;
   }
-  auto posed = pose_timed(next_secret(), calls, end_of_inputs());
+  auto posed = pose_timed(next_secret(), std::vector<std::size_t>(calls), end_of_inputs());
   if (!posed) return fault(posed.error());
   to.push_back(std::move(*posed));
   return scarce ? answer(to.back()) : correct_so_far();

@@ -138,6 +138,7 @@ Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int
   // Where we may: what is measured goes before all else on its cores. Baseline and submission get
   // the same.
   set_priority(handles_.pid, kMeasurePriority);
+  set_urgent(false);
   if (Round opened = receive_report(Report::kOpened, kOpenTimeout); opened.ending != Ending::kDone)
     return opened;
   if (options_.device_code) return send_and_load(task, handles_.artifact.get(), timeout_s);

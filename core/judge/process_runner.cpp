@@ -13,11 +13,15 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/memory.hpp"
+#include "base/priority.hpp"
 
 namespace hone {
 namespace {
 
 constexpr double kFreezeTimeout = 2.0, kTrimSeconds = 10.0;
+// A process that waits for a core may take this many times its limit more.
+constexpr double kDelayedFactor = 3;
 
 std::string over_all_time(double seconds) {
   char text[80];
@@ -46,6 +50,7 @@ Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(std::unique_ptr<Are
   HONE_ASSIGN(runner->answers_fd_, shared_region("hone-answers", kAnswersBytes));
   HONE_ASSIGN(void* answers, map_region(runner->answers_fd_.get(), kAnswersBytes, false));
   runner->answers_ = static_cast<const Answers*>(answers);
+  if (!options.device_code) runner->delayed_ = RunDelay(runner->handles_.pid);
   return runner;
 }
 
@@ -107,18 +112,14 @@ std::string ProcessRunner::over_memory_text() const {
 
 bool ProcessRunner::over_memory() const {
   if (options_.memory_bytes_max <= 0) return false;
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/statm", handles_.pid);
-  std::FILE* statm = std::fopen(path, "re");
-  if (statm == nullptr) return false;
-  long total = 0, resident = 0, shared = 0;
-  const int read = std::fscanf(statm, "%ld %ld %ld", &total, &resident, &shared);
-  std::fclose(statm);
-  return read == 3 && (resident - shared) * 4096L > options_.memory_bytes_max;
+  const bool of_threads = options_.defences.holds(Defence::kThreadMemory);
+  const ProcessMemory memory = memory_of(handles_.pid, of_threads);
+  return memory.resident - memory.shared > options_.memory_bytes_max;
 }
 
 Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
   const double start = monotonic_s(), limit_s = left_of(timeout_s);
+  const double delayed_before = delayed_.seconds();
   double next_look = start + 1e-3;
   for (;;) {
     for (int look = 0; look < 200; ++look) {
@@ -151,7 +152,9 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
     if (now < next_look) continue;
     next_look = now + 2e-3;
     if (ended()) return {Ending::kDied, 0, {}};
-    if (now - start > limit_s)
+    const double delayed_s =
+        now - start > limit_s && options_.one_thread ? delayed_.seconds() - delayed_before : 0;
+    if (now - start - std::min(delayed_s, kDelayedFactor * limit_s) > limit_s)
       return {Ending::kTimedOut, 0, limit_s < timeout_s ? over_all_time(options_.seconds_max) : ""};
     if (over_memory()) return {Ending::kOutOfMemory, 0, over_memory_text()};
   }
@@ -255,6 +258,7 @@ Result<std::string> ProcessRunner::see(const Layout& layout, std::uint64_t secre
 Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_s) {
   if (options_.device_code) return device_round(order, calls, timeout_s);
   HONE_ASSERT(frozen_);
+  const double delayed_before = delayed_.seconds();
   const std::uint32_t round = give(order, calls, options_.spin);
   const std::int64_t start = monotonic_ns();
   if (Status thawed = thaw(); !thawed) return {Ending::kFault, 0, thawed.error().message};
@@ -263,6 +267,7 @@ Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_
   const Status stopped = freeze();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
+  result.delayed_seconds = std::clamp(delayed_.seconds() - delayed_before, 0.0, result.seconds);
   spent_s_ += result.seconds;
   if (result.ending == Ending::kDone && !stopped) {
     if (ended()) return {Ending::kDied, 0, {}};
@@ -285,6 +290,14 @@ Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_
 
 Round ProcessRunner::trim() {
   return options_.module ? plain_round(Order::kTrim, 0, kTrimSeconds) : Round{};
+}
+
+/// Only root may raise a priority again that it has lowered.
+void ProcessRunner::set_urgent(bool urgent) {
+  const bool of_submission = options_.seconds_max > 0 && !options_.device_code;
+  if (!of_submission || geteuid() != 0) return;
+  if (!options_.defences.holds(Defence::kBuilderTime)) urgent = true;
+  set_priority_of_threads(handles_.pid, urgent ? kMeasurePriority : kCheckPriority);
 }
 
 void ProcessRunner::set_guards(const std::vector<Guard>& guards) {

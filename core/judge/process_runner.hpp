@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/run_delay.hpp"
 #include "base/unique_fd.hpp"
 #include "channel/control.hpp"
 #include "judge/arena.hpp"
@@ -33,7 +34,8 @@ struct RunnerOptions {
   bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   bool observes = false;              ///< a module's interpreter can say what does its work
-  double seconds_max = 0;             ///< of all its rounds and its loading together; 0: no limit
+  bool one_thread = false;  ///< it can have no other: delays of its first thread are not its doing
+  double seconds_max = 0;   ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
 
@@ -82,6 +84,7 @@ class ProcessRunner : public Runner {
   Round timed_round(Order order, std::size_t calls, double timeout_s) override;
   Round plain_round(Order order, std::size_t calls, double timeout_s) override;
   void set_guards(const std::vector<Guard>& guards) override;
+  void set_urgent(bool urgent) override;
 
  private:
   ProcessRunner() = default;
@@ -103,6 +106,8 @@ class ProcessRunner : public Runner {
   UniqueFd orders_fd_, answers_fd_;
   Orders* orders_ = nullptr;
   const Answers* answers_ = nullptr;
+  RunDelay
+      delayed_;  ///< of the process' first thread; of a process with host code of the submission's
   std::unique_ptr<Freezer> freezer_;
   std::unique_ptr<Witness> witness_;
   Plans plans_;

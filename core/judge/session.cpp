@@ -129,7 +129,7 @@ Result<std::vector<Session::Posed>> Session::pose(const std::vector<Trial>& tria
     const std::uint64_t secret = derive_seed(seed_, "check", from + i);
     const SetPlace place{i == 0 ? 0 : exacts[i - 1].total, exacts.back().total};
     HONE_ASSIGN(InputSet set,
-                InputSet::make(task_, trial.dims, trial.family, 1, secret, *reference_.runner,
+                InputSet::make(task_, trial.dims, {trial.family}, secret, *reference_.runner,
                                workbench_, settings_.defences, place));
     posed.push_back({trial, secret, std::move(layouts[i]), std::move(set), layouts.back().total});
   }
@@ -228,7 +228,6 @@ Judgement Session::check_answers(std::vector<Posed>& posed, const Arena& outputs
     if (Judgement compared = compare(p, outputs, mismatch); !passed(compared)) return compared;
     if (!mismatch) continue;
     mismatch->shape = p.trial.hidden ? "hidden" : shape_text(p.trial);
-    mismatch->family = task_.families[p.trial.family].name;
     if (p.trial.hidden) hide(*mismatch);
     Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(p.trial));
     judged.verdict.mismatch = std::move(mismatch);

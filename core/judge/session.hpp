@@ -44,6 +44,12 @@ struct Trial {
 /// Which shapes and families a step checks: each shown shape, each hidden one drawn from the seed,
 /// and the timed one; every family on the small ones, one by turns on a large one.
 std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {});
+/// Which family of inputs each of so many timed calls has, from number `first` of a measurement on. All families come
+/// equally often, in a secret order, so that a timed call looks like a checked one. The first family alone where the
+/// reference makes the inputs; the count is 1 then.
+std::size_t timed_family_count(const Task& task, const Defences& defences);
+std::vector<std::size_t> timed_families(const Task& task, std::uint64_t seed, std::size_t first,
+                                        std::size_t calls, const Defences& defences);
 /// "n=1000, m=3" or "a hidden shape".
 std::string shape_text(const Trial& trial);
 
@@ -63,6 +69,17 @@ struct Singles {
 };
 Singles compare_singles(const std::vector<double>& baseline, const std::vector<double>& submission,
                         const std::vector<double>& nothing);
+
+/// The same of native code or device code, whose rounds come in pairs with the same family of inputs. `ratio`: the best
+/// estimate. `high`: what it is at most, with the resolution of the clock and what hardware makes the first call of a round
+/// take more.
+struct SingleSpeedup {
+  double ratio, high;
+};
+SingleSpeedup single_speedup(const std::vector<double>& baseline,
+                             const std::vector<double>& submission,
+                             const std::vector<std::size_t>& families, const Floor& baseline_floor,
+                             const Floor& submission_floor);
 
 /// What rounds of a baseline that stands alone took, in seconds, and those that did nothing before them.
 struct BaselineBlock {
@@ -185,7 +202,8 @@ class Session {
   void choose_calls();
   Judgement run_pairs();
   bool with_singles() const;
-  Result<Posed> pose_timed(std::uint64_t secret, std::size_t calls, std::uint64_t at = 0);
+  Result<Posed> pose_timed(std::uint64_t secret, std::vector<std::size_t> families,
+                           std::uint64_t at = 0);
   Result<const Arena*> outputs_of_round(const Layout& layout);
   Judgement check_timed(Posed posed);
   Judgement check_timed_answers(Posed posed, const Arena& outputs);
@@ -250,10 +268,20 @@ class Session {
   Judgement run_alone();
   Judgement baseline_before();
   Result<bool> held_back();
+  Judgement single_pair(std::size_t* number, bool baseline_first);
+  Judgement more_singles(std::size_t* number);
+  int planned_pairs(double pair_s) const;
+  bool is_cut_short(int done, int planned, double passed_s);
+  double excused(const Side& side, const Round& round) const;
+  bool excuses_submission() const;
+  Floor subtracted_floor(bool of_baseline) const;
+  bool singles_differ() const;
+  bool lower_to_singles(Speedup& speedup) const;
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
   Status make_cold(const Layout& layout);
   Judgement nothing_round(const Side& side);
+  Judgement warm_up(const Side& side, const InputSet& set, const Layout& layout);
   Judgement wake(const Side& side, const InputSet& set, const Layout& layout);
   Judgement round(const Side& side, const InputSet& set, const Layout& layout, double* seconds);
 
@@ -293,12 +321,17 @@ class Session {
     int in_time = 0,
         too_long =
             0;  ///< how often such rounds were over in no more than could be looked before them
-    bool warm = false;        ///< there were rounds that set things up
-    bool vouched = false;     ///< they took no longer than while nobody else had the device
-    int dropped = 0;          ///< pairs, because the device was held back
-    bool throttled = false;   ///< so often that such pairs were taken
-    bool drifted = false;     ///< the baseline's rounds before and after do not agree
-    std::size_t secrets = 0;  ///< that rounds which stand alone have had
+    bool warm = false;                ///< there were rounds that set things up
+    bool vouched = false;             ///< they took no longer than while nobody else had the device
+    int dropped = 0;                  ///< pairs, because the device was held back
+    bool throttled = false;           ///< so often that such pairs were taken
+    bool drifted = false;             ///< the baseline's rounds before and after do not agree
+    std::vector<double> wall_floors;  ///< floors, with delays
+    bool cut_short = false;           ///< time ran out before all pairs were timed
+    std::size_t posed_calls = 0,
+                singles = 0;  ///< calls of long rounds, and of singles, that had inputs
+    std::vector<std::size_t> single_families;  ///< of singles_a and singles_b
+    std::size_t secrets = 0;                   ///< that rounds which stand alone have had
 
     /// How much rounds have recorded besides their times, for those that are not to count.
     struct Recorded {
@@ -307,6 +340,7 @@ class Session {
     Recorded recorded() const { return {floors.size(), marked.size()}; }
     void forget_since(const Recorded& before) {
       floors.resize(before.floors);
+      if (!wall_floors.empty()) wall_floors.resize(before.floors);
       marked.resize(before.marked);
     }
     void keep_single_floors(const Recorded& before) {

@@ -1,5 +1,7 @@
 // Which shapes and families a step checks, and how they are named.
 #include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
@@ -65,7 +67,7 @@ Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, W
   for (std::size_t family = 0; family < task.families.size(); ++family) {
     if (Status status = between == nullptr ? Status() : between(); !status)
       return fault(status.error());
-    auto set = InputSet::make(task, task.timed, family, 1, derive_seed(seed, "error", family),
+    auto set = InputSet::make(task, task.timed, {family}, derive_seed(seed, "error", family),
                               *reference.runner, workbench);
     if (!set) return fault(set.error());
     std::string report;
@@ -76,6 +78,26 @@ Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, W
     reference.error = reference.error ? larger(*reference.error, *found) : std::move(*found);
   }
   return correct_so_far();
+}
+
+std::size_t timed_family_count(const Task& task, const Defences& defences) {
+  const bool mixed = defences.holds(Defence::kMixedFamilies) &&
+                     defences.holds(Defence::kFamilies) && reference_forms(task).empty();
+  return mixed ? task.families.size() : 1;
+}
+
+std::vector<std::size_t> timed_families(const Task& task, std::uint64_t seed, std::size_t first,
+                                        std::size_t calls, const Defences& defences) {
+  const std::size_t count = timed_family_count(task, defences);
+  std::vector<std::size_t> families;
+  for (std::size_t at = first; at < first + calls; ++at) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(),
+                 std::mt19937_64(derive_seed(seed, "timed families", at / count)));
+    families.push_back(order[at % count]);
+  }
+  return families;
 }
 
 std::string shape_text(const Trial& trial) {

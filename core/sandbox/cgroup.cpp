@@ -165,6 +165,8 @@ Status write_kernel_file(const std::string& path, std::string_view text) {
   return {};
 }
 
+std::int64_t machine_oom_kills() { return value_of(read_kernel_file("/proc/vmstat"), "oom_kill"); }
+
 CgroupRoots find_cgroups(std::vector<std::string>* notes) {
   CgroupRoots found;
   find_v2(&found, notes);

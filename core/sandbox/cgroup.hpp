@@ -25,6 +25,10 @@ struct CgroupRoots {
 /// cgroup.subtree_control. Says in `notes` what is missing and why.
 CgroupRoots find_cgroups(std::vector<std::string>* notes);
 
+/// Processes that the kernel has ended since it booted because memory ran out, in any control group or in none; 0 where
+/// the kernel does not count them.
+std::int64_t machine_oom_kills();
+
 /// Removes empty groups named hone-<pid>-… whose launcher is no more.
 void sweep_cgroups(const CgroupRoots& roots);
 

@@ -115,6 +115,7 @@ SpawnRequest get_request(PacketReader& from) {
 
 void put(PacketWriter& to, const ProcessExit& exit, std::size_t output_bytes) {
   to.number(exit.exit_code).number(exit.signal).number(exit.out_of_memory ? 1 : 0);
+  to.number(exit.killed_by_machine ? 1 : 0);
   to.real(exit.cpu_seconds).number(exit.peak_bytes);
   to.number(static_cast<std::int64_t>(output_bytes));
 }
@@ -124,6 +125,7 @@ ProcessExit get_exit(PacketReader& from) {
   exit.exit_code = get_int(from);
   exit.signal = get_int(from);
   exit.out_of_memory = get_bool(from);
+  exit.killed_by_machine = get_bool(from);
   exit.cpu_seconds = from.real();
   exit.peak_bytes = from.number();
   exit.output = from.text();

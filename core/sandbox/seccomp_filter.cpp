@@ -13,9 +13,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,12 +73,19 @@ constexpr scmp_datum_t datum(long long value) { return static_cast<scmp_datum_t>
 scmp_arg_cmp equal(unsigned argument, long long value) {
   return {argument, SCMP_CMP_EQ, datum(value), 0};
 }
+/// For rules that refuse: a value with any upper bit set differs.
 scmp_arg_cmp differs(unsigned argument, long long value) {
   return {argument, SCMP_CMP_NE, datum(value), 0};
 }
 /// (argument & mask) == value
 scmp_arg_cmp masked(unsigned argument, long long mask, long long value) {
   return {argument, SCMP_CMP_MASKED_EQ, datum(mask), datum(value)};
+}
+/// For rules that refuse. Rationale: the kernel reads the low 32 bits of an `int` argument, seccomp compares all 64. A
+/// rule that refuses must match whatever the upper half holds; a rule that allows must not, so `equal` is right there.
+scmp_arg_cmp equal_int(unsigned argument, long long value) {
+  constexpr long long kLowHalf = 0xffffffff;
+  return masked(argument, kLowHalf, value & kLowHalf);
 }
 
 /// Every clock of one's own and of the machine. Beyond them lie the processor times of whatever
@@ -171,6 +180,14 @@ void allow_folders(Filter& filter) {
                 SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(faccessat)});
 }
 
+/// Signals by which hone recognises an end that the submission did not choose: killed by the machine or by hone, over its
+/// processor time or file size, a forbidden call, stopped. A submission must not send them to itself.
+bool says_how_it_ended(int signal) {
+  constexpr int kReserved[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN,
+                               SIGTTOU, SIGXCPU, SIGXFSZ, SIGSYS};
+  return std::find(std::begin(kReserved), std::end(kReserved), signal) != std::end(kReserved);
+}
+
 void allow_own_process(Filter& filter) {
   filter.allow({SCMP_SYS(exit),         SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
                 SCMP_SYS(nanosleep),    SCMP_SYS(gettimeofday),  SCMP_SYS(time),
@@ -183,9 +200,11 @@ void allow_own_process(Filter& filter) {
                 SCMP_SYS(uname),        SCMP_SYS(getrlimit)});
   for (const int call : kClockCalls) filter.add(SCMP_ACT_ALLOW, call, {own_clock(0)});
   const pid_t self = ::getpid();
-  // Not SIGKILL: who ends by it was ended by the machine.
-  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self), differs(1, SIGKILL)});
-  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self), differs(2, SIGKILL)});
+  for (int signal = 0; signal <= SIGRTMAX; ++signal) {
+    if (says_how_it_ended(signal)) continue;
+    filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self), equal(1, signal)});
+    filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self), equal(2, signal)});
+  }
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});  // reading
   for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS}) {
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, what)});
@@ -211,17 +230,17 @@ void keep_off_others(Filter& filter) {
   constexpr long long kNegative = 0x80000000;                   // all, or a group
   filter.add(kRefuse, SCMP_SYS(kill), {masked(0, kNegative, kNegative)});
   for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {  // signals by another name
-    filter.add(kRefuse, SCMP_SYS(fcntl), {equal(1, command)});
+    filter.add(kRefuse, SCMP_SYS(fcntl), {equal_int(1, command)});
   }
   for (const int request : {FIOSETOWN, SIOCSPGRP}) {
-    filter.add(kRefuse, SCMP_SYS(ioctl), {equal(1, request)});
+    filter.add(kRefuse, SCMP_SYS(ioctl), {equal_int(1, request)});
   }
   for (const int call : kClockCalls) {
     filter.add(kRefuse, call, {{0, SCMP_CMP_GT, datum(kClocksLast), 0}});
   }
   // A crash must not reach the machine's core handler: see RLIMIT_CORE in jail.cpp.
-  filter.add(kRefuse, SCMP_SYS(setrlimit), {equal(0, RLIMIT_CORE)});
-  filter.add(kRefuse, SCMP_SYS(prlimit64), {equal(1, RLIMIT_CORE), differs(2, 0)});
+  filter.add(kRefuse, SCMP_SYS(setrlimit), {equal_int(0, RLIMIT_CORE)});
+  filter.add(kRefuse, SCMP_SYS(prlimit64), {equal_int(1, RLIMIT_CORE), differs(2, 0)});
 }
 
 /// Ways to leave word for another process, or for the next build, that are no files of one's own:
@@ -243,7 +262,7 @@ void keep_off_shared(Filter& filter) {
   constexpr int kFchmodat2 = 452;
   filter.add(kMissing, kFchmodat2);
   for (const int command : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY}) {
-    filter.add(kRefuse, SCMP_SYS(fcntl), {equal(1, command)});
+    filter.add(kRefuse, SCMP_SYS(fcntl), {equal_int(1, command)});
   }
 }
 
@@ -369,7 +388,7 @@ Status filter_compilers(bool driver) {
                                CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
     filter.add(kRefuse, SCMP_SYS(clone), {masked(0, flag, flag)});
   }
-  filter.add(kRefuse, SCMP_SYS(ioctl), {equal(1, TIOCSTI)});
+  filter.add(kRefuse, SCMP_SYS(ioctl), {equal_int(1, TIOCSTI)});
   return filter.load();
 }
 

@@ -34,13 +34,7 @@ std::vector<pid_t> children_in(const std::string& file) {
 
 void add_descendants(pid_t of, std::vector<pid_t>& to) {
   to.push_back(of);
-  std::error_code error;
-  const std::string threads = "/proc/" + std::to_string(of) + "/task";
-  for (const auto& thread : std::filesystem::directory_iterator(threads, error)) {
-    for (const pid_t child : children_in(thread.path().string() + "/children")) {
-      add_descendants(child, to);
-    }
-  }
+  for (const pid_t child : children_of(of)) add_descendants(child, to);
 }
 
 /// Takes from a process, for good, the right to fork. False if it had been taken before.
@@ -99,6 +93,18 @@ void on_launcher_death(int /*signal*/) {
 }
 
 }  // namespace
+
+std::vector<pid_t> children_of(pid_t pid) {
+  std::vector<pid_t> children;
+  std::error_code error;
+  const std::string threads = "/proc/" + std::to_string(pid) + "/task";
+  for (std::filesystem::directory_iterator thread(threads, error), end; !error && thread != end;
+       thread.increment(error)) {
+    const std::vector<pid_t> more = children_in(thread->path().string() + "/children");
+    children.insert(children.end(), more.begin(), more.end());
+  }
+  return children;
+}
 
 pid_t fork_with(unsigned long long flags, int cgroup_fd, bool* in_cgroup) {
   // Rationale: a child that goes on as what we have in memory, without an exec, locks by its thread's number.

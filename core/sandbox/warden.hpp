@@ -48,6 +48,7 @@ class Warden {
     bool has_user = false;  ///< a slot user of its own
     bool polls_memory = false;
     bool out_of_memory = false;
+    std::int64_t oom_kills_before = 0;  ///< of the machine, when it started
     std::string failure;
     std::unique_ptr<Cgroup> cgroup;
     JailStart start;

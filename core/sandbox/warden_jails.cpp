@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/memory.hpp"
 #include "sandbox/level.hpp"
 #include "sandbox/supervisor.hpp"
 #include "sandbox/warden.hpp"
@@ -33,21 +34,17 @@ int count_own_threads() {
   return count;
 }
 
-/// Resident bytes of a process and all its descendants.
-std::int64_t resident_bytes(pid_t root) {
-  std::int64_t pages_all = 0;
+/// Resident bytes of a process and all its descendants, whichever of their threads started them.
+std::int64_t resident_bytes_of_all(pid_t root) {
+  std::int64_t bytes = 0;
   std::vector<pid_t> left = {root};
   for (int visited = 0; !left.empty() && visited < 4096; ++visited) {
-    const std::string folder = "/proc/" + std::to_string(left.back());
+    const pid_t each = left.back();
     left.pop_back();
-    std::int64_t size = 0, resident = 0;
-    std::istringstream(read_kernel_file(folder + "/statm")) >> size >> resident;
-    pages_all += resident;
-    const std::string task = folder + "/task/" + folder.substr(6);
-    std::istringstream children(read_kernel_file(task + "/children"));
-    for (pid_t pid = 0; children >> pid;) left.push_back(pid);
+    bytes += memory_of(each).resident;
+    for (const pid_t child : children_of(each)) left.push_back(child);
   }
-  return pages_all * ::sysconf(_SC_PAGESIZE);
+  return bytes;
 }
 
 /// Removes a folder with everything in it, whatever its last owner, who is gone, has locked: without
@@ -120,6 +117,7 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
       plan.work_folder = jailed.work_folder;
     }
   }
+  jailed.oom_kills_before = machine_oom_kills();
   HONE_ASSIGN(jailed.start, start_jail(plan));
   return {};
 }
@@ -137,7 +135,7 @@ Status Warden::make_work_folder(Jailed& jailed) {
 }
 
 void Warden::poll_memory(Jailed& jailed) {
-  const std::int64_t bytes = resident_bytes(jailed.start.pid);
+  const std::int64_t bytes = resident_bytes_of_all(jailed.start.pid);
   jailed.exit.peak_bytes = std::max(jailed.exit.peak_bytes, bytes);
   if (bytes <= jailed.request.limits.memory_bytes || jailed.ending) return;
   jailed.out_of_memory = true;
@@ -175,6 +173,8 @@ void Warden::finish(Jailed& jailed) {
     exit.out_of_memory = exit.out_of_memory || jailed.cgroup->out_of_memory();
     if (const std::int64_t peak = jailed.cgroup->peak_bytes(); peak > 0) exit.peak_bytes = peak;
   }
+  exit.killed_by_machine = exit.signal == SIGKILL && !exit.out_of_memory && !jailed.ending &&
+                           machine_oom_kills() > jailed.oom_kills_before;
   slot_taken_[static_cast<std::size_t>(jailed.slot)] = false;
   if (jailed.failed) return;
   PacketWriter packet;

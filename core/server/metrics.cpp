@@ -57,13 +57,22 @@ std::string label(std::string_view value) {
   return "\"" + text + "\"";
 }
 
-/// What the evaluator counts by client: how much was judged, and what of it was caught.
+/// What the evaluator counts by client: steps with a verdict, steps without one, and classes of cheating that were caught.
 void lines_of_clients(std::string& out, const Value& clients) {
-  head(out, "hone_judged_total", "counter");
+  for (const auto& [metric, key] :
+       {std::pair("hone_judged_total", "judged"), std::pair("hone_unscored_total", "unscored")}) {
+    head(out, metric, "counter");
+    for (const auto& [name, of] : clients.as_map()) {
+      const Value* count = of.find(key);
+      if (count != nullptr && count->is_number())
+        line(out, metric, "client=" + label(name), count->as_double());
+    }
+  }
+  head(out, "hone_often_unscored", "gauge");
   for (const auto& [name, of] : clients.as_map()) {
-    const Value* judged = of.find("judged");
-    if (judged != nullptr && judged->is_number())
-      line(out, "hone_judged_total", "client=" + label(name), judged->as_double());
+    const Value* often = of.find("often_unscored");
+    if (often != nullptr && often->is_bool())
+      line(out, "hone_often_unscored", "client=" + label(name), often->as_bool() ? 1 : 0);
   }
   for (const auto& [metric, key, what] :
        {std::tuple("hone_caught_total", "caught", "class"),

@@ -19,8 +19,18 @@ constexpr double kNoGain = 4.0, kGain = 4.2;
 Expected is(Outcome outcome, std::string words = "") { return {{outcome}, std::move(words)}; }
 Expected no_gain() { return {{kCorrect}, "", 0, kNoGain}; }
 Expected gains() { return {{kCorrect}, "", kGain}; }
+Expected pays_at_most(double paid) {
+  Expected expected{{kCorrect}};
+  expected.paid_max = paid;
+  return expected;
+}
 Expected caught_as(std::string what, Expected expected) {
   expected.caught = std::move(what);
+  return expected;
+}
+Expected unscored() {
+  Expected expected;
+  expected.unscored = true;
   return expected;
 }
 /// It tried, and says in the words of an exception what came of it.
@@ -52,11 +62,44 @@ std::vector<Attack> lazy_answers() {
        {"timed_answers", "physics"},
        gains()},
       {"assume_the_order", "add_relu", is(kWrong), {"shuffle"}, is(kCorrect)},
-      {"gamble_on_families",
+      {"gamble_on_a_hidden_shape",
        "gelu",
        caught_as(caught::kSecondLook, is(kWrong, "in a second look")),
        {"second_look"},
        is(kCorrect)},
+  };
+}
+
+/// Right when checked, wrong for some inputs once the measurement has begun.
+std::vector<Attack> told_by_the_family() {
+  const Expected seen = caught_as(caught::kWrongWhenTimed, is(kWrong));
+  const auto off = std::vector<std::string>{"mixed_families", "second_look"};
+  return {
+      {"count_what_the_timed_family_has", "histogram", seen, off, is(kCorrect)},
+      {"right_until_all_families_came", "gelu", seen, off, is(kCorrect)},
+      {"right_at_the_first_address", "gelu", seen, off, is(kCorrect)},
+  };
+}
+
+/// Speedups of copies of a baseline, or of slower code.
+std::vector<Attack> against_the_statistics() {
+  constexpr double kCopy = 1.15;
+  Expected ended_early{{kCorrect}};
+  ended_early.rounds_max = 3;
+  return {
+      {"pay_once_in_two",
+       "two_calls",
+       pays_at_most(kCopy),
+       {"single_rounds"},
+       {{kCorrect}, "", 1.2}},
+      {"pay_after_each_pause",
+       "small",
+       pays_at_most(0.3),
+       {"single_rounds"},
+       {{kCorrect}, "", 0.5}},
+      {"end_the_rounds_early", "add_relu", pays_at_most(kCopy), {"fixed_pairs"}, ended_early},
+      {"pay_in_outliers", "add_relu", pays_at_most(kCopy)},
+      {"widen_its_interval", "small", pays_at_most(0.3), {"single_rounds"}, {{kCorrect}, "", 0.5}},
   };
 }
 
@@ -119,6 +162,13 @@ std::vector<Attack> against_memory() {
       {"write_the_orders", "add_relu", held()},
       {"allocate_without_end", "add_relu", is(kOutOfMemory), {"memory_limit"}, is(kCorrect)},
       {"reserve_without_end", "add_relu", is(kOutOfMemory)},
+      {"hide_its_memory", "two_cores", is(kOutOfMemory), {"thread_memory"}, is(kCorrect)},
+      {"hide_its_memory_in_a_chain",
+       "two_cores",
+       is(kOutOfMemory),
+       {"thread_memory"},
+       is(kCorrect)},
+      {"allocate_in_many_threads", "two_cores", is(kOutOfMemory), {"memory_limit"}, is(kCorrect)},
   };
 }
 
@@ -161,9 +211,31 @@ std::vector<Attack> to_be_asked_again() {
        caught_as(caught::kBrokenReport, is(kCrashed, "a report that is none"))},
       {"hang_up", "add_relu", is(kCrashed)},
       {"spin_forever", "add_relu", is(kTimedOut)},
-      // The freezer that uses ptrace lets it go on at once, without an answer.
-      {"stop_itself", "add_relu", {{kTimedOut, kWrong}}},
-      {"kill_itself", "add_relu", is(kWrong)},
+      {"stop_itself", "add_relu", is(kWrong)},
+      {"kill_itself",
+       "add_relu",
+       is(kWrong),
+       {"seccomp", "proven_faults"},
+       unscored(),
+       {"seccomp"}},
+      {"kill_with_high_bits",
+       "add_relu",
+       held(),
+       {"seccomp", "proven_faults"},
+       unscored(),
+       {"seccomp"}},
+      {"kill_by_another_name",
+       "add_relu",
+       held(),
+       {"seccomp", "proven_faults"},
+       unscored(),
+       {"seccomp"}},
+      {"kill_unless_lucky",
+       "add_relu",
+       no_gain(),
+       {"seccomp", "proven_faults"},
+       unscored(),
+       {"seccomp"}},
       {"end_its_thread", "add_relu", is(kCrashed, "exited with code 0")},
       {"bad_answers", "add_relu", is(kCrashed, "reported a failure")},
       {"stall_the_judge", "add_relu", is(kTimedOut)},
@@ -181,8 +253,9 @@ std::ostream& operator<<(std::ostream& out, const Attack& attack) { return out <
 const std::vector<Attack>& attacks() {
   static const std::vector<Attack> all = [] {
     std::vector<Attack> list;
-    for (auto part : {lazy_answers(), against_the_clock(), against_memory(), against_the_jail(),
-                      to_be_asked_again()}) {
+    for (auto part :
+         {lazy_answers(), told_by_the_family(), against_the_statistics(), against_the_clock(),
+          against_memory(), against_the_jail(), to_be_asked_again()}) {
       list.insert(list.end(), part.begin(), part.end());
     }
     return list;

@@ -22,7 +22,17 @@ std::string text_of(const Result<Verdict>& verdict) {
   return text;
 }
 
+bool has_gained(const Verdict& verdict, const Expected& stopped) {
+  if (!verdict.correct()) return false;
+  const auto& allowed = stopped.outcomes;
+  if (std::find(allowed.begin(), allowed.end(), Outcome::kCorrect) == allowed.end()) return true;
+  if (!verdict.speedup) return false;
+  const double paid = verdict.speedup->flags.empty() ? verdict.speedup->value : verdict.speedup->low;
+  return paid > stopped.speedup_max || paid > stopped.paid_max;
+}
+
 std::string difference(const Result<Verdict>& verdict, const Expected& expected) {
+  if (expected.unscored) return verdict ? "expected no verdict, found " + text_of(verdict) : "";
   if (!verdict) return text_of(verdict);
   const auto& outcomes = expected.outcomes;
   if (std::find(outcomes.begin(), outcomes.end(), verdict->outcome) == outcomes.end()) {
@@ -44,6 +54,15 @@ std::string difference(const Result<Verdict>& verdict, const Expected& expected)
            std::to_string(expected.speedup_max) + ", found " + text_of(verdict);
   }
   const auto& flags = verdict->speedup->flags;
+  const double paid = flags.empty() ? speedup : verdict->speedup->low;
+  if (paid > expected.paid_max) {
+    return "expected at most " + std::to_string(expected.paid_max) + " to be paid, found " +
+           std::to_string(paid) + ", " + text_of(verdict);
+  }
+  if (verdict->speedup->rounds > expected.rounds_max) {
+    return "expected at most " + std::to_string(expected.rounds_max) + " rounds, found " +
+           std::to_string(verdict->speedup->rounds) + ", " + text_of(verdict);
+  }
   if (!expected.flag.empty() &&
       std::find(flags.begin(), flags.end(), expected.flag) == flags.end()) {
     return "expected the flag " + expected.flag + ", found " + text_of(verdict);

@@ -1,8 +1,12 @@
 // Submissions against each other: two at the same time on two devices, and one after the other on
 // one. What their jails alone hold is in tests/sandbox/neighbours_test.cpp.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <future>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "adversarial/attack.hpp"
@@ -50,6 +54,83 @@ TEST(SideBySide, AnAttackerTouchesNoNeighbour) {
   EXPECT_EQ(clients.find("hostile")->find("caught")->find("forbidden_call")->as_int(), 1);
   EXPECT_EQ(clients.find("hostile")->find("judged")->as_int(), 6);
 }
+
+/// Many template instances, so that it takes a compiler a second or two.
+std::string slow_to_build() {
+  std::string source =
+      "#include <cstdint>\n#include <algorithm>\n#include <map>\n#include <regex>\n";
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    source += "struct S" + n + " { int a; bool operator<(const S" + n +
+              "& o) const { return a < o.a; } };\n";
+    source += "int f" + n + "(int x) { std::map<S" + n + ", std::map<S" + n +
+              ", int>> m; m[{x}][{x}] = x; return m.begin()->second.begin()->second; }\n";
+  }
+  return source;
+}
+
+/// Two threads that keep both cores from others' compilers while the submission is checked.
+std::string starver() {
+  return "#include <stdint.h>\n#include <pthread.h>\n#include <time.h>\n"
+         "static volatile int on;\n"
+         "static void* spin(void*) { while (on) {} return nullptr; }\n"
+         "extern \"C\" void nbody(const float*, const float*, float*, int64_t) {\n"
+         "  pthread_t other; on = 1; pthread_create(&other, nullptr, spin, nullptr);\n"
+         "  timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);\n"
+         "  do clock_gettime(CLOCK_MONOTONIC, &b); while (b.tv_sec - a.tv_sec < 9);\n"
+         "  on = 0; pthread_join(other, nullptr);\n}\n";
+}
+
+/// What a build took while a submission spun on all cores.
+Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, double build_seconds) {
+  EvaluatorOptions options = evaluator_options();
+  options.measure.defences = *Defences::without(off);
+  options.build_seconds = build_seconds;
+  options.devices = {{0, 0, {0, 1}}};
+  options.builders = 2;
+  HONE_ASSIGN(auto machine, Machine::start(std::move(options), {}));
+  auto task = std::make_shared<Task>(*machine->task("nbody"));
+  task->run_seconds = 12;
+  Submission hostile;
+  hostile.task = task;
+  hostile.language = "c++";
+  hostile.source = starver();
+  hostile.client = hostile.episode = "hostile";
+  std::promise<void> checked;
+  std::atomic<bool> told{false};
+  auto ended = std::make_shared<std::promise<void>>();
+  auto over = ended->get_future();
+  HONE_ASSIGN(const std::uint64_t id, machine->evaluator().submit(
+                                          std::move(hostile),
+                                          [&](Stage stage) {
+                                            if (stage == Stage::kChecking && !told.exchange(true))
+                                              checked.set_value();
+                                          },
+                                          [ended](Result<Verdict>) { ended->set_value(); }));
+  checked.get_future().wait();
+  const std::string honest = machine->task("add_relu")->backends.at("cpu").baseline.text;
+  Answer theirs = submit(*machine, slow_to_build() + honest, "honest");
+  Result<Verdict> verdict = theirs.get();
+  machine->evaluator().cancel(id);
+  over.wait();
+  return verdict;
+}
+
+TEST(SideBySide, BuildBesideASubmissionThatSpins_IsNotFailed) {
+  if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
+  const auto verdict = build_beside_a_starver({}, 6);
+  EXPECT_EQ(difference(verdict, {{Outcome::kCorrect}}), "");
+}
+
+#if defined(HONE_TEST_BUILD)
+TEST(SideBySide, BuildBesideASubmissionThatSpins_FailsWithoutTheDefence) {
+  if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root gives submissions a better priority than compilers";
+  const auto verdict = build_beside_a_starver({"builder_time"}, 6);
+  EXPECT_EQ(difference(verdict, {{Outcome::kBuildFailed}}), "");
+}
+#endif
 
 TEST(SideBySide, NothingIsLeftForTheNext) {
   Court& court = Court::without({});

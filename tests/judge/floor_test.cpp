@@ -53,5 +53,37 @@ TEST(Singles, WhoDoesAWholeRoundInItsFirstCallIsSlow) {
   EXPECT_TRUE(singles.told_apart);
 }
 
+constexpr Floor kQuiet{50e-6, 50e-6, 1e-6};
+
+TEST(SingleSpeedup, EqualKernels_HaveRatioOne) {
+  const SingleSpeedup one =
+      single_speedup({1050e-6, 2050e-6}, {1050e-6, 2050e-6}, {0, 1}, kQuiet, kQuiet);
+  EXPECT_NEAR(one.ratio, 1, 1e-9);
+  EXPECT_GT(one.high, 1);
+  EXPECT_LT(one.high, 1.05);
+}
+
+TEST(SingleSpeedup, DelayedRoundOfAFamily_IsMadeGoodByABetterOne) {
+  const SingleSpeedup one = single_speedup({1050e-6, 1050e-6, 2050e-6}, {550e-6, 9050e-6, 1050e-6},
+                                           {0, 0, 1}, kQuiet, kQuiet);
+  EXPECT_NEAR(one.ratio, 2, 1e-9);
+}
+
+TEST(SingleSpeedup, SlowRoundsOfItsOwn_DoNotRaiseIt) {
+  // It pays 2 ms in the first call of a round, and makes some rounds slower to widen its interval.
+  const SingleSpeedup one =
+      single_speedup({1050e-6, 1050e-6, 1050e-6, 1050e-6}, {2550e-6, 8050e-6, 2550e-6, 9050e-6},
+                     {0, 0, 1, 1}, kQuiet, kQuiet);
+  EXPECT_NEAR(one.ratio, 0.4, 1e-9);
+  EXPECT_LT(one.high, 0.42);
+}
+
+TEST(SingleSpeedup, FirstCallOfHardware_IsNotHeldAgainstAShortKernel) {
+  // 10 us a call, and 15 us more in the first call of a round.
+  const SingleSpeedup one = single_speedup({90e-6}, {75e-6}, {0}, kQuiet, kQuiet);
+  EXPECT_LT(one.ratio, 1.7);
+  EXPECT_GT(one.high, 4);
+}
+
 }  // namespace
 }  // namespace hone

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "judge/session.hpp"
 
 namespace hone {
@@ -124,13 +126,33 @@ TEST(Trials, HiddenShapesAreDrawnAnew) {
   EXPECT_GT(drawn.size(), 20u);
 }
 
+TEST(TimedFamilies, AnyBlock_HasEachFamilyOnce) {
+  const Task task = sample();
+  const std::size_t count = task.families.size();
+  ASSERT_EQ(timed_family_count(task, {}), count);
+  std::set<std::vector<std::size_t>> orders;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::size_t block = 0; block < 3; ++block) {
+      std::vector<std::size_t> families = timed_families(task, seed, block * count, count, {});
+      orders.insert(families);
+      std::sort(families.begin(), families.end());
+      for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(families[i], i);
+    }
+  }
+  EXPECT_GT(orders.size(), 20u) << "the order is secret";
+}
+
+#if defined(HONE_TEST_BUILD)
 TEST(RoundCalls, FillARoundButNotTheMemory) {
   const Task task = sample();
   MeasureSettings settings;
+  EXPECT_EQ(round_calls(task, settings, 1e-3), 5u);  // 4 ms, and as often each of 5 families
+  settings.defences = *Defences::without({"mixed_families"});
   EXPECT_EQ(round_calls(task, settings, 1e-3), 4u);
   EXPECT_EQ(round_calls(task, settings, 1.0), 1u);
   EXPECT_EQ(round_calls(task, settings, 0), kCallsMax);
 }
+#endif
 
 TEST(Physics, NoCoreMovesATerabyteInASecond) {
   const Task task = sample();  // 8000 bytes a call

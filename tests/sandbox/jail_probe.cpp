@@ -1,6 +1,7 @@
 // jail_probe ACT: performs one named act inside a jail and tells how it went: exit code 0 done, 1
 // refused (with the errno's name on stdout), 3 unknown act. `seal:`, `seal-threads:` or
-// `seal-no-landlock:` before the act seals as a candidate first, `build:` as a builder.
+// `seal-no-landlock:` before the act seals as a candidate first, `build:` as a builder, `module:` as the interpreter of a
+// module on a device.
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -29,6 +30,8 @@ int hone::probe(int count, char** arguments) {
     sealed = hone::seal_candidate(options);
   } else if (prefixed("build:")) {
     sealed = hone::seal_builder({}, ".");
+  } else if (prefixed("module:")) {
+    sealed = hone::seal_module({}, ".");
   }
   if (!sealed) {
     std::printf("%s\n", sealed.error().message.c_str());

@@ -127,7 +127,7 @@ TEST_P(Jails, ASpinnerMeetsItsCpuLimit) {
 }
 
 TEST_P(Jails, StoppedAndMuteProcessesCanBeKilled) {
-  for (const char* act : {"seal:stop", "seal:wait", "seal:spin"}) {
+  for (const char* act : {"stop", "seal:wait", "seal:spin"}) {
     auto process = launcher_->spawn(probe_request(Jail::kCandidate, act));
     ASSERT_TRUE(process) << process.error().message;
     EXPECT_EQ((*process)->wait(0).error().code, Code::kDeadlineExceeded);

@@ -34,6 +34,7 @@
 
 #include "counting_acts.hpp"
 #include "neighbour_acts.hpp"
+#include "raw_call_acts.hpp"
 #include "starting_acts.hpp"
 
 namespace hone {
@@ -375,6 +376,7 @@ int perform(const std::string& act, const std::string& detail) {
   acts.merge(counting_acts());
   acts.merge(starting_acts());
   acts.merge(neighbour_acts());
+  acts.merge(raw_call_acts());
   const auto found = acts.find(act);
   if (found == acts.end()) return 3;
   const long result = found->second(detail);

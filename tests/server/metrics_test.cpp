@@ -68,12 +68,16 @@ TEST(Metrics, OnControlAsMapAndAsText) {
 TEST(Metrics, WhatWasCaughtIsALabelledCounter) {
   const Value clients =
       Value::map({{"tra\"iner\n", Value::map({{"judged", 40},
+                                              {"unscored", 6},
+                                              {"often_unscored", true},
                                               {"second_looks", Value::map({{"agreed", 2}})},
                                               {"caught", Value::map({{"forbidden_call", 3}})}})}});
   const Value service = Value::map({{"evaluator", Value::map({{"clients", clients}})}});
   const std::string text = Metrics().to_prometheus({}, service);
   for (const std::string line :
        {"# TYPE hone_caught_total counter", "hone_judged_total{client=\"tra\\\"iner\\n\"} 40",
+        "hone_unscored_total{client=\"tra\\\"iner\\n\"} 6", "# TYPE hone_often_unscored gauge",
+        "hone_often_unscored{client=\"tra\\\"iner\\n\"} 1",
         "hone_caught_total{class=\"forbidden_call\",client=\"tra\\\"iner\\n\"} 3",
         "hone_second_looks_total{outcome=\"agreed\",client=\"tra\\\"iner\\n\"} 2"}) {
     EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;

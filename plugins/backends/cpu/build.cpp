@@ -30,7 +30,7 @@ constexpr const char* kArtifact = "artifact.so";
 
 struct Ran {
   int status = 0;
-  bool timed_out = false;
+  bool starved = false;  ///< it waited too long, and so was killed
   std::string words;
 };
 
@@ -71,7 +71,7 @@ Ran run(const std::vector<std::string>& command, double seconds_max) {
     pollfd polled{ends[0], POLLIN, 0};
     const int ready = left > 0 ? poll(&polled, 1, static_cast<int>(left * 1e3) + 1) : 0;
     if (ready == 0) {
-      result.timed_out = true;
+      result.starved = true;
       kill(-pid, SIGKILL);
       break;
     }
@@ -156,14 +156,18 @@ Value build(const Value& request) {
   }
   const Ran compiled = run(compile_command(request, options), seconds_max);
   std::string failure;
-  if (compiled.timed_out) {
-    failure = "timed_out";
-  } else if (WIFSIGNALED(compiled.status) ||
-             compiled.words.find("Killed signal") != std::string::npos ||
-             compiled.words.find("terminated with signal 9") != std::string::npos) {
+  const auto says = [&](const char* words) {
+    return compiled.words.find(words) != std::string::npos;
+  };
+  const bool over_time = WIFSIGNALED(compiled.status) && WTERMSIG(compiled.status) == SIGXCPU;
+  if (compiled.starved) {
+    failure = "starved";
+  } else if (over_time || says(strsignal(SIGXCPU)) || says("terminated with signal 24")) {
+    failure = "timed_out";  // by RLIMIT_CPU, which the host sets
+  } else if (WIFSIGNALED(compiled.status) || says("Killed signal") ||
+             says("terminated with signal 9")) {
     failure = "killed";
-  } else if (compiled.words.find("out of memory") != std::string::npos ||
-             compiled.words.find("virtual memory exhausted") != std::string::npos) {
+  } else if (says("out of memory") || says("virtual memory exhausted")) {
     failure = "out_of_memory";
   } else if (WEXITSTATUS(compiled.status) != 0) {
     failure = "refused";

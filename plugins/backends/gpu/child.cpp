@@ -66,11 +66,13 @@ Ran run_child(double seconds_max, std::size_t words_max, const std::function<int
   setpgid(pid, pid);  // whichever of the two comes first
   close(ends[1]);
   Ran ran;
-  ran.timed_out = !read_all(ends[0], seconds_max, words_max, ran.words);
-  if (ran.timed_out) kill(-pid, SIGKILL);
+  ran.starved = !read_all(ends[0], seconds_max, words_max, ran.words);
+  if (ran.starved) kill(-pid, SIGKILL);
   close(ends[0]);
   while (waitpid(pid, &ran.status, 0) < 0 && errno == EINTR) {
   }
+  ran.timed_out = (WIFSIGNALED(ran.status) && WTERMSIG(ran.status) == SIGXCPU) ||
+                  ran.words.find(strsignal(SIGXCPU)) != std::string::npos;
   return ran;
 }
 

@@ -10,10 +10,11 @@ namespace hone_gpu {
 struct Ran {
   std::string words;       ///< what it wrote, cut at the limit
   int status = 0;          ///< as waitpid says it
-  bool timed_out = false;  ///< and so was killed, with all that it had started
+  bool starved = false;    ///< it waited too long, and so was killed with all that it had started
+  bool timed_out = false;  ///< it met its limit of processor time (RLIMIT_CPU)
 };
 
-/// Runs `body` in a forked process; `out` is a descriptor to write to, and the process ends with
+/// Runs `body` in a forked process for at most `seconds_max` by the clock; `out` is a descriptor to write to, and the process ends with
 /// what body returns. The caller has one thread.
 Ran run_child(double seconds_max, std::size_t words_max, const std::function<int(int out)>& body);
 

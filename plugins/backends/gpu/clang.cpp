@@ -109,6 +109,7 @@ std::vector<std::string> command_of(const BuildRequest& request) {
 }
 
 std::string failure_of(const Ran& ran) {
+  if (ran.starved) return "starved";
   if (ran.timed_out) return "timed_out";
   if (WIFSIGNALED(ran.status) || ran.words.find("terminated by signal 9") != std::string::npos) {
     return "killed";

@@ -32,6 +32,7 @@ void write_source(const Value& source) {
 std::string first_line(const std::string& words) { return words.substr(0, words.find('\n')); }
 
 std::string failure_of(const Ran& ran) {
+  if (ran.starved) return "starved";
   if (ran.timed_out) return "timed_out";
   if (WIFSIGNALED(ran.status)) return "killed";
   return WEXITSTATUS(ran.status) == 0 ? "" : "refused";

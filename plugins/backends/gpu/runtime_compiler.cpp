@@ -139,8 +139,8 @@ Compiled compile_with_runtime(const BuildRequest& request) {
                             [&](int out) { return compile_in_child(request, out); });
   Compiled compiled;
   compiled.toolchain = kCompilerName;
-  if (ran.timed_out) {
-    compiled.failure = "timed_out";
+  if (ran.starved || ran.timed_out) {
+    compiled.failure = ran.starved ? "starved" : "timed_out";
     return compiled;
   }
   if (WIFSIGNALED(ran.status)) {

@@ -1,6 +1,5 @@
 // Tries: to be in another kind of stop (SIGSTOP) than the judge's, so that a freeze may hang or a
-// thaw may not help. Stopped by: the task's time; a freeze of a stopped process is confirmed all
-// the same.
+// thaw may not help. Stopped by: the filter does not let it send that signal.
 #include <signal.h>
 #include <stdint.h>
 #include <unistd.h>

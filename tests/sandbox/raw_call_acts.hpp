@@ -1,0 +1,12 @@
+// Acts that make one system call from numbers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace hone {
+
+std::map<std::string, std::function<long(const std::string&)>> raw_call_acts();
+
+}  // namespace hone
