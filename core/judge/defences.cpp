@@ -15,7 +15,7 @@ constexpr std::string_view kNames[] = {
     "hidden_shapes", "families",       "seccomp",      "landlock",  "memory_limit",
     "physics",       "second_look",    "witness",      "own_round", "own_heap",
     "stream_wait",   "scrub",          "known_answer", "withhold",  "alone",
-    "stand_still",   "second_witness"};
+    "stand_still",   "second_witness", "spikes"};
 
 }  // namespace
 

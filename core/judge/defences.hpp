@@ -41,6 +41,7 @@ enum class Defence : unsigned {
   kAlone,          ///< the baseline is timed while the submission stands still, or is not there
   kStandStill,     ///< its process is frozen then, and the device does nothing of its
   kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
+  kSpikes,         ///< inputs have structure along every axis, and buffers of zeros get values
 };
 
 /// All of them stand, unless a test build says otherwise.
