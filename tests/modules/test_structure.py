@@ -8,7 +8,7 @@ sys.path.insert(0, sys.argv[1])
 import torch
 from module_place import ARENA
 from module_reference import Reference
-from module_structure import FULL, MILD, NONE, Structure, structure_all
+from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
 
 def structured(tensor, seed, level=FULL):
     given = tensor.clone()
@@ -74,13 +74,14 @@ def test_structure_signs_bounds_zeros_and_symmetry_stay(run_beside_modules):
 
 
 LEVELS = """
-def reference(forward):
+def reference(forward, with_parameters=False):
     source = f'''
 import torch
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.register_buffer("mean", torch.zeros(64))
+        if {with_parameters}:
+            self.register_buffer("mean", torch.zeros(64))
     def forward(self, x):
         return {forward}
 def get_inputs():
@@ -88,25 +89,28 @@ def get_inputs():
 '''
     x = {"tensor": "x", "shape": [64, 64], "dtype": "f32"}
     mean = {"name": "mean", "tensor": "parameters", "at": 0, "shape": [64], "dtype": "f32", "kind": "buffer"}
-    meta = {"module": "Model", "inputs": [x], "parameters": [mean], "outputs": [{**x, "tensor": "out"}]}
+    meta = {"module": "Model", "inputs": [x], "parameters": [mean] if with_parameters else []}
+    meta["outputs"] = [{**x, "tensor": "out"}]
     made = Reference({"name": "reference.py", "source": source, "support": {"module.json": json.dumps(meta)}})
     made.memory = ctypes.create_string_buffer(1 << 18)
     ARENA.forget()
     ARENA.use(ctypes.addressof(made.memory), 1 << 18)
-    return made, [0, 1 << 16, 1 << 17, 7]
+    return made, [0, *([1 << 16] if with_parameters else []), 1 << 17, 7]
 
-def filled(forward, form="varied"):
-    made, values = reference(forward)
+def filled(forward, with_parameters=False, form="varied"):
+    made, values = reference(forward, with_parameters)
     with torch.no_grad():
         made.entry(form)(values)
     places, _ = made.at(values)
-    return made, made.tensor(places, made.meta["inputs"][0]).clone(), made.tensor(places, made.meta["parameters"][0])
+    x, *means = (made.tensor(places, spec).clone() for spec in made.meta["inputs"] + made.meta["parameters"])
+    return made, x, *means
 
-made, x, mean = filled("x - self.mean")
-assert made.level == FULL and mean.abs().max() > 0.01 and not made.trusted_double
-again, same, _ = filled("x - self.mean")
-assert torch.equal(x, same)
-_, plain, mean = filled("x - self.mean", "plain_varied")
+made, x = filled("x + 1")
+assert made.level == FULL and not made.trusted_double
+assert torch.equal(filled("x + 1")[1], x)
+made, x, mean = filled("x - self.mean", True)
+assert made.level == MIDDLE and mean.abs().max() > 0.01
+made, plain, mean = filled("x - self.mean", True, "plain_varied")
 assert not mean.any() and plain.median() > 2 * x.median()
 # Numbers that only such inputs lose, an exception that only they raise, and an error that only they have.
 assert filled("torch.log(x.mean() / x.amax() - 0.25) + x")[0].level == MILD

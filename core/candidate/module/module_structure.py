@@ -4,17 +4,19 @@ Every element is multiplied by a number from 0 to 1 and no element grows, so sig
 probabilities stay. All amounts and places come from the seed of the call.
 """
 
+import math
+
 import torch
 
 from module_values import count
 
-# How much structure: none, factors along each axis, and a quiet part with spikes besides.
-NONE, MILD, FULL = range(3)
+# How much structure: none; factors along each axis; spikes besides; a quiet part besides.
+NONE, MILD, MIDDLE, FULL = range(4)
 BLOCKS_MAX = 8  # of an axis, each with a level of its own
-TREND = (0.0, 0.6, 2.0)  # log2 between the lowest and the highest block of a tensor's only axis, by level
-JITTER = 0.8  # the most that one slice has less than its block
-BODY = 0.4  # of the size of everything but spikes
-QUIET = (1.0, 2.3)  # log10 of the factor by which the quiet part is smaller: 10 to 200, and slices there differ, too
+TREND = (0.0, 0.6, 2.0, 1.0)  # log2 between the lowest and the highest block of a tensor's only axis, by level
+JITTER = (0.0, 0.2, 0.8, 0.6)  # the most that one slice has less than its block, by level
+# log10 of the factor by which the quiet part is smaller: 10 to 100, in equal shares by its place along two axes.
+QUIET, QUIET_AXES = (1.0, 2.0), 2
 SPIKE_EVERY, SPIKES_MAX = 512, 1 << 16  # one element in so many keeps its size
 LONG, FINE = 1 << 16, 1 << 12  # a longer axis has coarse factors, and fine ones that repeat
 OUTER_MAX = 1 << 20  # elements of a mask for several axes: each mask costs a pass over the tensor
@@ -50,7 +52,7 @@ class Structure:
         if self.symmetric:
             self.axes.pop()  # the last one has the factors of the one before
         self.blocks = [min(BLOCKS_MAX, self.shape[axis]) for axis in self.axes]
-        self.draws = sum(self.blocks) + 3  # random numbers for a call
+        self.draws = sum(self.blocks) + 2 + 2 * QUIET_AXES  # random numbers for a call
         self.spikes = 0 if self.symmetric else min(SPIKES_MAX, -(-tensor.numel() // SPIKE_EVERY))
         self.block_of = self.all_blocks(tensor.device) if self.axes else None
 
@@ -73,23 +75,24 @@ class Structure:
         return tensor
 
     def levels(self, draws, level):
-        """Of the blocks of all axes: a secret height each, and a secret quiet part of one axis."""
+        """Of the blocks of all axes: a secret height each, and a secret quiet part of one or two axes."""
         height = TREND[level] / len(self.axes)  # so that the whole is about as small for any number of axes
         all_levels = [2 ** (-height * next(draws)) for _ in range(sum(self.blocks))]
-        which, first, size = next(draws), next(draws), next(draws)
-        if level == FULL:
-            all_levels[: self.blocks[0]] = [BODY * one for one in all_levels[: self.blocks[0]]]
-            axis = int(which * len(self.axes))
+        quiet_axes = min(QUIET_AXES, len(self.axes))
+        which, size = next(draws), next(draws)
+        factor = 10 ** -((QUIET[0] + (QUIET[1] - QUIET[0]) * size) / quiet_axes)
+        for number in range(quiet_axes):
+            axis = (int(which * len(self.axes)) + number) % len(self.axes)
             blocks, before = self.blocks[axis], sum(self.blocks[:axis])
-            factor = 10 ** -(QUIET[0] + (QUIET[1] - QUIET[0]) * size)
-            for number in range(max(1, int((1 + size) * blocks / 4))):  # a quarter to half of them
-                all_levels[before + (int(first * blocks) + number) % blocks] *= factor
+            first, share = int(next(draws) * blocks), 0.4 + 0.2 * next(draws)
+            for block in range(max(1, round(share * blocks)) if level == FULL else 0):
+                all_levels[before + (first + block) % blocks] *= factor
         return all_levels
 
     def factors(self, draws, level, device):
         """Of each axis, shaped to multiply the view."""
         levels = torch.tensor(self.levels(draws, level), device=device)
-        jitter = (JITTER if level == FULL else JITTER / 4) / len(self.axes)
+        jitter = JITTER[level] / math.sqrt(len(self.axes))
         every = torch.rand(len(self.block_of), device=device).mul_(-jitter).add_(1).mul_(levels[self.block_of])
         parts = every.split([self.shape[axis] for axis in self.axes])
         shaped = []
@@ -113,7 +116,7 @@ class Structure:
             return
         flat = tensor.view(-1)
         factors = self.factors(draws, level, tensor.device)
-        if has_spikes := level == FULL and self.spikes > 0:
+        if has_spikes := level >= MIDDLE and self.spikes > 0:
             places = torch.randint(count(tensor.shape), (self.spikes,), device=tensor.device)
             kept = flat[places]
         view = self.view(tensor)

@@ -10,7 +10,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.rand(16384, 128), torch.randint(0, 2, (128,)).float() * 2 - 1]
+    return [torch.rand(65536, 16), (torch.rand(16) < 0.9).float() * 2 - 1]
 
 
 def get_init_inputs():

@@ -10,7 +10,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.rand(1024, 4096), torch.rand(1024, 4096)]
+    return [torch.rand(65536, 128), torch.rand(65536, 128)]
 
 
 def get_init_inputs():
