@@ -17,6 +17,7 @@ from module_values import count
 SAMPLE_STEP = 16  # a sample is every 16th slice of an axis
 CHOICES_MAX = 8  # ways to choose one axis of each input: square inputs have several axes of one extent
 CUTS_MAX = 96  # sampled and truncated answers of one task
+UNUSED_TIMES, UNUSED_ERROR = 4, 1e-7  # beyond so many times the reference's own error, and this, parameters matter
 LIMITS = {"clamp", "clamp_min", "clamp_max", "hardtanh", "relu", "threshold"}
 REDUCTIONS = {"sum", "mean", "amax", "amin", "prod", "logsumexp"}
 
@@ -124,11 +125,14 @@ def all_shortcuts(reference, places, seed):
         if all(given.numel() >= right.numel() for right in exact):
             copies = [given.reshape(-1)[: right.numel()].clone() for right in exact]
             yield report(f"a copy of input {number}", copies)
-    for name, answers in itertools.chain(
-        cut_answers(reference, places, seed, tensors),
-        answers_without_parameters(reference, places, seed),
-        answers_without_operators(reference, places, seed),
-    ):
+    for name, answers in cut_answers(reference, places, seed, tensors):
+        yield report(name, answers)
+    own = report("own", reference.in_own_precision(places, seed))
+    for name, answers in answers_without_parameters(reference, places, seed):
+        found = report(name, answers)
+        if not is_as_exact(found, own):
+            yield found
+    for name, answers in answers_without_operators(reference, places, seed):
         yield report(name, answers)
     if torch.float32 in dtypes:
         for name, answers in less_precise(reference, places, seed):
@@ -141,6 +145,13 @@ def all_shortcuts(reference, places, seed):
         yield {"answer": "compiled", "right": True, "note": f"{type(error).__name__}: {error}"[:200]}
     else:
         yield report("compiled", answers, right=True)
+
+
+def is_as_exact(found, own):
+    """Whether a report is as good as the reference's own: what was left out makes no difference to any answer, as a
+    bias before a normalisation makes none."""
+    pairs = zip(found["outputs"], own["outputs"], strict=True)
+    return all(mine <= UNUSED_TIMES * right + UNUSED_ERROR for one in pairs for mine, right in zip(*one, strict=True))
 
 
 def tensors_of(reference, places):
