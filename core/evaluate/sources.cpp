@@ -22,8 +22,9 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
     source.plan = host_plan(task, entry);
     if (reference) {
       source.exact = host_plan(task, "exact");
+      const bool has_spikes = options.measure.defences.holds(Defence::kSpikes);
       for (const std::string& form : reference_forms(task))
-        source.further[form] = host_plan(task, form);
+        source.further[form] = host_plan(task, has_spikes ? form : "plain_" + form);
       for (const char* form : {"own", "strict", "error", "shortcuts"}) {
         if (task.tolerance.from_reference) source.further[form] = host_plan(task, form);
       }

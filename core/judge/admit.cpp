@@ -48,7 +48,7 @@ double rounded(double number, int bits) {
   return std::ldexp(std::nearbyint(std::ldexp(number, -exponent)), exponent);
 }
 
-constexpr int kShortcutsMax = 64;
+constexpr int kShortcutsMax = 256;
 constexpr std::string_view kRounded = "rounded to ";
 
 /// An answer of less precision than the type has, which no tolerance may let pass.

@@ -45,6 +45,7 @@ enum class Defence : unsigned {
   kAlone,          ///< the baseline is timed while the submission stands still, or is not there
   kStandStill,     ///< its process is frozen then, and the device does nothing of its
   kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
+  kSpikes,         ///< inputs have structure along every axis, and buffers of zeros get values
   // Of neighbours, that keep a machine busy:
   kFloorInPairs,  ///< rounds that do nothing are timed among the pairs, and the least of them counts
   kBuilderTime,  ///< a compiler's limit is processor time; one that was kept from running is started again

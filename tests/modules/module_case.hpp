@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -56,16 +58,39 @@ inline Value source(const char* name, std::string text) {
   return Value::map({{"name", name}, {"text", std::move(text)}});
 }
 
+inline Value tensor_of(const Value& spec, const char* role) {
+  Value shape = *spec.find("shape");
+  if (shape.as_array().empty()) shape = Value::array({1});
+  Value tensor =
+      Value::map({{"name", *spec.find("tensor")}, {"role", role}, {"shape", std::move(shape)}});
+  if (const Value* may_change = spec.find("may_change"); may_change != nullptr)
+    tensor.set("may_change", *may_change);
+  return tensor;
+}
+
+/// The tensors of a module.json: inputs, the packed parameters, outputs.
+inline Value tensors_of(const Value& meta) {
+  Value tensors = Value::array();
+  for (const Value& input : meta.find("inputs")->as_array()) tensors.push(tensor_of(input, "in"));
+  std::int64_t size = 0;
+  for (const Value& parameter : meta.find("parameters")->as_array()) {
+    std::int64_t count = 1;
+    for (const Value& extent : parameter.find("shape")->as_array()) count *= extent.as_int();
+    size = std::max(size, parameter.find("at")->as_int() + count);
+  }
+  if (size > 0) {
+    tensors.push(
+        Value::map({{"name", "parameters"}, {"role", "in"}, {"shape", Value::array({size})}}));
+  }
+  for (const Value& output : meta.find("outputs")->as_array())
+    tensors.push(tensor_of(output, "out"));
+  return tensors;
+}
+
 inline Result<Task> module_task(const std::string& name) {
-  const bool wide = name == "wide", has_buffer = wide || name == "linear";
-  const std::string layer = wide ? text_of_file(kHere / "linear/reference.py") : "";
+  const std::string layer = name == "wide" ? text_of_file(kHere / "linear/reference.py") : "";
   const std::string reference = layer + text_of_file(kHere / name / "reference.py");
-  const int rows = wide ? 16384 : 8, width = wide ? 4096 : 16;
-  const auto tensor = [](const char* called, const char* role, std::initializer_list<Value> shape) {
-    return Value::map({{"name", called}, {"role", role}, {"shape", Value::array(shape)}});
-  };
-  Value x = tensor("x", "in", {rows, width});
-  if (name == "in_place") x.set("may_change", true);
+  HONE_ASSIGN(const Value meta, from_json(text_of_file(kHere / name / "module.json")));
   const auto family = [](const char* kind) {
     return Value::map({{"name", kind}, {"fill", Value::map({{"kind", kind}})}});
   };
@@ -81,9 +106,7 @@ inline Result<Task> module_task(const std::string& name) {
        {"title", "A layer"},
        {"description", "A layer"},
        {"entry", "ModelNew"},
-       {"tensors",
-        Value::array({std::move(x), tensor("parameters", "in", {width * (width + 1 + has_buffer)}),
-                      tensor("out", "out", {rows, width})})},
+       {"tensors", tensors_of(meta)},
        {"scalars", Value::array({seed})},
        {"families", Value::array({family("varied"), family("reference")})},
        {"shapes", Value::map({{"shown", Value::array({Value::map(), Value::map()})},

@@ -122,7 +122,7 @@ SHORTCUTS = """
 made, values = reference(PRODUCT, shapes(*MATRICES), shapes(("out", [64, 64], "f32")))
 own = report(made, values)["outputs"][0]["own"]
 found = {}
-for _ in range(40):
+while True:
     one = report(made, values, "shortcuts")
     if not one["answer"]:
         break
@@ -135,7 +135,8 @@ def test_answers_that_take_less_work_are_further_off_than_the_reference(run_besi
     told = json.loads(run_beside_modules(HEAD + SHORTCUTS))
     found = told["found"]
     wanted = {"zeros", "ones", "a constant", "yesterday's answer", "a copy of input 0", "a copy of input 1"}
-    assert wanted | {"products in float16", "products in bfloat16"} == set(found)
+    wanted |= {"products in float16", "products in bfloat16"}
+    assert wanted | {"every 16th slice of axis 1 of input 0 and axis 0 of input 1"} <= set(found)
     for name, one in found.items():
         assert not one["right"]
         assert one["outputs"][0][1] > 100 * told["own"][1], name

@@ -1,0 +1,17 @@
+"""A hinge loss whose predictions never reach the hinge: a part of the rows has nearly the same."""
+
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, target):
+        return torch.mean(torch.clamp(1 - x * target, min=0))
+
+
+def get_inputs():
+    return [torch.rand(65536, 16), (torch.rand(16) < 0.9).float() * 2 - 1]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,174 @@
+"""Inputs with structure: a sample or a part of an axis is no answer, and what inputs promise stays."""
+
+import json
+
+HEAD = """
+import ctypes, json, sys
+sys.path.insert(0, sys.argv[1])
+import torch
+from module_place import ARENA
+from module_reference import Reference
+from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
+
+def structured(tensor, seed, level=FULL):
+    given = tensor.clone()
+    torch.manual_seed(seed)
+    structure_all([given], [Structure(tensor)], level)
+    return given
+"""
+
+PARTS = """
+def apart(part, whole):
+    return abs(part.double().mean() / whole.double().mean() - 1).item()
+
+for shape in ((512, 512), (1 << 20,), (8, 16, 128, 64)):
+    plain = torch.rand(shape)
+    for axis in [axis for axis, extent in enumerate(shape) if extent > 64]:
+        near = {"sixteenth": 0, "half": 0, "quarter": 0}
+        for seed in range(20):
+            x = structured(plain, seed)
+            extent = x.shape[axis]
+            near["sixteenth"] += apart(x.index_select(axis, torch.arange(0, extent, 16)), x) < 1e-3
+            near["half"] += apart(x.narrow(axis, 0, extent // 2), x) < 1e-3
+            near["quarter"] += apart(x.narrow(axis, 0, extent // 4), x) < 1e-3
+        assert max(near.values()) <= 6, (shape, axis, near)
+        assert apart(plain.narrow(axis, 0, shape[axis] // 2), plain) < 0.01
+"""
+
+
+def test_structure_parts_of_every_axis_have_other_means(run_beside_modules):
+    run_beside_modules(HEAD + PARTS)
+
+
+BOUNDS = """
+normal, uniform = torch.randn(64, 96), torch.rand(64, 96)
+for seed in range(20):
+    for plain in (normal, uniform):
+        x = structured(plain, seed)
+        assert torch.equal(x.sign(), plain.sign()) and (x.abs() <= plain.abs()).all()
+        assert torch.equal(x, structured(plain, seed)) and not torch.equal(x, structured(plain, seed + 1))
+        kept = x == plain
+        assert 5 <= kept.sum() <= 200, kept.sum()
+        typical = x.abs().median()
+        assert (x.abs() > 10 * typical).any() and (x.abs() < 1000 * typical).all()
+        assert x.square().mean().sqrt() > 0.05 * plain.square().mean().sqrt()
+    triangle = structured(torch.tril(normal[:, :64]), seed)
+    assert torch.equal(triangle, torch.tril(triangle))
+    symmetric = structured(normal[:, :64] @ normal[:, :64].T, seed)
+    assert torch.allclose(symmetric, symmetric.T, rtol=1e-6)
+    assert (torch.linalg.eigvalsh(symmetric.double()) > -1e-3).all()
+    rising = torch.rand(8, 100).cumsum(-1)
+    assert torch.equal(structured(rising, seed), rising)
+for shape in ((), (1,), (2,), (1, 3), (70001,), (5, 70001)):
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        x = structured(torch.rand(shape).to(dtype), 1)
+        assert x.dtype == dtype and x.isfinite().all()
+assert torch.equal(structured(normal, 1, NONE), normal)
+mild = structured(normal, 1, MILD) / normal
+assert (mild > 0.4).all() and not (mild == 1).any()
+"""
+
+
+def test_structure_signs_bounds_zeros_and_symmetry_stay(run_beside_modules):
+    run_beside_modules(HEAD + BOUNDS)
+
+
+LEVELS = """
+def reference(forward, with_parameters=False):
+    source = f'''
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        if {with_parameters}:
+            self.register_buffer("mean", torch.zeros(64))
+    def forward(self, x):
+        return {forward}
+def get_inputs():
+    return [torch.rand(64, 64)]
+'''
+    x = {"tensor": "x", "shape": [64, 64], "dtype": "f32"}
+    mean = {"name": "mean", "tensor": "parameters", "at": 0, "shape": [64], "dtype": "f32", "kind": "buffer"}
+    meta = {"module": "Model", "inputs": [x], "parameters": [mean] if with_parameters else []}
+    meta["outputs"] = [{**x, "tensor": "out"}]
+    made = Reference({"name": "reference.py", "source": source, "support": {"module.json": json.dumps(meta)}})
+    made.memory = ctypes.create_string_buffer(1 << 18)
+    ARENA.forget()
+    ARENA.use(ctypes.addressof(made.memory), 1 << 18)
+    return made, [0, *([1 << 16] if with_parameters else []), 1 << 17, 7]
+
+def filled(forward, with_parameters=False, form="varied"):
+    made, values = reference(forward, with_parameters)
+    with torch.no_grad():
+        made.entry(form)(values)
+    places, _ = made.at(values)
+    x, *means = (made.tensor(places, spec).clone() for spec in made.meta["inputs"] + made.meta["parameters"])
+    return made, x, *means
+
+made, x = filled("x + 1")
+assert made.level == FULL and not made.trusted_double
+assert torch.equal(filled("x + 1")[1], x)
+made, x, mean = filled("x - self.mean", True)
+assert made.level == MIDDLE and mean.abs().max() > 0.01
+made, plain, mean = filled("x - self.mean", True, "plain_varied")
+assert not mean.any() and plain.median() > 2 * x.median()
+# Numbers that only such inputs lose, an exception that only they raise, and an error that only they have.
+assert filled("torch.log(x.mean() / x.amax() - 0.25) + x")[0].level == MILD
+assert filled("torch.log(x.mean() / x.amax() - 0.45) + x")[0].level == NONE
+assert filled("torch.linalg.cholesky(torch.eye(64) * (x.mean() / x.amax() - 0.25))")[0].level == MILD
+assert filled("torch.where(x.mean() / x.amax() > 0.25, x, (3e3 + x) - 3e3)")[0].level == MILD
+assert filled("torch.where(x.mean() / x.amax() > 0.25, x, (1e6 + x) - 1e6)")[0].level == MILD
+assert filled("torch.log(x - 2)")[0].level == FULL, "it has no numbers without, either"
+"""
+
+
+def test_reference_that_fails_on_structure_gets_less_of_it(run_beside_modules):
+    run_beside_modules(HEAD + LEVELS)
+
+
+SHORTCUTS = """
+SOURCE = '''
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("offset", torch.zeros(64))
+        self.unused = torch.nn.Parameter(torch.zeros(64))
+    def forward(self, x):
+        return torch.clamp(x.sum(1), min=0) + x[:, :32].sum(1) + self.offset + 0 * self.unused
+def get_inputs():
+    return [torch.rand(64, 64)]
+'''
+x = {"tensor": "x", "shape": [64, 64], "dtype": "f32"}
+offset = {"name": "offset", "tensor": "parameters", "at": 0, "shape": [64], "dtype": "f32", "kind": "buffer"}
+unused = {**offset, "name": "unused", "at": 64, "kind": "parameter"}
+meta = {"module": "Model", "inputs": [x], "parameters": [offset, unused]}
+meta["outputs"] = [{"tensor": "out", "shape": [64], "dtype": "f32"}]
+made = Reference({"name": "reference.py", "source": SOURCE, "support": {"module.json": json.dumps(meta)}})
+memory = ctypes.create_string_buffer(1 << 18)
+ARENA.use(ctypes.addressof(memory), 1 << 18)
+values = [0, 1 << 16, 1 << 17, 7]
+found = {}
+with torch.no_grad():
+    made.entry("varied")(values)
+    places, _ = made.at(values)
+    before = made.tensor(places, x).clone()
+    while True:
+        made.entry("shortcuts")(values)
+        report = json.loads(made.report)
+        if not report["answer"]:
+            break
+        found[report["answer"]] = report["outputs"][0][1]
+        assert torch.equal(made.tensor(places, x), before), "inputs are as they were between two answers"
+print(json.dumps(found))
+"""
+
+
+def test_shortcuts_samples_parts_and_omissions_are_reported(run_beside_modules):
+    found = json.loads(run_beside_modules(HEAD + SHORTCUTS))
+    for cut in ("every 16th slice", "the first half", "the first quarter", "zeros after the first half"):
+        for axis in (0, 1):
+            assert found[f"{cut} of axis {axis} of input 0"] > 1e-3
+    assert found["without offset"] > 1e-3 and "without unused" not in found
+    assert found["without limits such as clamp and relu"] < 1e-6, "sums of such inputs are never below zero"
+    assert found["without sums and other reductions"] > 1e-3
