@@ -34,8 +34,7 @@ Value failure(const Error& error) {
 int builder_main(int argc, char** argv) {
   if (argc < 2) return 64;
   prctl(PR_SET_NAME, "hone-builder");
-  // A judge that measures on the same core must not wait for a compiler.
-  set_priority(0, 19);
+  set_priority(0, kBuilderPriority);
   auto backend = Backend::load(argv[1]);
   if (!backend) {
     std::fprintf(stderr, "builder: %s\n", backend.error().message.c_str());

@@ -25,7 +25,7 @@ using Rehearse = void (*)(const void* artifact, std::uint64_t size, const void**
 
 /// Arguments: folders that the interpreter needs.
 int rehearsal_main(int argc, char** argv, Rehearse rehearse) {
-  set_priority(0, 19);                // as builders: nobody who measures waits for it
+  set_priority(0, kBuilderPriority);
   fcntl(kHost, F_SETFD, FD_CLOEXEC);  // not the compilers'
   const std::vector<std::string> readable(argv + 1, argv + argc);
   if (Status sealed = seal_builder(readable, std::filesystem::current_path()); !sealed) {

@@ -114,7 +114,7 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
   v.integer("queue_max", c.queue_max, {1, 1 << 20},
             "submissions waiting and running; more are answered BUSY");
   v.integer("client_max", c.client_max, {1, 1 << 20}, "the same, of one client");
-  v.number("build_seconds", c.build_seconds, {0.5, 3600}, "time for one build");
+  v.number("build_seconds", c.build_seconds, {0.5, 3600}, "processor time for one compiler");
   v.integer("build_memory_mb", c.build_memory_mb, {64, 1 << 20}, "memory for one build");
   v.number("evaluation_seconds", c.evaluation_seconds, {1, 3600},
            "time for check and measurement of one submission");

@@ -285,6 +285,8 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   refill();
   if (!answer) return answer.error();
   HONE_ASSIGN(Built built, built_from_value(*answer));
+  if (built.failure == "starved" && !options_.measure.defences.holds(Defence::kBuilderTime))
+    built.failure = "timed_out";
   built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&
                    (built.failure != "refused" ||
                     submission_diagnostics(built.diagnostics, request.name).empty());

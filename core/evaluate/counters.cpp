@@ -34,8 +34,8 @@ void Counters::count(const Result<Verdict>& result, const std::string& client) {
     if (often && !std::exchange(of.often_unscored, true)) {
       log_warning("evaluate", "client '" + client + "': " + std::to_string(of.unscored) + " of " +
                                   std::to_string(of.judged + of.unscored) +
-                                  " steps have no verdict; look for faults of the machine, or "
-                                  "submissions that provoke them");
+                                  " steps have no verdict; check the log for faults, or for "
+                                  "submissions that cause them");
     }
     return;
   }

@@ -37,7 +37,7 @@ class Counters {
       HONE_GUARDED_BY(mutex_);
   struct OfClient {
     std::uint64_t judged = 0, unscored = 0;
-    bool often_unscored = false;  ///< so far, or once
+    bool often_unscored = false;  ///< was over the threshold; never reset
     std::map<std::string, std::uint64_t> second_looks, caught;
   };
   std::map<std::string, OfClient> clients_ HONE_GUARDED_BY(mutex_);

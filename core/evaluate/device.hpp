@@ -38,7 +38,7 @@ struct DeviceJob {
   Plan plan;
   std::string client, episode;  ///< whose it is
   std::uint64_t seed = 0;
-  double limit_s = 1e9;  ///< in which its client wants an answer
+  double limit_s = 1e9;  ///< time limit of the step (s)
   bool measure = true;
   bool swapped = false;                     ///< the measurement in the other order
   bool whole = false;                       ///< with nothing of other lanes on the device

@@ -247,13 +247,20 @@ class LocalEvaluator : public Evaluator {
       if (!built && built.error().code == Code::kFailedPrecondition) return built.error();
     }
     if (!built || !(*built)->doubtful) return built;
-    const bool patient = options_.measure.defences.holds(Defence::kBuilderTime);
-    if ((*built)->failure == "starved" && patient)
-      return unavailable("the machine gave the compiler too little processor time, " +
-                         std::to_string(kAttempts) + " times");
+    if (Status starved = expect_not_starved(**built); !starved) return starved.error();
     log_warning("evaluate", "a build failed twice without a word about its source");
     if (auto known = builds_.self_test(); !known) return known.error();
-    return builds_.build(request);
+    built = builds_.build(request);
+    if (!built) return built;
+    if (Status starved = expect_not_starved(**built); !starved) return starved.error();
+    return built;
+  }
+
+  static Status expect_not_starved(const Built& built) {
+    if (built.failure != "starved") return {};
+    return unavailable(
+        "the compiler got too little processor time; reduce the load of the machine or raise "
+        "evaluate.build_seconds");
   }
 
   /// What this device, or lane of one, is to judge next, if there is anything; on lanes there are only modules. Rationale:

@@ -17,7 +17,7 @@ struct Job {
   Evaluator::Progress progress;
   Evaluator::Done done;
   double deadline_s = 0,
-         limit_s = 0;  ///< when it must be over; seconds from its submission to then
+         limit_s = 0;  ///< monotonic time of its deadline; time limit of the step (s)
   StageTimes times;
   std::shared_ptr<const Built> built;
   std::string task_key;            ///< once it is built

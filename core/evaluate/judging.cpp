@@ -13,8 +13,7 @@
 namespace hone {
 namespace {
 
-// Rationale: somebody else's SIGKILL may hit a submission twice on a machine where processes are killed at random, three
-// times it does not.
+// Rationale: random SIGKILLs from outside may hit one submission twice; three times is unlikely.
 constexpr int kAttemptsOfALook = 2, kAttemptsIfKilled = 3;
 
 bool ended_by_itself(const Result<DeviceResult>& result) {

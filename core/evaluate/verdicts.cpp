@@ -84,11 +84,13 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.stage = "build";
   verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
   if (built.failure == "starved") {
-    verdict.reason = "the compiler did not end in time";
+    verdict.reason = "the compiler did not finish in time, though it used less than " +
+                     number(options.build_seconds) + " s of processor time";
   } else if (built.doubtful) {
     verdict.reason = "the compiler ended again and again without a word about the source";
   } else if (built.failure == "timed_out") {
-    verdict.reason = "the compiler needed more than " + number(options.build_seconds) + " s";
+    verdict.reason =
+        "the compiler needed more than " + number(options.build_seconds) + " s of processor time";
   } else if (built.failure == "killed" || built.failure == "out_of_memory") {
     verdict.reason = "the compiler was ended: it needed more than " +
                      std::to_string(options.build_memory_mb) + " MB";
@@ -158,9 +160,11 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   }
   if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
   if (result.exit->killed_by_machine)
-    return unavailable("the submission's process was killed because the machine ran out of memory");
+    return unavailable(
+        "the submission's process ended by SIGKILL while the machine was out of memory");
   if (killed_without_cause(result))
-    return unavailable("the submission's process was killed by SIGKILL, and nothing shows by whom");
+    return unavailable(
+        "the submission's process ended by SIGKILL; no out-of-memory kill was counted");
   return verdict_of_death(j, *result.exit);
 }
 

@@ -70,8 +70,8 @@ Judgement BaselineTimes::time_calls(Trusted& baseline) const {
     calls.push_back(round.seconds - round.delayed_seconds);
   }
   baseline.floor = floor_of(floors);
-  // It says how many calls a round has for as long as the baseline is installed. On a processor the least one counts, for
-  // a busy machine delays most of them.
+  // The call time sets the calls of a round for as long as the baseline is installed. On a processor the least of the calls
+  // counts, because a busy machine delays most of them.
   const std::vector<double> each = per_call(calls, baseline.floor, 1);
   baseline.call_seconds = on_device ? median(each) : *std::min_element(each.begin(), each.end());
   return correct_so_far();

@@ -1,9 +1,9 @@
 // From the times of rounds to a speedup.
 //
-// Theory of operation. A submission decides how long its own rounds take. So nothing that it can lengthen may help it: not
-// the number of rounds (chosen before), not which of them count (an outlier lowers the interval's lower end), not what is
-// subtracted from a round (the least round that did nothing, of the baseline's process). Where any of this makes the
-// figure uncertain, a flag says so, and rewards pay the lower end.
+// Theory of operation. A submission decides how long its own rounds take, so slower rounds must never help it. The number
+// of rounds is planned from the baseline's time. Outliers lower the interval's lower end. What is subtracted from a round is
+// the least empty round of the baseline's process. Where a figure is uncertain, a flag says so, and rewards pay the lower
+// end.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,8 +20,8 @@ namespace {
 
 // Rounds of one call may show this share of the speedup of long rounds; below it the lower figure counts.
 constexpr double kSinglesDiffer = 0.95;
-constexpr double kSinglesDisagree = 0.80;  // below it, it counts as cheating,
-constexpr double kSlowDisagree = 0.40;     // or below this of a submission slower than its baseline
+// Below this share the verdict says `caught`; of a submission slower than its baseline, below the second.
+constexpr double kSinglesDisagree = 0.80, kSlowDisagree = 0.60;
 // What the first call after a freeze may take more than later ones, for code, branches and vector units. Hardware does
 // that to honest kernels.
 constexpr double kFirstCallSeconds = 20e-6;
@@ -32,6 +32,14 @@ constexpr double kCallLeast = 1e-9;  // seconds
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// How well the shortest rounds are told apart: what the first eighth of those that did nothing differ by. Other loads of the
+/// machine make most of them longer, which says nothing of the clock.
+double resolution_of(std::vector<double> nothing) {
+  std::sort(nothing.begin(), nothing.end());
+  const std::size_t eighth = std::min(nothing.size() - 1, 1 + nothing.size() / 8);
+  return std::max(nothing[eighth] - nothing.front(), kCallLeast);
 }
 
 /// The mean of all log ratios, none dropped.
@@ -90,14 +98,6 @@ Singles compare_singles(const std::vector<double>& baseline, const std::vector<d
   return {std::max(a, apart) / std::max(b, apart), b > apart};
 }
 
-/// How well the shortest rounds are told apart: what the first eighth of those that did nothing differ by. Other loads of the
-/// machine make most of them longer, which says nothing of the clock.
-static double resolution_of(std::vector<double> nothing) {
-  std::sort(nothing.begin(), nothing.end());
-  const std::size_t eighth = std::min(nothing.size() - 1, 1 + nothing.size() / 8);
-  return std::max(nothing[eighth] - nothing.front(), kCallLeast);
-}
-
 /// Rationale: of several pairs with one family of inputs the best counts. Other loads make some worse, and a submission
 /// cannot make any better than what one call takes.
 SingleSpeedup single_speedup(const std::vector<double>& baseline,
@@ -137,10 +137,10 @@ bool beyond_physics(const Task& task, double call_seconds, double bytes_per_seco
   return call_seconds < least_seconds(task, bytes_per_second_max);
 }
 
-/// What is subtracted from a round of one side. Rationale: on a busy machine the middle one of the rounds that do nothing
-/// takes milliseconds, and what is subtracted too much from both sides is a gain for the faster one.
+/// What is subtracted from a round of one side. Rationale: on a busy machine the median of the empty rounds is milliseconds,
+/// and subtracting too much from both sides favours the faster one.
 Floor Session::subtracted_floor(bool of_baseline) const {
-  const bool excused = of_baseline || excuses_submission();
+  const bool excused = of_baseline || excuses_submission() || alone();
   const std::vector<double>& rounds = excused ? measured_.floors : measured_.wall_floors;
   Floor floor = rounds.empty() ? baseline_.floor : floor_of(rounds);
   if (settings_.defences.holds(Defence::kFloorInPairs) && !alone()) {
@@ -178,7 +178,8 @@ bool Session::lower_to_singles(Speedup& speedup) const {
   if (single.high < kSinglesDiffer * low) {
     add_flag(speedup, "single_rounds_disagree");
     pay_at_most(speedup, single.ratio);
-    return single.high < (low > 1 ? kSinglesDisagree : kSlowDisagree) * low;
+    // Where threads of its own have to wake up, the first call of a round is slower without any trick.
+    return excuses_submission() && single.high < (low > 1 ? kSinglesDisagree : kSlowDisagree) * low;
   }
   // What one call takes may be too little to be told: then it is no cheat, but no gain is given for it either.
   if (single.ratio < kSinglesDisagree * low) {

@@ -25,10 +25,9 @@ namespace {
 
 constexpr int kPairsLeast = 3;   // even for a submission that is far slower than its baseline,
 constexpr double kPatience = 4;  // after this many times the time that a measurement should take
-constexpr std::size_t kSinglesFactor =
-    3;  // more rounds of one call, before they count against a submission
+constexpr std::size_t kSinglesFactor = 3;  // maximum single-call rounds, as a multiple of `singles`
 constexpr double kRoundFactor =
-    8;  // that rounds may be longer than configured, to have calls of all families
+    8;  // maximum round length, as a multiple of round_ms, to fit all families
 constexpr int kDroppedMax = 3;
 constexpr double kAnswerShare = 4;  // limit of the time for the answers of one round, in rounds
 
@@ -95,8 +94,7 @@ Judgement Session::nothing_round(const Side& side) {
   return correct_so_far();
 }
 
-/// Of a submission whose only thread is known: then delays are other processes' doing. One with threads of its own could
-/// have them wait for each other.
+/// A submission with one thread can be delayed only by other processes. Threads could wait for each other.
 bool Session::excuses_submission() const { return task_.threads == 1; }
 
 /// What of a round does not count. Rationale: on a busy machine a long round is delayed more often than a short one, so
@@ -255,7 +253,7 @@ Result<bool> Session::held_back() {
 }
 
 /// How many pairs are timed, where one takes `pair_s` with a submission as fast as the baseline. Rationale: a submission
-/// that is slow now and then must not choose how many rounds luck has.
+/// that is slow now and then must not choose how many rounds it gets.
 int Session::planned_pairs(double pair_s) const {
   const double single_s = pair_s / static_cast<double>(measured_.calls);
   const double left_s = settings_.seconds_max - (with_singles() ? settings_.singles * single_s : 0);

@@ -20,7 +20,7 @@ namespace hone {
 namespace {
 
 constexpr double kFreezeTimeout = 2.0, kTrimSeconds = 10.0;
-// A process that waits for a core may take this many times its limit more.
+// Maximum extra time for run delay, as a multiple of the limit.
 constexpr double kDelayedFactor = 3;
 
 std::string over_all_time(double seconds) {
@@ -292,7 +292,7 @@ Round ProcessRunner::trim() {
   return options_.module ? plain_round(Order::kTrim, 0, kTrimSeconds) : Round{};
 }
 
-/// Only root may raise a priority again that it has lowered.
+/// Without root, a lowered priority cannot be raised again.
 void ProcessRunner::set_urgent(bool urgent) {
   const bool of_submission = options_.seconds_max > 0 && !options_.device_code;
   if (!of_submission || geteuid() != 0) return;

@@ -44,9 +44,9 @@ struct Round {
 /// The nice value of judges and candidates, where we may set it: what is measured must not wait for
 /// a busy machine.
 inline constexpr int kMeasurePriority = -15;
-/// The nice value of a submission while it is loaded and checked: that of compilers. A submission that spins then must not
-/// keep others' builds from their cores.
-inline constexpr int kCheckPriority = 19;
+/// The nice value of a submission while it is loaded and checked. A submission that spins then must not keep others'
+/// compilers (kBuilderPriority) from their share.
+inline constexpr int kCheckPriority = 0;
 
 /// Which plan of an artifact a round runs.
 enum class Form {
@@ -127,7 +127,7 @@ class Runner {
   virtual Round timed_round(Order order, std::size_t calls, double timeout_s) = 0;
   /// A round without: the process may be running and goes on.
   virtual Round plain_round(Order order, std::size_t calls, double timeout_s) = 0;
-  /// Before all else on its cores, or no better than compilers. Of host code of a submission, where hone may set it.
+  /// kMeasurePriority or kCheckPriority, of host code of a submission, where hone may set it.
   virtual void set_urgent([[maybe_unused]] bool urgent) {}
   /// The pages that are inaccessible in the rounds that follow, in place of those before.
   virtual void set_guards(const std::vector<Guard>& guards) = 0;

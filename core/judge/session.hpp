@@ -1,6 +1,7 @@
 // Session: judges one submission of one task: which inputs, in which order, and what came of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -44,10 +45,10 @@ struct Trial {
 /// Which shapes and families a step checks: each shown shape, each hidden one drawn from the seed,
 /// and the timed one; every family on the small ones, one by turns on a large one.
 std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {});
-/// Which family of inputs each of so many timed calls has, from number `first` of a measurement on. All families come
-/// equally often, in a secret order, so that a timed call looks like a checked one. The first family alone where the
-/// reference makes the inputs; the count is 1 then.
+/// How many families of inputs timed calls have: all, or 1 (the first) where the reference makes the inputs.
 std::size_t timed_family_count(const Task& task, const Defences& defences);
+/// The family of each of `calls` timed calls, from number `first` of a measurement on. All families come equally often, in a
+/// secret order, so that a timed call looks like a checked one.
 std::vector<std::size_t> timed_families(const Task& task, std::uint64_t seed, std::size_t first,
                                         std::size_t calls, const Defences& defences);
 /// "n=1000, m=3" or "a hidden shape".
@@ -340,7 +341,7 @@ class Session {
     Recorded recorded() const { return {floors.size(), marked.size()}; }
     void forget_since(const Recorded& before) {
       floors.resize(before.floors);
-      if (!wall_floors.empty()) wall_floors.resize(before.floors);
+      wall_floors.resize(std::min(wall_floors.size(), before.floors));
       marked.resize(before.marked);
     }
     void keep_single_floors(const Recorded& before) {

@@ -12,13 +12,17 @@
 namespace hone {
 namespace {
 
+// Then it sleeps between two looks: spinning could keep a process of lower priority from the core that it needs to freeze.
+constexpr std::int64_t kSpinNs = 1'000'000;
+
 class CgroupFreezer final : public Freezer {
  public:
   CgroupFreezer(int freeze_fd, int events_fd) : freeze_fd_(freeze_fd), events_fd_(events_fd) {}
 
   Status freeze(double timeout_s) override {
     HONE_TRY(write("1"));
-    const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+    const std::int64_t start = monotonic_ns();
+    const std::int64_t deadline = start + static_cast<std::int64_t>(timeout_s * 1e9);
     for (;;) {
       char text[128];
       const ssize_t size = ::pread(events_fd_, text, sizeof text, 0);
@@ -26,7 +30,9 @@ class CgroupFreezer final : public Freezer {
       const std::string_view events(text, static_cast<std::size_t>(size));
       if (events.find("populated 0") != events.npos) return not_found("freeze: nothing is left");
       if (events.find("frozen 1") != events.npos) return {};
-      if (monotonic_ns() > deadline) {
+      const std::int64_t now = monotonic_ns();
+      if (now > start + kSpinNs) ::usleep(50);
+      if (now > deadline) {
         (void)write("0");
         return Error{Code::kDeadlineExceeded, "freeze: not confirmed in time"};
       }

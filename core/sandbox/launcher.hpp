@@ -52,8 +52,8 @@ struct ProcessExit {
   int exit_code = -1;  ///< -1 when killed by a signal
   int signal = 0;
   bool out_of_memory = false;  ///< the memory limit killed it (or something in it)
-  /// The kernel's OOM killer ended it because the machine ran out of memory, not its own control group. False where nothing
-  /// shows that: a SIGKILL alone does not say who sent it.
+  /// It ended by SIGKILL, was within its own limit, and the kernel counted an out-of-memory kill on this machine while it
+  /// ran. False where nothing shows that: a SIGKILL alone does not say who sent it.
   bool killed_by_machine = false;
   double cpu_seconds = 0;
   std::int64_t peak_bytes = 0;

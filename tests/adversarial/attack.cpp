@@ -198,6 +198,7 @@ std::vector<Attack> against_the_jail() {
       {"include_devices", "add_relu", is(kBuildFailed)},
       {"huge_object", "add_relu", is(kBuildFailed)},
       {"compile_without_end", "add_relu", is(kBuildFailed)},
+      {"include_its_own_pipe", "add_relu", is(kBuildFailed)},
   };
 }
 

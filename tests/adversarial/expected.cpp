@@ -27,7 +27,8 @@ bool has_gained(const Verdict& verdict, const Expected& stopped) {
   const auto& allowed = stopped.outcomes;
   if (std::find(allowed.begin(), allowed.end(), Outcome::kCorrect) == allowed.end()) return true;
   if (!verdict.speedup) return false;
-  const double paid = verdict.speedup->flags.empty() ? verdict.speedup->value : verdict.speedup->low;
+  const double paid =
+      verdict.speedup->flags.empty() ? verdict.speedup->value : verdict.speedup->low;
   return paid > stopped.speedup_max || paid > stopped.paid_max;
 }
 

@@ -77,7 +77,7 @@ std::string starver() {
          "extern \"C\" void nbody(const float*, const float*, float*, int64_t) {\n"
          "  pthread_t other; on = 1; pthread_create(&other, nullptr, spin, nullptr);\n"
          "  timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);\n"
-         "  do clock_gettime(CLOCK_MONOTONIC, &b); while (b.tv_sec - a.tv_sec < 9);\n"
+         "  do clock_gettime(CLOCK_MONOTONIC, &b); while (b.tv_sec - a.tv_sec < 6);\n"
          "  on = 0; pthread_join(other, nullptr);\n}\n";
 }
 
@@ -118,7 +118,7 @@ Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, doub
 
 TEST(SideBySide, BuildBesideASubmissionThatSpins_IsNotFailed) {
   if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
-  const auto verdict = build_beside_a_starver({}, 6);
+  const auto verdict = build_beside_a_starver({}, 4);
   EXPECT_EQ(difference(verdict, {{Outcome::kCorrect}}), "");
 }
 
@@ -127,7 +127,7 @@ TEST(SideBySide, BuildBesideASubmissionThatSpins_FailsWithoutTheDefence) {
   if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
   if (geteuid() != 0)
     GTEST_SKIP() << "only root gives submissions a better priority than compilers";
-  const auto verdict = build_beside_a_starver({"builder_time"}, 6);
+  const auto verdict = build_beside_a_starver({"builder_time"}, 4);
   EXPECT_EQ(difference(verdict, {{Outcome::kBuildFailed}}), "");
 }
 #endif

@@ -76,8 +76,7 @@ Score score_attacks(const Options& options) {
     if (attack.name.find(options.filter) == std::string::npos) continue;
     for (int run = 0; run < options.times; ++run) {
       show(attack.name, run, options);
-      const auto verdict =
-          Court::without({}).judge(attack, 20 + static_cast<std::uint64_t>(run));
+      const auto verdict = Court::without({}).judge(attack, 20 + static_cast<std::uint64_t>(run));
       ++score.runs;
       if (!verdict) {
         ++score.unscored;
@@ -106,11 +105,10 @@ std::vector<std::filesystem::path> honest_kernels(const std::string& filter) {
 }
 
 bool is_accused(const Verdict& verdict) {
-  const auto& flags = verdict.speedup ? verdict.speedup->flags : std::vector<std::string>();
-  const auto has = [&](const char* flag) {
-    return std::find(flags.begin(), flags.end(), flag) != flags.end();
-  };
-  return !verdict.caught.empty() || has("single_rounds_disagree") || has("retried");
+  if (!verdict.caught.empty()) return true;
+  if (!verdict.speedup) return false;
+  const auto& flags = verdict.speedup->flags;
+  return std::find(flags.begin(), flags.end(), "retried") != flags.end();
 }
 
 Result<Score> score_honest(const Options& options) {
@@ -153,9 +151,10 @@ Value value_of(const Score& s) {
 
 void print(const char* kind, const Score& s) {
   const auto share = [&](int n) { return s.runs == 0 ? 0.0 : 100.0 * n / s.runs; };
-  std::printf("| %-14s | %5d | %5.1f %%  | %5.1f %% | %5.2f %%          | %5.2f %%  | %5.2f %%      |\n",
-              kind, s.runs, share(s.detected), share(s.missed), share(s.accused),
-              share(s.unscored), share(s.wrong));
+  std::printf(
+      "| %-14s | %5d | %5.1f %%  | %5.1f %% | %5.2f %%          | %5.2f %%  | %5.2f %%      |\n",
+      kind, s.runs, share(s.detected), share(s.missed), share(s.accused), share(s.unscored),
+      share(s.wrong));
 }
 
 int run(const Options& options) {
@@ -175,8 +174,12 @@ int run(const Options& options) {
     std::printf("%s\n", to_json(all).c_str());
   } else {
     std::printf("busy threads: %d, times: %d\n", options.busy, options.times);
-    std::printf("| kind           |  runs | detected | missed  | falsely accused | unscored | scored wrong |\n");
-    std::printf("|----------------|------:|---------:|--------:|----------------:|---------:|-------------:|\n");
+    std::printf(
+        "| kind           |  runs | detected | missed  | falsely accused | unscored | scored wrong "
+        "|\n");
+    std::printf(
+        "|----------------|------:|---------:|--------:|----------------:|---------:|-------------:"
+        "|\n");
     print("attacks", hostile);
     print("honest kernels", *honest);
   }
@@ -197,7 +200,8 @@ int trust_score_main(int count, char** arguments) {
     } else if (has_value && word == "--filter") {
       options.filter = arguments[++i];
     } else {
-      std::fprintf(stderr, "trust_score: unexpected argument '%s'; see scripts/trust-score --help\n",
+      std::fprintf(stderr,
+                   "trust_score: unexpected argument '%s'; see scripts/trust-score --help\n",
                    word.c_str());
       return 2;
     }

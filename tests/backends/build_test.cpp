@@ -103,7 +103,9 @@ TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
                  "KERNEL f(unsigned* x) { *x = Tree<1, 28>::v; }\n"),
       {"f"}, 0.5));
   EXPECT_FALSE(flag_of(result, "ok"));
-  EXPECT_EQ(text_of(result, "failure"), "timed_out");
+  const std::string failure = text_of(result, "failure");
+  EXPECT_TRUE(failure == "starved" || failure == "timed_out")
+      << failure;  // by the clock, or by processor time
 }
 
 TEST_P(BackendBuild, FailsAsTheMachinesFaultWhereThereIsNoCompiler) {

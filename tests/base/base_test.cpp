@@ -1,16 +1,24 @@
 // The ground floor: results, files, hashes and names.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/files.hpp"
+#include "base/memory.hpp"
 #include "base/nearest.hpp"
 #include "base/result.hpp"
+#include "base/run_delay.hpp"
 #include "base/scratch_folder.hpp"
 
 namespace hone {
@@ -112,6 +120,48 @@ TEST(Nearest, FindsTypingMistakesOnly) {
   EXPECT_EQ(unknown_name("key", "rewrad", names), "unknown key 'rewrad'; did you mean 'reward'?");
   EXPECT_EQ(unknown_name("key", "banana", names),
             "unknown key 'banana'; valid: turn, reward, episode");
+}
+
+TEST(ProcessMemory, FirstThreadGone_IsReadFromAnother) {
+  constexpr std::size_t kBytes = 32u << 20;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    static int end = ready[1];
+    pthread_t thread;
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          std::vector<char> block(kBytes, 'x');
+          ::usleep(20'000);  // until the first thread has exited
+          (void)!::write(end, block.data(), 1);
+          for (;;) ::pause();
+        },
+        nullptr);
+    ::syscall(SYS_exit, 0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_GE(memory_of(child).resident, static_cast<std::int64_t>(kBytes));
+  EXPECT_EQ(memory_of(child, false).resident, 0);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(memory_of(child).resident, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(RunDelay, OfThisThread_GrowsAtMostAsTimeDoes) {
+  const RunDelay delay(static_cast<pid_t>(::syscall(SYS_gettid)));
+  const double start = monotonic_s(), before = delay.seconds();
+  while (monotonic_s() - start < 0.02) {
+  }
+  const double waited = delay.seconds() - before;
+  EXPECT_GE(waited, 0);
+  EXPECT_LE(waited, monotonic_s() - start);
+  EXPECT_EQ(RunDelay().seconds(), 0);
 }
 
 }  // namespace

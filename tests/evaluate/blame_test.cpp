@@ -28,7 +28,10 @@ TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
   EXPECT_FALSE(may_be_provoked(unavailable("judge: gone"), false));
   auto killed = failed(Ending::kDied, "submission", "a measurement");
   killed->exit.emplace().signal = SIGKILL;
+  EXPECT_TRUE(may_be_provoked(killed, false)) << "nothing shows that the machine did it";
+  killed->exit->killed_by_machine = true;
   EXPECT_FALSE(may_be_provoked(killed, false));
+  EXPECT_FALSE(may_be_provoked(killed, true));
 }
 
 TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {

@@ -46,5 +46,23 @@ TEST(Counters, ClientsThatNameThemselvesCannotFillTheMemory) {
             static_cast<std::int64_t>(2 * Counters::kClientsMax));
 }
 
+TEST(Counters, ManyUnscoredStepsOfAClient_AreFlagged) {
+  Counters counters;
+  const auto of = [&](const char* client) {
+    return *counters.value().find("clients")->find(client);
+  };
+  for (int i = 0; i < 200; ++i) counters.count(caught(""), "long");
+  for (int i = 0; i < 5; ++i) {
+    counters.count(unavailable("killed"), "often");
+    counters.count(unavailable("killed"), "long");
+    counters.count(Error{Code::kCancelled, "cancelled"}, "cancels");
+  }
+  EXPECT_EQ(of("often").find("unscored")->as_int(), 5);
+  EXPECT_TRUE(of("often").find("often_unscored")->as_bool());
+  EXPECT_EQ(of("long").find("unscored")->as_int(), 5);
+  EXPECT_FALSE(of("long").find("often_unscored")->as_bool()) << "5 of 205";
+  EXPECT_EQ(counters.value().find("clients")->find("cancels"), nullptr);
+}
+
 }  // namespace
 }  // namespace hone

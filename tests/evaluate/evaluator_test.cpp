@@ -301,7 +301,7 @@ TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
   const auto first = verdict_of_judgement(result);
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().message,
-            "the submission's process was killed by SIGKILL, and nothing shows by whom");
+            "the submission's process ended by SIGKILL; no out-of-memory kill was counted");
   EXPECT_TRUE(killed_without_cause(result));
   EXPECT_TRUE(may_be_provoked(result, false));
   EXPECT_EQ(verdict_of_provocation(result).outcome, Outcome::kCrashed);
@@ -310,7 +310,7 @@ TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
   const auto starved = verdict_of_judgement(result);
   ASSERT_FALSE(starved);
   EXPECT_EQ(starved.error().message,
-            "the submission's process was killed because the machine ran out of memory");
+            "the submission's process ended by SIGKILL while the machine was out of memory");
   EXPECT_FALSE(may_be_provoked(result, false)) << "however often";
 
   result.exit->killed_by_machine = false;

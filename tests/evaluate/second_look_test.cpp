@@ -131,5 +131,15 @@ TEST(Settle, TheOneThatFailedCounts) {
   EXPECT_EQ(verdict.caught, caught::kSecondLook);
 }
 
+TEST(Settle, DifferenceWithinNoise_AccusesNobody) {
+  Verdict noisy = winner(12);
+  noisy.speedup->flags = {"noisy"};
+  const Verdict one = settle(noisy, winner(3));
+  EXPECT_EQ(one.second_look, "disagreed");
+  EXPECT_EQ(one.speedup->value, 3) << "the lower one counts all the same";
+  EXPECT_EQ(one.caught, "");
+  EXPECT_EQ(settle(winner(3, kSlow, 0.5), winner(1.9)).caught, "") << "their intervals meet";
+}
+
 }  // namespace
 }  // namespace hone

@@ -91,8 +91,8 @@ typedef struct hone_backend_factory {
    * an instance of a template ("scale<float, 4>"); get_kernel takes the same text.
    * Out: {"ok": bool, "artifact": bin, "untrusted_host_code": bool, "diagnostics": str, "failure": str}, and where the
    * option "version" is true "toolchain": str, the compiler in a line that is the same for as long as it is.
-   * "failure": "refused" (by the compiler), "timed_out" (over its processor time, RLIMIT_CPU of this process), "starved"
-   * (over options' "seconds" by the clock: the host tries again), "out_of_memory" or "killed"; "" where ok.
+   * "failure": "refused" (by the compiler), "timed_out" (over its processor time, RLIMIT_CPU of this process, or over
+   * options' "seconds" by the clock), "starved" (the same by the clock, while others had the core: the host tries again), "out_of_memory" or "killed"; "" where ok.
    * A source that does not build is a result (ok=false), not an error; an error is a fault of the machine, or
    * HONE_INVALID_ARGUMENT for a language, a number of sources or a source's name that the backend does not take.
    * Diagnostics are raw: the host keeps what is located in the submission. */

@@ -8,10 +8,11 @@
 namespace hone_gpu {
 
 struct Ran {
-  std::string words;       ///< what it wrote, cut at the limit
-  int status = 0;          ///< as waitpid says it
-  bool starved = false;    ///< it waited too long, and so was killed with all that it had started
-  bool timed_out = false;  ///< it met its limit of processor time (RLIMIT_CPU)
+  std::string words;     ///< what it wrote, cut at the limit
+  int status = 0;        ///< as waitpid says it
+  bool starved = false;  ///< it met its limit by the clock, on a machine that kept it from its core
+  bool timed_out =
+      false;  ///< it met that limit otherwise, or its limit of processor time (RLIMIT_CPU)
 };
 
 /// Runs `body` in a forked process for at most `seconds_max` by the clock; `out` is a descriptor to write to, and the process ends with

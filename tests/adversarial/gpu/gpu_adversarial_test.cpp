@@ -21,7 +21,7 @@ constexpr int kTries = 4;
 const std::set<std::string> kDefences = {
     "fresh_inputs",     "poison",        "timed_answers", "single_rounds", "canaries",
     "inputs_unchanged", "hidden_shapes", "families",      "witness",       "own_heap",
-    "own_round",        "scrub",         "known_answer"};
+    "own_round",        "scrub",         "known_answer",  "mixed_families"};
 
 using List = std::vector<std::string>;
 

@@ -48,6 +48,7 @@ std::vector<GpuAttack> lazy_answers() {
        {"fresh_inputs"},
        when_timed},
       {"honest_until_timed", when_timed, {"timed_answers", "physics"}, is(kCorrect)},
+      {"right_until_timed", when_timed, {"mixed_families"}, is(kCorrect)},
       {"tell_by_the_clock", when_timed, {"timed_answers", "physics"}, is(kCorrect)},
       {"answer_later",
        is(kWrong, "changed in the round of another shape"),

