@@ -117,6 +117,7 @@ class KernelRefine final : public Environment {
   }
   Prepared prepare_source(const EpisodeView& view, std::string source, std::string language) const;
   std::string echo(const Value& action) const;
+  std::string source_of(const EpisodeView& view, const Value& action) const;
 
   const KernelRefineOptions options_;
   const Messages messages_;
@@ -135,6 +136,7 @@ Value KernelRefine::describe() const {
        {"observation", Value::map({{"task", "map"},
                                    {"messages", "list of {role, content}: new ones of this turn"},
                                    {"feedback", "str"},
+                                   {"code", "str: the source that was judged"},
                                    {"turn", "int"},
                                    {"turns_left", "int"},
                                    {"seconds_left", "float or nil"},
@@ -205,6 +207,13 @@ std::string KernelRefine::echo(const Value& action) const {
   return cut_middle(valid_utf8(given->text), most);
 }
 
+/// The source that was judged; empty where the turn had none.
+std::string KernelRefine::source_of(const EpisodeView& view, const Value& action) const {
+  const Result<Prepared> prepared = prepare(view, action);
+  const Candidate* candidate = prepared ? std::get_if<Candidate>(&*prepared) : nullptr;
+  return candidate == nullptr ? std::string() : candidate->source;
+}
+
 Value KernelRefine::observe(const EpisodeView& view, const Value& action,
                             const TurnResult& result) const {
   const std::vector<std::string> offered = languages(view);
@@ -218,7 +227,8 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
   Value observation = Value::map(
       {{"task", Value::map({{"id", view.task.id}})},
        {"messages", Value::array({message("assistant", echo(action)), message("user", feedback)})},
-       {"feedback", std::move(feedback)}});
+       {"feedback", std::move(feedback)},
+       {"code", source_of(view, action)}});
   add_turns(observation, view, own(view).rules, &result);
   return observation;
 }
