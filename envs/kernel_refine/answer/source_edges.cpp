@@ -16,7 +16,7 @@ bool begins_like_source(std::string_view text, Grammar grammar) {
   const std::string_view first = trim(source.substr(0, line_end(source, 0)));
   if (first.starts_with("from ") && first.find(" import ") == std::string_view::npos) return false;
   const auto begins = [&](const auto& words) {
-    return std::any_of(words.begin(), words.end(),
+    return std::any_of(std::begin(words), std::end(words),
                        [&](std::string_view word) { return first.starts_with(word); });
   };
   if (grammar == Grammar::kPython) {
@@ -26,16 +26,19 @@ bool begins_like_source(std::string_view text, Grammar grammar) {
     return begins(kWords) || (is_definition && first.find_first_of(":(") != std::string_view::npos);
   }
   if (grammar != Grammar::kC || first.empty()) return false;
-  static constexpr std::array<std::string_view, 6> kMarks = {"#include", "#pragma", "#define",
-                                                             "#if",      "//",      "/*"};
-  static constexpr std::array<std::string_view, 17> kWords = {
-      "extern ",   "static ",    "template", "namespace ", "using ",  "typedef ",
-      "struct ",   "void ",      "inline ",  "const ",     "float ",  "constexpr ",
-      "unsigned ", "__global__", "int ",     "__device__", "__host__"};
+  if (first.starts_with("//") || first.starts_with("/*") || first.starts_with("[[")) return true;
+  if (first[0] == '#') return first.size() > 1 && is_word(first[1]);  // and no heading of Markdown
+  static constexpr std::string_view kWords[] = {
+      "extern ",  "static ",      "template",      "namespace ", "using ",     "typedef ",
+      "struct ",  "class ",       "union ",        "enum ",      "inline ",    "constexpr ",
+      "const ",   "auto ",        "void ",         "bool ",      "char ",      "short ",
+      "int ",     "long ",        "unsigned ",     "signed ",    "float ",     "double ",
+      "float2 ",  "float4 ",      "half ",         "size_t ",    "int32_t ",   "int64_t ",
+      "uint8_t ", "uint32_t ",    "uint64_t ",     "std::",      "__global__", "__device__",
+      "__host__", "__constant__", "__attribute__", "alignas"};
   const bool ends_like_code =
       std::string_view(";{(,)>}:").find(first.back()) != std::string_view::npos;
-  return begins(kMarks) ||
-         (begins(kWords) && (ends_like_code || first.find('(') != std::string_view::npos));
+  return begins(kWords) && (ends_like_code || first.find('(') != std::string_view::npos);
 }
 
 std::string without_trailing_prose(std::string_view text, Grammar grammar) {
