@@ -158,16 +158,10 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
   return observation;
 }
 
+/// `language` is one of those offered, or empty: the first of them.
 Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string source,
                                       std::string language) const {
-  const std::vector<std::string> offered = languages(view);
-  if (language.empty()) language = offered.front();
-  if (std::find(offered.begin(), offered.end(), language) == offered.end()) {
-    return refusal(Outcome::kRejected,
-                   unknown_name("language", valid_utf8(language), offered) + "; this task takes " +
-                       languages_text(offered),
-                   source);
-  }
+  if (language.empty()) language = languages(view).front();
   std::string refused = refuse_source(source, options_.source_bytes_max);
   if (!refused.empty()) return refusal(Outcome::kRejected, std::move(refused), source);
   return Candidate{std::move(language), std::move(source)};
@@ -175,7 +169,14 @@ Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string sourc
 
 Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& value) const {
   HONE_ASSIGN(Action action, read_action(value));
+  const std::vector<std::string> offered = languages(view);
   const std::string named = language_of_tag(action.language);
+  if (!named.empty() && std::find(offered.begin(), offered.end(), named) == offered.end()) {
+    // The client's mistake and not the model's: no turn is spent on it.
+    return invalid_argument(
+        "step: action: " + unknown_name("language", valid_utf8(action.language), offered) +
+        "; this task takes " + languages_text(offered));
+  }
   if (!action.response) {
     if (action.text.find_first_not_of(" \t\r\n") == std::string::npos) {
       return Prepared(refusal(Outcome::kNoCode, "the code is empty", action.text));
@@ -189,7 +190,7 @@ Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& val
                                 " are allowed",
                             action.text));
   }
-  Extracted extracted = extract_code(action.text, view.task.entry, languages(view));
+  Extracted extracted = extract_code(action.text, view.task.entry, offered);
   if (!extracted.found) {
     return Prepared(refusal(Outcome::kNoCode, std::move(extracted.reason), action.text));
   }
