@@ -144,7 +144,8 @@ Extracted extract_code(std::string_view response, std::string_view entry,
   std::vector<Block> blocks = find_fences(answer, ranking.usual());
   add_tagged(answer, blocks);
   add_contained(answer, ranking.usual(), blocks);
-  for (Block& block : blocks) clean(answer, ranking.usual(), block);
+  const std::vector<TagLine> tags = find_tag_lines(answer);
+  for (Block& block : blocks) clean(tags, ranking.usual(), block);
   const auto defines_entry = [&](const Block& block) {
     return !block.is_container && ranking.defines_entry(block);
   };
@@ -152,7 +153,7 @@ Extracted extract_code(std::string_view response, std::string_view entry,
     const auto first = static_cast<std::ptrdiff_t>(blocks.size());
     add_unmarked(answer, ranking.usual(), blocks);
     std::for_each(blocks.begin() + first, blocks.end(),
-                  [&](Block& block) { clean(answer, ranking.usual(), block); });
+                  [&](Block& block) { clean(tags, ranking.usual(), block); });
   }
 
   if (const Block* best = ranking.best(blocks); best != nullptr) {

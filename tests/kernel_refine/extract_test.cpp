@@ -117,6 +117,71 @@ TEST(Extract, AnyBytesAreTaken) {
   }
 }
 
+// An answer may be as long as the protocol takes, and hold nothing but marks: reading it must not take a square of that.
+TEST(Extract, AnswersFullOfEachMarkAreRead) {
+  constexpr std::size_t kBytes = 1 << 20;
+  for (const std::string part : {"```",
+                                 "```\n",
+                                 "```cpp\n",
+                                 "```cpp\n/*\n```\n",
+                                 "`",
+                                 "` ",
+                                 "~~~\n",
+                                 "'''cpp\n",
+                                 "> ```\n",
+                                 ">",
+                                 "<code>",
+                                 "</code>",
+                                 "<code",
+                                 "[code]",
+                                 "\\begin{code}",
+                                 "\\begin{code}[",
+                                 "<parameter=",
+                                 "{\"",
+                                 "[",
+                                 "<<EOF\n",
+                                 "```sh\n<<EOF\n",
+                                 "```diff\n@@\n",
+                                 "```json\n[\n",
+                                 "```\n{\n```\n",
+                                 "<think>",
+                                 "</think>",
+                                 "</think> a ",
+                                 "<|im_end|>",
+                                 "`<|im_end|>`",
+                                 "f(",
+                                 "f(){",
+                                 "f(){}\n",
+                                 "f() f",
+                                 "{",
+                                 "}",
+                                 "(",
+                                 "\"",
+                                 "'",
+                                 "/*",
+                                 "//\\\n",
+                                 "R\"(",
+                                 "\"\"\"",
+                                 "# a\n",
+                                 "import f\n\n",
+                                 "#include <x>\n\n",
+                                 "extern f:\n\n",
+                                 "class f",
+                                 "def f(\n",
+                                 " ",
+                                 "\n",
+                                 "a\n\n",
+                                 "```cpp\nvoid g(){}\n```\n",
+                                 "```cpp\n#include \"a.h\"\n```\n",
+                                 "```py\ndef g(): f\n```\n"}) {
+    std::string text;
+    while (text.size() < kBytes) text += part;
+    for (const std::vector<std::string>& languages : {kBoth, {"python"}}) {
+      EXPECT_LE(extract_code(text, "f", languages).code.size(), text.size() + 64) << part;
+    }
+  }
+}
+
 // Once quadratic: each lone close searched the whole rest for an opening, each tag all fences.
 TEST(Extract, ManyMarksInOneResponse) {
   std::string closes, tags, fences;

@@ -50,8 +50,15 @@ void add_contained(const std::string& answer, Grammar usual, std::vector<Block>&
 /// around it, a source behind a blank line to the end.
 void add_unmarked(const std::string& answer, Grammar usual, std::vector<Block>& blocks);
 
+/// A line that is nothing but an opening tag.
+struct TagLine {
+  std::size_t at = 0;
+  std::string name;
+};
+std::vector<TagLine> find_tag_lines(std::string_view answer);
+
 /// Takes off what belongs to the form: tags inside a fence, indentation, a notebook's %% lines.
-void clean(std::string_view answer, Grammar usual, Block& block);
+void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block);
 
 /// Whether some line is a fence's or a tag's, or reasoning stands there: a model's answer, and not a source alone.
 bool has_marks(std::string_view response);

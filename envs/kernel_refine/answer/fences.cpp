@@ -150,7 +150,8 @@ std::size_t Scanner::read_quotation(std::size_t at) {
 
 /// The fence that opens in this part of a line and closes behind it. Those that close within the line are added.
 std::optional<Fence> Scanner::find_opening(std::size_t at, std::size_t end) {
-  const std::size_t first = std::min(text_.find_first_not_of(" \t", at), end);
+  const std::string_view line = text_.substr(0, end);  // nothing behind it is searched
+  const std::size_t first = std::min(line.find_first_not_of(" \t", at), end);
   const bool begins_line = line_begin(text_, at) == at;
   if (begins_line && first < end && (text_[first] == '~' || text_[first] == '\'')) {
     const Fence fence{
@@ -159,15 +160,15 @@ std::optional<Fence> Scanner::find_opening(std::size_t at, std::size_t end) {
     const bool opens = fence.mark == '~' || is_opening_info(fence.info);
     return fence.length >= kFenceMin && opens ? std::optional(fence) : std::nullopt;
   }
-  for (std::size_t tick = text_.find('`', at); tick < end; tick = text_.find('`', tick)) {
+  for (std::size_t tick = line.find('`', at); tick < end; tick = line.find('`', tick)) {
     const std::size_t length = run_at(text_, tick), inside = tick + length;
     if (length < kFenceMin) {
       tick = inside;
       continue;
     }
-    std::size_t close = text_.find('`', inside);
+    std::size_t close = line.find('`', inside);
     while (close < end && run_at(text_, close) < length)
-      close = text_.find('`', close + run_at(text_, close));
+      close = line.find('`', close + run_at(text_, close));
     if (close < end) {
       add_inline(tick, inside, close, close + run_at(text_, close));
       tick = close + run_at(text_, close);

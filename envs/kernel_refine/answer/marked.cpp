@@ -103,19 +103,21 @@ std::size_t behind_opening(std::string_view plain, std::size_t at, const Kind& k
     return end;
   }
   const char next = behind < plain.size() ? plain[behind] : '\0';
-  const std::size_t last = plain.find(kind.last, behind);
+  constexpr std::size_t kAttributesMax = 400;  // bytes
+  const std::string_view near = plain.substr(0, std::min(plain.size(), behind + kAttributesMax));
+  const std::size_t last = near.find(kind.last, behind);
   const bool is_tag =
-      (next == kind.last || next == ' ' || next == '=') && last < line_end(plain, at);
+      (next == kind.last || next == ' ' || next == '=') && last < near.find('\n', behind);
   return is_tag ? last + 1 : 0;
 }
 
 /// The last opening in a part of the answer.
 std::size_t last_opening(std::string_view plain, std::size_t begin, std::size_t end,
                          const Kind& kind) {
-  for (std::size_t at = plain.substr(0, end).rfind(kind.open);
-       at != std::string_view::npos && at >= begin;
-       at = at == 0 ? std::string_view::npos : plain.rfind(kind.open, at - 1)) {
-    if (behind_opening(plain, at, kind) != 0) return at;
+  const std::string_view part = plain.substr(begin, end - begin);
+  for (std::size_t at = part.rfind(kind.open); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : part.rfind(kind.open, at - 1)) {
+    if (behind_opening(plain, begin + at, kind) != 0) return begin + at;
   }
   return std::string_view::npos;
 }
@@ -165,7 +167,9 @@ std::vector<std::string> tag_names() {
 
 /// The name of a tag that is all of this line: "<triton>", or with `slash` "</triton>".
 std::string tag_line(std::string_view line, bool slash) {
-  const std::string text = to_lower(trim(line));
+  line = trim(line);
+  if (!line.starts_with('<') || !line.ends_with('>')) return {};
+  const std::string text = to_lower(line);
   static const std::vector<std::string> names = tag_names();
   for (const std::string& name : names) {
     if (text == (slash ? "</" : "<") + name + ">") return name;
@@ -174,14 +178,11 @@ std::string tag_line(std::string_view line, bool slash) {
 }
 
 /// A fence that nothing closes ends where the tag does that was opened before it.
-void end_at_tag(std::string_view answer, Block& block) {
-  std::string open;
-  each_line(answer.substr(0, block.begin), [&](std::string_view line, std::size_t) {
-    const std::string opened = tag_line(line, false);
-    if (!opened.empty()) open = opened;
-    return true;
-  });
-  if (open.empty()) return;
+void end_at_tag(const std::vector<TagLine>& tags, Block& block) {
+  const auto behind = std::partition_point(
+      tags.begin(), tags.end(), [&](const TagLine& tag) { return tag.at < block.begin; });
+  if (behind == tags.begin()) return;
+  const std::string& open = std::prev(behind)->name;
   const std::string closing = "</" + open + ">";
   each_line(block.code, [&](std::string_view line, std::size_t at) {
     if (!to_lower(trim(line)).starts_with(closing)) return true;
@@ -216,8 +217,18 @@ void add_tagged(const std::string& answer, std::vector<Block>& blocks) {
   }
 }
 
-void clean(std::string_view answer, Grammar usual, Block& block) {
-  if (!block.is_complete) end_at_tag(answer, block);
+std::vector<TagLine> find_tag_lines(std::string_view answer) {
+  std::vector<TagLine> lines;
+  each_line(answer, [&](std::string_view line, std::size_t at) {
+    std::string name = tag_line(line, false);
+    if (!name.empty()) lines.push_back({at, std::move(name)});
+    return true;
+  });
+  return lines;
+}
+
+void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block) {
+  if (!block.is_complete) end_at_tag(tags, block);
   const Grammar grammar = grammar_of_tag(block.tag, usual);
   std::vector<std::string_view> lines;
   each_line(block.code, [&](std::string_view line, std::size_t) {
