@@ -57,7 +57,7 @@ def test_cancel_leaves_the_turn_open(real: RealServer) -> None:
 
 def test_cancelling_a_task_frees_the_turn(real: RealServer) -> None:
     async def main() -> int:
-        async with await hone.aio.connect(real.endpoint) as client:
+        async with hone.aio.connect(real.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             step = asyncio.create_task(episode.step(FUSED))
             await client.ping()  # answered after the step was taken in: one connection keeps its order

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from . import _core
-from .errors import from_failure
+from .errors import FailedPrecondition, InvalidArgument, from_failure
 from .types import (
     Closed,
     EpisodeState,
@@ -43,9 +43,9 @@ def open_connection(
     connection = _core.Connection(
         endpoint=endpoint,
         name=name or f"hone-py/{_core.__version__}",
-        connect_timeout=connect_timeout,
-        request_timeout=timeout,
-        reconnect_timeout=reconnect_timeout,
+        connect_timeout=seconds("connect_timeout", connect_timeout),
+        request_timeout=seconds("timeout", timeout),
+        reconnect_timeout=seconds("reconnect_timeout", reconnect_timeout),
         retry_busy=retry_busy,
         control=control or "",
         key="" if key is None else os.fspath(key),
@@ -54,6 +54,54 @@ def open_connection(
     if connection.failure is not None:
         raise from_failure(connection.failure)
     return connection
+
+
+def submit(
+    connection: _core.Connection,
+    verb: str,
+    body: Mapping[str, Any],
+    timeout: float | None,
+    completions: _core.Completions | None = None,
+    tag: int = 0,
+) -> _core.Ticket:
+    """Sends a request without waiting.
+
+    Raises:
+        InvalidArgument: A number in it is out of range.
+        FailedPrecondition: The client is closed.
+    """
+    if timeout is not None:
+        timeout = seconds("timeout", timeout)
+    if connection.closed:
+        raise FailedPrecondition("the client is closed", error_class="protocol")
+    try:
+        return connection.submit(verb, dict(body), timeout, completions, tag)
+    except ValueError as error:
+        raise InvalidArgument(f"{verb}: {error}", error_class="protocol") from None
+    except RuntimeError as error:  # by another thread
+        raise FailedPrecondition(str(error), error_class="protocol") from None
+
+
+def seconds(name: str, given: float) -> float:
+    """A time limit, or the error that names it: a comparison with nan is never true."""
+    number = float(given)
+    if number != number:
+        raise InvalidArgument(f"{name}: found nan, expected seconds", error_class="protocol")
+    return number
+
+
+def hello_of(connection: _core.Connection) -> dict[str, Any]:
+    """The server's hello.
+
+    Raises:
+        FailedPrecondition: The client is closed, or was made before a fork.
+    """
+    hello = connection.hello()
+    if hello is None:
+        raise FailedPrecondition(
+            "the client is closed, or was made before fork(); connect again", error_class="protocol"
+        )
+    return hello
 
 
 @dataclass(frozen=True)

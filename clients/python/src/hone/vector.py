@@ -201,17 +201,25 @@ class Episodes:
     ) -> Iterator[tuple[int, _core.Ticket]]:
         """Sends every request and yields tickets in the order in which their answers come."""
         completions = _core.Completions()
-        tickets = {
-            index: self._client.submit(
-                request.verb, request.body, timeout=timeout, completions=completions, tag=index
-            )
-            for index, request in requests.items()
-        }
+        tickets: dict[int, _core.Ticket] = {}
         try:
+            for index, request in requests.items():
+                tickets[index] = self._client.submit(
+                    request.verb, request.body, timeout=timeout, completions=completions, tag=index
+                )
             while tickets:
                 completions.wait(-1.0)
                 for index in completions.drain():
                     yield index, tickets.pop(index)
         finally:
-            for ticket in tickets.values():  # left early: nobody will read these answers
-                ticket.cancel()
+            # One could not be sent, or the caller left early: nobody will read these answers.
+            for index, ticket in tickets.items():
+                self._give_up(requests[index].verb, ticket)
+
+    def _give_up(self, verb: str, ticket: _core.Ticket) -> None:
+        """Cancels a request; an episode that it began is closed."""
+        ticket.cancel()
+        if verb == "reset":
+            body, _ = ticket.result()  # comes at once: it was given up
+            if body is not None:
+                self._client.submit("close", {"episode": body["episode"]})

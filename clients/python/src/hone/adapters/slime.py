@@ -115,7 +115,7 @@ async def reward(args: Any, sample: Any, **_: object) -> Any:
     play = AsyncPlay(_one_turn(_settings(args)))
     await play.start((sample.metadata or {}).get("task"), group=_group(sample, evaluation=False))
     try:
-        await play.step(response=sample.response)
+        await play.step(response=sample.response or "")
     finally:
         record = await play.finish()
     return _score(sample, record)
