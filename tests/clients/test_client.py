@@ -299,6 +299,8 @@ def test_what_is_no_text_is_refused() -> None:
                 client.reset("add_relu", options={"x": {1}})
             with pytest.raises(TypeError, match="step takes a kernel's source"):
                 episode.step()
+            with pytest.raises(TypeError, match=r"no language= with action="):
+                episode.step(action={"code": "x"}, language="c++")
             assert episode.step("π ≈ 3").turn == 1
     finally:
         server.stop()

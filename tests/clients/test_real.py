@@ -11,7 +11,9 @@ from typing import Any
 
 import hone
 import hone.aio
+import hone.vector
 import pytest
+from hone.pool import Pool
 
 from conftest import ROOT, RealServer
 from proxy import CuttableProxy
@@ -37,6 +39,49 @@ def test_a_cut_mid_step_is_not_noticed(real: RealServer) -> None:
         assert result.info["verdict"]["outcome"] == "correct"
         assert result.reward_valid
         assert episode.step("int x;").turn == 2
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ({"code": FUSED, "lang": "c++"}, "unknown key 'lang'"),
+        ({"code": FUSED, "timeout": 3}, "unknown key 'timeout'"),
+        ({"source": FUSED}, "unknown key 'source'"),
+        ({"code": FUSED, "response": FUSED}, "expected either 'code' or 'response'"),
+        ({"code": FUSED, "language": 7}, "language: expected text"),
+        ({"code": 7}, "code: expected text"),
+        ({}, "expected either 'code' or 'response'"),
+    ],
+)
+def test_a_malformed_action_is_an_error_and_no_turn(real: RealServer, action: dict[str, Any], said: str) -> None:
+    async def from_asyncio() -> None:
+        async with hone.aio.connect(real.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            with pytest.raises(hone.InvalidArgument, match=said):
+                await episode.step(action=action)
+            assert (await episode.step("int x;")).turn == 1
+
+    asyncio.run(from_asyncio())
+    with hone.connect(real.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        with pytest.raises(hone.InvalidArgument, match=said):
+            episode.step(action=action)
+        assert episode.step("int x;").turn == 1
+        episodes = hone.vector.Episodes(client, 2)
+        episodes.reset("add_relu")
+        done = {one.index: one for one in episodes.as_completed(["int x;", action])}
+        assert done[0].result is not None
+        assert isinstance(done[1].error, hone.InvalidArgument)
+        assert [one.turn for one in episodes.step(["int y;", "int y;"]) if one] == [2, 1]
+        episodes.close()
+        with Pool(client, 2, task="add_relu") as pool:
+            pool.reset()
+            pool.send(["int x;", action], [0, 1])
+            with pytest.raises(hone.InvalidArgument, match=said):
+                pool.recv()
+            pool.send(["int x;"], [1])
+            batch = pool.recv()
+            assert dict(zip(batch.info["env_id"], batch.info["elapsed_step"], strict=True)) == {0: 1, 1: 1}
 
 
 def test_cancel_leaves_the_turn_open(real: RealServer) -> None:

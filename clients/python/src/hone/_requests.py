@@ -196,13 +196,15 @@ def step(
     """The episode's next step; its result moves the episode on.
 
     Raises:
-        TypeError: Not exactly one of code, response and action was given.
+        TypeError: Not exactly one of code, response and action was given, or a language with action.
     """
     if [code, response, action].count(None) != 2:
         raise TypeError(
             "step takes a kernel's source, response= with a whole model response, or action= with "
             "what else the environment knows"
         )
+    if action is not None and language is not None:
+        raise TypeError("step takes no language= with action=: give it as action['language']")
     if action is None:
         action = _without_none({"code": code, "response": response, "language": language})
 
