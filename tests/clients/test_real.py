@@ -7,7 +7,7 @@ import contextlib
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import hone
 import hone.aio
@@ -134,3 +134,31 @@ def test_kill_and_restart_says_so(tmp_path: Path) -> None:
             assert client.reset("add_relu").episode.step("int x;").turn == 1
         finally:
             second.stop()
+
+
+def test_what_the_server_sends_is_what_the_types_name(real: RealServer) -> None:
+    with hone.connect(real.endpoint) as client:
+        start = client.reset("add_relu", options={"max_turns": 3})
+        optional = {"choice", "index", "facts"}  # autotune's
+        assert set(start.observation) | optional == set(hone.Observation.__annotations__)
+        assert set(start.observation["task"]) == set(hone.TaskFacts.__annotations__)
+        assert set(start.info) == set(hone.ResetInfo.__annotations__) - {"parent", "parent_turn"}
+        wrong = start.episode.step(FUSED.replace("v > 0", "v < 0"))
+        assert set(wrong.info) == set(hone.StepInfo.__annotations__)
+        assert set(wrong.observation) | optional == set(hone.Observation.__annotations__)
+        assert set(wrong.observation["history"][0]) == set(hone.TurnLine.__annotations__)
+        assert set(wrong.observation["messages"][0]) == set(hone.Message.__annotations__)
+        verdict = wrong.info["verdict"]
+        assert verdict is not None
+        assert set(verdict) == set(hone.Verdict.__annotations__)
+        assert verdict["outcome"] in get_args(hone.Outcome)
+        if verdict["mismatch"] is not None:
+            assert set(verdict["mismatch"]) <= set(hone.Mismatch.__annotations__)
+        verdict = start.episode.step(FUSED).info["verdict"]
+        assert verdict is not None
+        assert verdict["speedup"] is not None
+        assert set(verdict["speedup"]) <= set(hone.Speedup.__annotations__)
+        branch = start.episode.branch(1)
+        assert set(branch.info) == set(hone.ResetInfo.__annotations__)
+        tuned = client.reset(environment="autotune").observation
+        assert set(tuned) == set(hone.Observation.__annotations__)

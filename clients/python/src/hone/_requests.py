@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from . import _core
 from .errors import FailedPrecondition, InvalidArgument, from_failure
@@ -13,7 +13,9 @@ from .types import (
     Closed,
     EpisodeState,
     EpisodeT,
+    Observation,
     Reset,
+    ResetInfo,
     StepResult,
     Task,
     decode_closed,
@@ -196,7 +198,8 @@ def step(
     """The episode's next step; its result moves the episode on.
 
     Raises:
-        TypeError: Not exactly one of code, response and action was given, or a language with action.
+        TypeError: Not exactly one of code, response and action was given, or a language beside
+            action.
     """
     if [code, response, action].count(None) != 2:
         raise TypeError(
@@ -238,7 +241,8 @@ def close(episode: EpisodeState) -> Request[Closed]:
 
 def _start(episode: EpisodeT, answer: Mapping[str, Any]) -> Reset[EpisodeT]:
     lease = float(answer.get("lease_s") or 0)
-    return Reset(episode, answer.get("observation") or {}, answer.get("info") or {}, lease)
+    observation = cast(Observation, answer.get("observation") or {})
+    return Reset(episode, observation, cast(ResetInfo, answer.get("info") or {}), lease)
 
 
 def _without_none(given: Mapping[str, object]) -> dict[str, Any]:

@@ -21,6 +21,13 @@ from . import _core, _requests
 from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, hello_of, open_connection, unwrap
 from .types import Closed, EpisodeState, Reset, StepResult, Task
 
+__all__ = [
+    "Client",
+    "Connecting",
+    "Episode",
+    "connect",
+]
+
 
 @dataclass
 class Episode(EpisodeState):

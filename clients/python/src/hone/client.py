@@ -12,6 +12,13 @@ from . import _core, _requests
 from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, hello_of, open_connection, unwrap
 from .types import Closed, EpisodeState, Reset, StepResult, Task
 
+__all__ = [
+    "Client",
+    "Episode",
+    "Progress",
+    "connect",
+]
+
 Progress = Callable[[dict[str, Any]], None]
 
 

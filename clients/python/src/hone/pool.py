@@ -30,8 +30,13 @@ from . import _core, _requests
 from ._requests import Request, unwrap
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError, InvalidArgument
-from .types import Reset, StepResult
+from .types import Observation, Reset, StepResult
 from .vector import Action, step_request
+
+__all__ = [
+    "Batch",
+    "Pool",
+]
 
 Answer = Reset[Episode] | StepResult | HoneError
 
@@ -49,7 +54,7 @@ class Batch(NamedTuple):
             None; ``result``, the ``StepResult``, or None for a reset and an error.
     """
 
-    observations: list[dict[str, Any]]
+    observations: list[Observation]
     rewards: list[float]
     terminated: list[bool]
     truncated: list[bool]
@@ -297,7 +302,9 @@ class Pool:
         if error is not None:
             self._places.drop(place)
         reward = result.reward if result is not None else None
-        batch.observations.append({} if isinstance(answer, HoneError) else answer.observation)
+        batch.observations.append(
+            Observation() if isinstance(answer, HoneError) else answer.observation
+        )
         batch.rewards.append(0.0 if reward is None else float(reward))
         batch.terminated.append(result is not None and result.terminated)
         batch.truncated.append(error is not None or (result is not None and result.truncated))

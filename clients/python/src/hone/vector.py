@@ -22,6 +22,12 @@ from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError
 from .types import Reset, StepResult
 
+__all__ = [
+    "Action",
+    "Completion",
+    "Episodes",
+]
+
 Action = str | Mapping[str, Any]
 
 

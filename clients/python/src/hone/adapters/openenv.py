@@ -38,6 +38,16 @@ from openenv.core.env_server import (  # noqa: E402
 )
 from pydantic import BeforeValidator, Field  # noqa: E402
 
+__all__ = [
+    "SESSIONS",
+    "HoneAction",
+    "HoneEnv",
+    "HoneEnvironment",
+    "HoneObservation",
+    "app",
+    "main",
+]
+
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
 
