@@ -9,7 +9,9 @@ import sys
 import threading
 from collections.abc import Callable
 
+import gymnasium
 import hone
+import hone.gym
 import hone.vector
 import pytest
 from hone.pool import Pool
@@ -324,3 +326,32 @@ def test_a_batch_and_a_pool_go_on_after_a_signal(scripted: ScriptedServer, handl
         scripted.hold_steps.clear()
         assert pool.recv().info["elapsed_step"] == [1, 1]  # nothing of what was sent is lost
         pool.close()
+
+
+def test_a_vector_environment_goes_on_after_a_signal(scripted: ScriptedServer, handled: Handled) -> None:
+    number = handled(raises)
+    envs = gymnasium.make_vec(hone.gym.ENV_ID, 2, endpoint=scripted.endpoint, task="add_relu")
+    envs.reset(seed=1)
+    scripted.hold_steps.set()
+    sender = sender_of(number, scripted, 2)
+    with pytest.raises(Alarm):
+        sender.start()
+        envs.step(("wrong", "wrong"))
+    sender.join()
+    scripted.wait_for("cancel", 2)
+    scripted.hold_steps.clear()
+    observations, rewards, _, _, _ = envs.step(("slow", "slow"))
+    assert list(rewards) == [0.4, 0.4]
+    assert list(observations["turn"][:, 0]) == [1, 1]
+    scripted.holding.add("reset")
+    before = scripted.seen["reset"]
+    sender = threading.Thread(target=lambda: (scripted.wait_for("reset", before + 2), os.kill(os.getpid(), number)))
+    with pytest.raises(Alarm):
+        sender.start()
+        envs.reset(seed=2)
+    sender.join()
+    scripted.holding.clear()
+    observations, _ = envs.reset(seed=3)
+    assert list(observations["turn"][:, 0]) == [0, 0]
+    envs.close()
+    assert scripted.open() == []

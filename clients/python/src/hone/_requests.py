@@ -86,10 +86,9 @@ def submit(
 
 def seconds(name: str, given: float) -> float:
     """A time limit, or the error that names it: a comparison with nan is never true."""
-    number = float(given)
-    if number != number:
+    if given != given:
         raise InvalidArgument(f"{name}: found nan, expected seconds", error_class="protocol")
-    return number
+    return given
 
 
 def hello_of(connection: _core.Connection) -> dict[str, Any]:

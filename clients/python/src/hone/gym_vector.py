@@ -234,7 +234,11 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _answers(self, count: int) -> list[tuple[int, Any]]:
         """In the order of the places, whatever order they came in."""
-        answers = sorted(self._places.answers(count), key=lambda one: one[0])
+        try:
+            answers = sorted(self._places.answers(count), key=lambda one: one[0])
+        except BaseException:
+            self._places.give_up()  # Ctrl-C: the turns stay open for the next step
+            raise
         for place, answer in answers:
             if isinstance(answer, HoneError):
                 self._over[place] = self._places.episodes[place] is None

@@ -31,7 +31,7 @@ from ._requests import Request, unwrap
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError, InvalidArgument
 from .types import Observation, Reset, StepResult
-from .vector import Action, step_request
+from .vector import Action, give_up, step_request
 
 __all__ = [
     "Batch",
@@ -134,18 +134,23 @@ class Places:
             with contextlib.suppress(HoneError):  # lost with its server: nothing to close
                 self.client.close_episode(episode)
 
-    def close(self) -> None:
-        """Cancels what is under way and closes every episode."""
-        for place, (ticket, request) in self._waiting.items():
-            if request.verb != "reset":
-                ticket.cancel()
-                continue
-            with contextlib.suppress(HoneError):  # an episode that nobody would close otherwise
-                ticket.wait()
-                self.episodes[place] = request.read(unwrap(ticket.result())).episode
+    def give_up(self) -> None:
+        """Cancels what is under way; the turns stay open, and episodes that begin are closed."""
+        for ticket, request in self._waiting.values():
+            give_up(self.client, request.verb, ticket)
         self._waiting.clear()
         self._arrived.clear()
         self._completions = _core.Completions()
+
+    def close(self) -> None:
+        """Cancels what is under way and closes every episode, those that begin as well."""
+        for place, (ticket, request) in list(self._waiting.items()):
+            if request.verb == "reset":
+                with contextlib.suppress(HoneError):  # an episode that nobody would close otherwise
+                    ticket.wait()
+                    self.episodes[place] = request.read(unwrap(ticket.result())).episode
+                del self._waiting[place]
+        self.give_up()
         for place in range(len(self.episodes)):
             self.drop(place)
 

@@ -11,6 +11,7 @@ Every request is under way at once; an episode that fails does not hold up the o
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +54,16 @@ def step_request(episode: Episode, action: Action, responses: bool) -> Request[S
     if responses:
         return _requests.step(episode, None, action, None)
     return _requests.step(episode, action, None, None)
+
+
+def give_up(client: Client, verb: str, ticket: _core.Ticket) -> None:
+    """Cancels a request whose answer nobody will read; an episode that it began is closed."""
+    ticket.cancel()
+    if verb == "reset":
+        body, _ = ticket.result()  # comes at once: it was given up
+        if body is not None:
+            with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
+                client.submit("close", {"episode": body["episode"]})
 
 
 class Episodes:
@@ -220,12 +231,4 @@ class Episodes:
         finally:
             # One could not be sent, or the caller left early: nobody will read these answers.
             for index, ticket in tickets.items():
-                self._give_up(requests[index].verb, ticket)
-
-    def _give_up(self, verb: str, ticket: _core.Ticket) -> None:
-        """Cancels a request; an episode that it began is closed."""
-        ticket.cancel()
-        if verb == "reset":
-            body, _ = ticket.result()  # comes at once: it was given up
-            if body is not None:
-                self._client.submit("close", {"episode": body["episode"]})
+                give_up(self._client, requests[index].verb, ticket)
