@@ -289,6 +289,7 @@ ServerOptions server_options(const Config& config) {
   options.limits.frame_bytes_max = static_cast<std::size_t>(c.limits.frame_bytes);
   options.limits.message_bytes_max = static_cast<std::size_t>(c.limits.message_bytes);
   options.source_bytes_max = static_cast<std::size_t>(c.limits.source_bytes);
+  options.response_bytes_max = KernelRefineOptions().response_bytes_max;
   options.episodes_max = static_cast<std::size_t>(c.limits.episodes);
   options.in_flight_max = static_cast<std::size_t>(c.limits.in_flight);
   options.heartbeat_s = c.heartbeat_s;

@@ -83,9 +83,12 @@ class Engine {
   void flush(Channel& channel);
   bool send(Channel& channel, const RequestPtr& request);
   void accept(const RequestPtr& request);
+  bool shorten_action(Request& request, std::size_t excess) const;
   void open(Channel& channel);
   void enter(Channel& channel, State state);
   void lose_connection(Channel& channel);
+  bool lost_too_often(Request& request) const;
+  static Failure always_lost(const Channel& channel, const Request& request);
   void on_link_event(Channel& channel, Link::Event event);
   bool wants_another_mechanism(const Channel& channel);
   void refused(Channel& channel, Link::Event event);
@@ -146,11 +149,12 @@ class Engine {
   double lease_s_ = 60;
   std::size_t in_flight_max_ = SIZE_MAX;
   std::size_t frame_bytes_max_ = SIZE_MAX;
+  std::size_t judged_bytes_max_ = SIZE_MAX;  // a submission that is longer is rejected
   std::deque<std::pair<std::string, std::string>> to_resume_;  // episode, token
   std::size_t resuming_ = 0;                                   // not answered yet
   std::int64_t next_beat_ns_ = 0;
 
-  std::thread thread_;  // last: everything above exists before it runs
+  std::unique_ptr<std::thread> thread_;  // last: everything above exists before it runs
 };
 
 }  // namespace hone::inline client_api

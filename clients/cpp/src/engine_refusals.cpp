@@ -70,6 +70,27 @@ void Engine::refused(Channel& channel, Link::Event event) {
   for (const auto& request : std::exchange(channel.waiting, {})) finish(request, {{}, failure});
 }
 
+/// Counts a loss. Rationale: a server that comes back each time is waited for as long as one that
+/// stays away.
+bool Engine::lost_too_often(Request& request) const {
+  const std::int64_t now = monotonic_ns();
+  if (request.losses++ == 0) request.lost_ns = now;
+  const double limit_s = options_.reconnect_timeout_s;
+  return limit_s > 0 && request.losses >= options_.connection_losses_max &&
+         static_cast<double>(now - request.lost_ns) >= limit_s * 1e9;
+}
+
+Failure Engine::always_lost(const Channel& channel, const Request& request) {
+  return {Code::kUnavailable,
+          "infra",
+          subject(request) + ": the connection to " + channel.endpoint + " was lost " +
+              std::to_string(request.losses) + " times within " +
+              seconds_text(monotonic_ns() - request.lost_ns) +
+              " while it was under way (reconnect_timeout)",
+          true,
+          {}};
+}
+
 /// When what waits for the channel fails because no server is there.
 std::int64_t Engine::given_up_at(const Channel& channel) const {
   const double limit_s = options_.reconnect_timeout_s;

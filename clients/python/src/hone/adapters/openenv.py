@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from hone._requests import DEFAULT_ENDPOINT
+from hone._text import sendable
 
 from ._play import Play, Settings, client_of
 from ._record import Message
@@ -35,17 +36,35 @@ from openenv.core.env_server import (  # noqa: E402
     State,
     create_fastapi_app,
 )
-from pydantic import Field  # noqa: E402
+from pydantic import BeforeValidator, Field  # noqa: E402
+
+__all__ = [
+    "SESSIONS",
+    "HoneAction",
+    "HoneEnv",
+    "HoneEnvironment",
+    "HoneObservation",
+    "app",
+    "main",
+]
 
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
 
 
+def _mended(text: object) -> object:
+    """Pydantic refuses half of a surrogate pair, which a model's answer may have."""
+    return sendable(text) if isinstance(text, str) else text
+
+
+_Text = Annotated[str | None, BeforeValidator(_mended)]
+
+
 class HoneAction(Action):  # type: ignore[misc]
     """A model's whole answer, or a kernel's source: one of the two."""
 
-    response: str | None = Field(default=None, description="a model's whole answer")
-    code: str | None = Field(default=None, description="or a kernel's source")
+    response: _Text = Field(default=None, description="a model's whole answer")
+    code: _Text = Field(default=None, description="or a kernel's source")
 
 
 class HoneObservation(Observation):  # type: ignore[misc]
