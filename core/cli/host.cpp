@@ -292,6 +292,7 @@ ServerOptions server_options(const Config& config) {
   options.episodes_max = static_cast<std::size_t>(c.limits.episodes);
   options.in_flight_max = static_cast<std::size_t>(c.limits.in_flight);
   options.heartbeat_s = c.heartbeat_s;
+  options.disconnect_grace_s = c.disconnect_grace_s;
   return options;
 }
 

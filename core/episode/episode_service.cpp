@@ -226,6 +226,12 @@ void Episodes::renew(const Caller& caller, const Value& episodes) {
   }
 }
 
+std::size_t Episodes::leave(const std::set<std::string>& connections) {
+  const EpisodeTable::Left left = state_->table.leave(connections);
+  for (const std::uint64_t evaluation : left.evaluations) evaluator_.cancel(evaluation);
+  return left.steps;
+}
+
 std::size_t Episodes::reap() {
   const std::vector<std::uint64_t> reaped = state_->table.reap();
   state_->reaped += reaped.size();

@@ -49,13 +49,11 @@ void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::stri
                                            " busy connections, at most " +
                                            std::to_string(options_.connections_max) + " allowed");
     ++metrics_.busy;
-    peers.send_or_forget(
-        stranger,
-        wire::encode_reply({wire::ReplyKind::kError,
-                            readable != nullptr ? readable->id : -1,
-                            readable != nullptr ? readable->verb : "",
-                            to_msgpack(to_value(wire::error_body(error, retry_after_ms()))),
-                            {}}));
+    peers.send_or_forget(stranger, wire::encode_reply({wire::ReplyKind::kError,
+                                                       readable != nullptr ? readable->id : -1,
+                                                       readable != nullptr ? readable->verb : "",
+                                                       packed_error(error),
+                                                       {}}));
     return;
   }
   if (peer->client) metrics_.heard(peer->client->name, message.bytes);
@@ -114,7 +112,7 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   }
   Call call{peer, request.id, ++serials_, *verb, 0, std::move(request.body)};
   const std::int64_t now_ns = monotonic_ns();
-  InFlight entry{call.verb, call.serial, now_ns, 0, false};
+  InFlight entry{call.verb, call.serial, now_ns};
   if (request.deadline_ms) {
     call.deadline_ns = now_ns + *request.deadline_ms * 1'000'000;
     entry.overdue_ns =
@@ -255,6 +253,7 @@ Result<Value> IoLoop::metrics(const Call& call) {
   const std::string format = fields.choice_or("format", "map", {"map", "prometheus"});
   HONE_TRY(fields.finish());
   metrics_.reaped = reaped_;
+  metrics_.steps_dropped = steps_dropped_;
   const Doorkeeper::Counts door = keeper_->counts();
   metrics_.keys_refused = door.keys_refused;
   metrics_.handshakes_failed = door.handshakes_failed;
@@ -302,9 +301,10 @@ void IoLoop::handle_event(Event event) {
                wire::encode_reply(
                    {wire::ReplyKind::kAccepted, event.id, verb, to_msgpack(Value::map()), {}}));
   }
-  peers.send(event.peer,
-             wire::encode_reply(
-                 {wire::ReplyKind::kProgress, event.id, verb, std::move(event.body).value(), {}}));
+  found->second.progress = std::move(event.body).value();
+  peers.send(
+      event.peer,
+      wire::encode_reply({wire::ReplyKind::kProgress, event.id, verb, found->second.progress, {}}));
 }
 
 void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uint64_t serial,
@@ -327,8 +327,7 @@ void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uin
                     std::string(verb_name(request.verb)),
                     {},
                     {}};
-  reply.body = body ? std::move(*body)
-                    : to_msgpack(to_value(wire::error_body(body.error(), retry_after_ms())));
+  reply.body = body ? std::move(*body) : packed_error(body.error());
   if (code == Code::kInternal) log_error("server", reply.verb + ": " + body.error().message);
   peers_of(*peer).send(peer, wire::encode_reply(std::move(reply)));
 }
@@ -338,11 +337,14 @@ void IoLoop::refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, std::str
                     const Error& error) {
   metrics_.answered(Verb::kUnknown, error.code, 0);
   peers_of(*peer).send(
-      peer, wire::encode_reply({wire::ReplyKind::kError,
-                                id,
-                                std::move(verb),
-                                to_msgpack(to_value(wire::error_body(error, retry_after_ms()))),
-                                {}}));
+      peer,
+      wire::encode_reply({wire::ReplyKind::kError, id, std::move(verb), packed_error(error), {}}));
+}
+
+std::string IoLoop::packed_error(const Error& error) const {
+  wire::ErrorBody body = wire::error_body(error, retry_after_ms());
+  body.shutting_down = draining_ && error.code == Code::kUnavailable;
+  return to_msgpack(to_value(body));
 }
 
 /// The service answers deadlines itself; this is for one that does not.

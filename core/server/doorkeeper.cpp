@@ -94,7 +94,7 @@ void Doorkeeper::stop() {
 }
 
 Doorkeeper::Counts Doorkeeper::counts() const {
-  return {admitted_, keys_refused_, handshakes_failed_, hung_up_, open_};
+  return {admitted_, keys_refused_, handshakes_failed_, hung_up_, open_, departed_};
 }
 
 void Doorkeeper::run() {
@@ -146,6 +146,7 @@ void Doorkeeper::note(const ConnectionEvent& event) {
       break;
     case ConnectionEvent::kGone:
       strangers_.gone(event.descriptor);
+      ++departed_;
       break;
     case ConnectionEvent::kHandshakeFailed:
       ++handshakes_failed_;

@@ -32,6 +32,7 @@ class Doorkeeper {
     std::uint64_t handshakes_failed = 0;  ///< no CURVE, the wrong server key, garbage, too slow
     std::uint64_t hung_up = 0;            ///< silent or too many
     std::uint64_t open = 0;               ///< connections now, those of strangers included
+    std::uint64_t departed = 0;           ///< connections that ended, ever
   };
 
   /// `allowed` is null where there is no CURVE: then connections are limited, and nobody is asked.
@@ -61,7 +62,7 @@ class Doorkeeper {
   Strangers strangers_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> admitted_{0}, keys_refused_{0}, handshakes_failed_{0}, hung_up_{0},
-      open_{0};
+      open_{0}, departed_{0};
   std::int64_t said_ns_ = 0;      // when a refusal was last put into the log
   std::uint64_t said_count_ = 0;  // how many there were by then
   std::thread thread_;

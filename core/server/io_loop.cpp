@@ -2,6 +2,7 @@
 #include "server/io_loop.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -177,12 +178,54 @@ void IoLoop::keep_time(std::int64_t now_ns) {
   reap_at_ns_ = now_ns + static_cast<std::int64_t>(options_.reap_interval_s * kSecondNs);
   main_->expire(now_ns);
   if (control_) control_->expire(now_ns);
+  look_for_the_gone(now_ns);
   if (reaping_.exchange(true)) return;
   const bool taken = workers_.submit([this] {
     reaped_ += service_.reap();
     reaping_ = false;
   });
   if (!taken) reaping_ = false;
+}
+
+/// Drops steps that nobody waits for any more.
+///
+/// Rationale: ZeroMQ tells that a connection has ended, but whose it was only when something is sent
+/// to it. So whoever waits for a step hears its stage again, twice, since the word of the end may
+/// come before the end.
+void IoLoop::look_for_the_gone(std::int64_t now_ns) {
+  constexpr int kProbes = 2;
+  const std::uint64_t departed = keeper_->counts().departed;
+  if (std::exchange(departed_, departed) != departed) probes_left_ = kProbes;
+  const bool probing = probes_left_ > 0;
+  if (probing) --probes_left_;
+  std::vector<std::shared_ptr<Peer>> left;
+  main_->each([&](const std::shared_ptr<Peer>& peer) {
+    if (peer->in_flight.empty() || peer->left) return;
+    if (probing && peer->gone_ns == 0) probe(peer);
+    const double gone_s = static_cast<double>(now_ns - peer->gone_ns) * 1e-9;
+    if (peer->gone_ns != 0 && gone_s >= options_.disconnect_grace_s) left.push_back(peer);
+  });
+  if (left.empty()) return;
+  std::set<std::string> connections;
+  for (const auto& peer : left) connections.insert(peer->caller.connection);
+  const bool taken = workers_.submit([this, connections] {
+    const std::size_t steps = service_.leave(connections);
+    steps_dropped_ += steps;
+    if (steps == 0) return;
+    log_info("server", std::to_string(steps) + " steps are dropped: their connections (" +
+                           std::to_string(connections.size()) + ") are gone");
+  });
+  for (const auto& peer : left) peer->left = taken;
+}
+
+void IoLoop::probe(const std::shared_ptr<Peer>& peer) {
+  for (const auto& [id, request] : peer->in_flight) {
+    if (request.verb != Verb::kStep || !request.accepted) continue;
+    const std::string stage =
+        request.progress.empty() ? to_msgpack(Value::map({{"stage", "queued"}})) : request.progress;
+    return main_->send(peer,
+                       wire::encode_reply({wire::ReplyKind::kProgress, id, "step", stage, {}}));
+  }
 }
 
 /// Rationale: the sockets stay bound. ZeroMQ's unbind would also end the connections that came in

@@ -61,6 +61,8 @@ class IoLoop {
   void take_events();
   long wait_ms(std::int64_t now_ns) const;
   void keep_time(std::int64_t now_ns);
+  void look_for_the_gone(std::int64_t now_ns);
+  void probe(const std::shared_ptr<Peer>& peer);
   void start_draining();
   bool drained(std::int64_t now_ns, bool idle);
   void cut_short();
@@ -90,6 +92,7 @@ class IoLoop {
   EpisodeService::Reply reply_to(const Call& call) const;
   EpisodeService::Progress progress_of(const Call& call) const;
   void end_overdue(std::int64_t now_ns);
+  std::string packed_error(const Error& error) const;
   std::int64_t retry_after_ms() const;
   Gauges gauges() const;
   Peers& peers_of(const Peer& peer) { return peer.door == Door::kMain ? *main_ : *control_; }
@@ -114,6 +117,9 @@ class IoLoop {
   std::int64_t reap_at_ns_ = 0;
   std::atomic<bool> reaping_{false};
   std::atomic<std::uint64_t> reaped_{0};
+  std::uint64_t departed_ = 0;  // connections, as the doorkeeper counted them last
+  int probes_left_ = 0;
+  std::atomic<std::uint64_t> steps_dropped_{0};
 
   std::atomic<std::int64_t> drain_limit_ns_{0};  // 0: not asked for
   bool draining_ = false;

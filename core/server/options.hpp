@@ -39,6 +39,7 @@ struct ServerOptions {
   double deadline_grace_s =
       0.5;  ///< how long after its deadline a request is answered by the server itself
   double reap_interval_s = 1;
+  double disconnect_grace_s = 5;      ///< steps of a connection that is gone go on for so long
   double linger_s = 2;                ///< at the end, for replies that are under way
   std::int64_t retry_after_ms = 200;  ///< in BUSY, when nothing waits; longer with the queue
 };

@@ -211,6 +211,17 @@ def test_oversize_source_is_refused_here(scripted: ScriptedServer) -> None:
         assert episode.step("x" * 100).turn == 1
 
 
+def test_a_lease_shorter_than_the_heartbeat_is_renewed() -> None:
+    server = ScriptedServer(heartbeat_s=3600, lease_s=1.5)
+    try:
+        with hone.connect(server.endpoint) as client:
+            episode = client.reset("add_relu").episode
+            server.wait_for("ping", 3)  # the first comes long before the heartbeat is due
+            assert server.renewed[episode.id] >= 1
+    finally:
+        server.stop()
+
+
 def test_leases_are_renewed(scripted: ScriptedServer) -> None:
     scripted._welcome["lease_s"] = 0.6
     with hone.connect(scripted.endpoint) as client:

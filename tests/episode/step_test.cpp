@@ -320,6 +320,25 @@ TEST_F(StepTest, TheSameVerdictsGiveTheSameReplies) {
   EXPECT_EQ(play(), play());
 }
 
+TEST_F(StepTest, StepsOfAConnectionThatIsGone_AreCancelledAndTheirTurnsStayOpen) {
+  const Value opened = reset(), resumed = reset();
+  evaluator.hold();
+  Answer lost, taken_over;
+  step(lost, opened, 1, "int a;");
+  step(taken_over, resumed, 1, "int b;");
+  const Caller other{"connection-2", "trainer"};
+  const Value claim =
+      Value::map({{"episode", at(resumed, {"episode"})}, {"token", at(resumed, {"token"})}});
+  ASSERT_TRUE(service->resume(other, claim));
+  EXPECT_EQ(service->leave({"connection-0"}), 0u);
+  EXPECT_EQ(service->leave({me.connection}), 1u) << "the other was resumed elsewhere";
+  EXPECT_EQ(lost.code(), Code::kCancelled);
+  EXPECT_EQ(service->leave({me.connection}), 0u);
+  EXPECT_EQ(evaluator.release(), 1u);
+  EXPECT_EQ(at(taken_over.body(), {"turn"}), Value(1));
+  EXPECT_EQ(at(step(opened, 1, "int a;"), {"turn"}), Value(1));
+}
+
 TEST_F(StepTest, ARefusingServiceStillAnswersRepeats) {
   const Value opened = reset();
   step(opened, 1, "int a;");
