@@ -10,8 +10,6 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kRetryAfterMsMax = 5000;
-
 /// Identities that ZeroMQ gives out are a zero byte and four more; what a client chose never begins
 /// with zero.
 bool chosen_by_client(const std::string& routing_id) {
@@ -38,24 +36,10 @@ Error too_late(Verb verb) {
 
 void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::string& key,
                     wire::Incoming message) {
-  const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns());
-  if (peer == nullptr) {
-    // Nowhere to keep anything about it: it is answered once, if it reads.
-    Peer stranger;
-    stranger.routing_id = routing_id;
-    auto request = wire::decode_request(std::move(message), options_.limits);
-    const auto* readable = std::get_if<wire::Request>(&request);
-    const Error error = resource_exhausted("the server has " + std::to_string(peers.size()) +
-                                           " busy connections, at most " +
-                                           std::to_string(options_.connections_max) + " allowed");
-    ++metrics_.busy;
-    peers.send_or_forget(stranger, wire::encode_reply({wire::ReplyKind::kError,
-                                                       readable != nullptr ? readable->id : -1,
-                                                       readable != nullptr ? readable->verb : "",
-                                                       packed_error(error),
-                                                       {}}));
-    return;
-  }
+  // Whoever looks after a server that is full gets in by the control endpoint.
+  const bool full = &peers == main_.get() && keeper_->full();
+  const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns(), !full);
+  if (peer == nullptr) return turn_away(peers, routing_id, std::move(message), full);
   if (peer->client) metrics_.heard(peer->client->name, message.bytes);
   auto decoded = wire::decode_request(std::move(message), options_.limits);
   if (peers.revoked(*peer)) return refuse_revoked(peers, *peer, decoded);
@@ -122,23 +106,6 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   peer->in_flight[call.id] = entry;
   ++in_flight_;
   serve(std::move(call));
-}
-
-/// Said, and nothing kept: whoever has a revoked key is a stranger again.
-void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
-                            const std::variant<wire::Request, wire::Refusal>& message) {
-  const auto* request = std::get_if<wire::Request>(&message);
-  const Error error = failed_precondition("the key of this client" +
-                                          (peer.caller.client == peer.caller.connection
-                                               ? std::string()
-                                               : ", '" + peer.caller.client + "',") +
-                                          " was revoked");
-  metrics_.answered(Verb::kUnknown, error.code, 0);
-  peers.send_or_forget(peer, wire::encode_reply({wire::ReplyKind::kError,
-                                                 request != nullptr ? request->id : -1,
-                                                 request != nullptr ? request->verb : "",
-                                                 to_msgpack(to_value(wire::error_body(error, 0))),
-                                                 {}}));
 }
 
 Status IoLoop::permitted(const Peer& peer, Verb verb) {
@@ -267,7 +234,16 @@ Result<Value> IoLoop::metrics(const Call& call) {
 Result<Value> IoLoop::health(const Call& call) {
   HONE_TRY(Fields(call.body, "health").finish());
   const Gauges now = gauges();
-  return Value::map({{"status", draining_ ? "draining" : "serving"},
+  Value problems = Value::array();
+  {
+    MutexLock lock(problems_mutex_);
+    for (const std::string& one : problems_) problems.push(one);
+  }
+  const bool failing = !problems.as_array().empty();
+  return Value::map({{"status", draining_ ? "draining"
+                                : failing ? "failing"
+                                          : "serving"},
+                     {"problems", std::move(problems)},
                      {"incarnation", incarnation_},
                      {"uptime_s", now.uptime_s},
                      {"steps", service_.pending()},
@@ -332,21 +308,6 @@ void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uin
   peers_of(*peer).send(peer, wire::encode_reply(std::move(reply)));
 }
 
-/// An answer to what never became a request in flight.
-void IoLoop::refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, std::string verb,
-                    const Error& error) {
-  metrics_.answered(Verb::kUnknown, error.code, 0);
-  peers_of(*peer).send(
-      peer,
-      wire::encode_reply({wire::ReplyKind::kError, id, std::move(verb), packed_error(error), {}}));
-}
-
-std::string IoLoop::packed_error(const Error& error) const {
-  wire::ErrorBody body = wire::error_body(error, retry_after_ms());
-  body.shutting_down = draining_ && error.code == Code::kUnavailable;
-  return to_msgpack(to_value(body));
-}
-
 /// The service answers deadlines itself; this is for one that does not.
 void IoLoop::end_overdue(std::int64_t now_ns) {
   while (!overdue_.empty() && overdue_.begin()->first.first <= now_ns) {
@@ -360,11 +321,6 @@ void IoLoop::end_overdue(std::int64_t now_ns) {
     ++metrics_.deadlines;
     finish(peer, due.id, serial, too_late(found->second.verb));
   }
-}
-
-std::int64_t IoLoop::retry_after_ms() const {
-  const auto waiting = static_cast<std::int64_t>(workers_.waiting() + service_.pending());
-  return std::min(options_.retry_after_ms + 10 * waiting, kRetryAfterMsMax);
 }
 
 Gauges IoLoop::gauges() const {

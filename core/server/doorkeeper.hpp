@@ -47,6 +47,10 @@ class Doorkeeper {
   void start();
   void stop();
   Counts counts() const;  ///< [any thread]
+  /// [any thread] Whether so many connections are open that new ones are not served.
+  bool full() const { return open_ > served_max_; }
+  /// "114 (with 256 open files)"
+  std::string limit_text() const;
 
  private:
   Doorkeeper(std::shared_ptr<AllowList> allowed, Strangers::Limits limits);
@@ -60,6 +64,7 @@ class Doorkeeper {
   std::unique_ptr<Socket> zap_;  // null without CURVE
   std::vector<Socket> watches_;
   Strangers strangers_;
+  const std::size_t served_max_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> admitted_{0}, keys_refused_{0}, handshakes_failed_{0}, hung_up_{0},
       open_{0}, departed_{0};

@@ -54,18 +54,22 @@ Result<std::unique_ptr<IoLoop>> IoLoop::open(ServerOptions options, EpisodeServi
   HONE_ASSIGN(auto events, EventQueue::create());
   std::unique_ptr<IoLoop> loop(new IoLoop(std::move(options), service, std::move(events)));
   HONE_TRY(loop->listen(context));
+  loop->look_for_problems();
   return loop;
 }
 
 Status IoLoop::listen(SocketContext& context) {
+  const bool guarded = !options_.keys.empty();
+  const auto chosen = [guarded](auto given, auto with_keys, auto without) {
+    return given != 0 ? given : guarded ? with_keys : without;
+  };
   SocketOptions socket_options{
       .frame_bytes_max = options_.limits.frame_bytes_max,
       .hwm = options_.hwm,
       .linger_ms = static_cast<int>(options_.linger_s * 1000),
       .heartbeat_s = options_.heartbeat_s,
-      .handshake_ms = options_.handshake_ms,
+      .handshake_ms = chosen(options_.handshake_ms, 5000, 30'000),
   };
-  const bool guarded = !options_.keys.empty();
   if (guarded) {
     const KeyFolder folder{options_.keys};
     HONE_ASSIGN(socket_options.curve, read_server_key(folder));
@@ -73,8 +77,10 @@ Status IoLoop::listen(SocketContext& context) {
     allowed_generation_ = allowed_->generation();
     server_key_ = socket_options.curve->public_key;
   }
-  HONE_ASSIGN(keeper_, Doorkeeper::create(context, allowed_,
-                                          {options_.sockets_max, options_.strangers_max}));
+  const std::size_t silent_max =
+      chosen(options_.strangers_max, std::size_t{256}, std::size_t{8192});
+  HONE_ASSIGN(keeper_, Doorkeeper::create(context, allowed_, {options_.sockets_max, silent_max}));
+  log_info("server", "connections: at most " + keeper_->limit_text());
   Socket main = Socket::router(context, socket_options);
   HONE_TRY(keeper_->watch(context, main));
   std::optional<Socket> control;
@@ -182,9 +188,21 @@ void IoLoop::keep_time(std::int64_t now_ns) {
   if (reaping_.exchange(true)) return;
   const bool taken = workers_.submit([this] {
     reaped_ += service_.reap();
+    look_for_problems();
     reaping_ = false;
   });
   if (!taken) reaping_ = false;
+}
+
+void IoLoop::look_for_problems() {
+  if (!options_.problems) return;
+  std::vector<std::string> found = options_.problems();
+  MutexLock lock(problems_mutex_);
+  for (const std::string& one : found) {
+    if (std::find(problems_.begin(), problems_.end(), one) == problems_.end())
+      log_error("server", one);
+  }
+  problems_ = std::move(found);
 }
 
 /// Drops steps that nobody waits for any more.

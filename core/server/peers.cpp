@@ -38,7 +38,7 @@ Peers::Peers(Door door, Socket socket, const ServerOptions& options, std::string
 /// Rationale: ZeroMQ gives a routing id out again, and a client of its own making may ask for one
 /// that was another's. Who has it now is who proves the key.
 std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::string& key,
-                                 std::int64_t now_ns) {
+                                 std::int64_t now_ns, bool takes_new) {
   std::string suffix;
   if (const auto found = peers_.find(routing_id); found != peers_.end()) {
     if (found->second->key == key) {
@@ -51,6 +51,7 @@ std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::strin
     mark_gone(*found->second);
     peers_.erase(found);
   }
+  if (!takes_new) return nullptr;
   if (peers_.size() >= options_.connections_max && !make_room()) return nullptr;
   auto peer = std::make_shared<Peer>();
   peer->door = door_;

@@ -56,9 +56,10 @@ class Peers {
   Peers(Door door, Socket socket, const ServerOptions& options, std::string name_prefix,
         Metrics& metrics, std::shared_ptr<const AllowList> allowed = nullptr);
 
-  /// The connection with this routing id and key; nullptr when there are too many and none of them is idle.
+  /// The connection with this routing id and key; nullptr for a new one where that is not to be
+  /// taken, or when there are too many and none of them is idle.
   std::shared_ptr<Peer> get(const std::string& routing_id, const std::string& key,
-                            std::int64_t now_ns);
+                            std::int64_t now_ns, bool takes_new = true);
   /// After the allow-list changed: what each connection may do now. Those whose key was revoked are
   /// sent nothing any more but refusals.
   void look_up_again();

@@ -67,6 +67,9 @@ def test_health_and_metrics_come_from_the_control_endpoint(endpoint: str) -> Non
     with hone.connect(endpoint) as client:
         assert client.health()["status"] == "serving"
         assert client.metrics()
+        text = client.metrics(format="prometheus")
+        assert all(line.startswith(("#", "hone_")) for line in text.splitlines())
+        assert text
         assert client.ping()["incarnation"] == client.server["incarnation"]
 
 

@@ -6,7 +6,6 @@ import asyncio
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import hone
 import hone.aio
@@ -77,7 +76,7 @@ def test_a_shutdown_without_another_server_is_given_up_in_asyncio(scripted: Scri
     async def main() -> None:
         async with await hone.aio.connect(scripted.endpoint, reconnect_timeout=0.5) as client:
             scripted.shutting_down.set()
-            with pytest.raises(hone.Unavailable, match="the last one shut down$"):
+            with pytest.raises(hone.Unavailable, match=r"the last one shut down$"):
                 await client.reset("add_relu")
 
     asyncio.run(main())

@@ -20,6 +20,13 @@ constexpr int kMessagesPerTurn = 256;  // so that a flood of replies does not ho
 
 std::int64_t seconds_to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
+// Another mechanism is asked about before (Engine::wants_another_mechanism).
+std::string handshake_question(std::size_t failed, bool has_key) {
+  return std::to_string(failed) + " handshakes failed: is that a hone server, " +
+         (has_key ? "is its server key this one, " : "") +
+         "and are its connections or open files used up (its log says so)?";
+}
+
 // "tcp://0.0.0.0:5918", as a server bound to every address says it, means the host that we already
 // reach.
 std::string reachable(const std::string& control, const std::string& main) {
@@ -131,10 +138,8 @@ Status Engine::wait_until_greeted(double seconds) {
       return unavailable(endpoint_ + ": no hone server answered within " +
                          std::to_string(static_cast<long>(seconds * 1000)) + " ms; " +
                          (handshakes_failed_ == 0
-                              ? std::string("is `hone serve` running there?")
-                              : std::to_string(handshakes_failed_) +
-                                    " handshakes failed: is that a hone server, and " +
-                                    (keys_ ? "its server key this one?" : "does it want no key?")));
+                              ? "is `hone serve` running there?"
+                              : handshake_question(handshakes_failed_, !!keys_)));
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }
