@@ -222,7 +222,7 @@ void Journal::keep_up() {
                         },
                         nullptr};
   const Status done = transact(&upkeep, 1);
-  if (!done) log_error("journal", done.error().message);
+  if (!done && !tries) log_error("journal", done.error().message);
   if (tries || !done) note(done);
   const auto took = std::chrono::duration_cast<Pace::Span>(std::chrono::steady_clock::now() - now);
   pace_.took(took);

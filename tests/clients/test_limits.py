@@ -46,7 +46,7 @@ def test_a_client_is_told_which_limit_keeps_it_out(small: RealServer, tmp_path: 
             kinds.append(dealer.recv_multipart()[1])
         assert set(kinds[:100]) == {b"result"}
         with pytest.raises(hone.Unavailable, match=told):
-            hone.connect(small.endpoint, connect_timeout=2)
+            hone.connect(small.endpoint, connect_timeout=5)
     finally:
         context.destroy(linger=0)
     with hone.connect(small.endpoint) as client:
