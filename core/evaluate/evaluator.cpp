@@ -69,7 +69,8 @@ class LocalEvaluator : public Evaluator {
       MutexLock lock(mutex_);
       for (auto& [id, job] : jobs_) left.push_back(job);
     }
-    for (const JobPtr& job : left) finish(job, shutting_down());
+    for (const JobPtr& job : left)
+      finish(job, Error{Code::kUnavailable, "the server is shutting down"});
   }
 
   Status start(std::string hardware) {
@@ -165,15 +166,11 @@ class LocalEvaluator : public Evaluator {
     return {};
   }
 
-  /// Not a fault: the turn stays open for the next server.
-  static Error shutting_down() { return {Code::kCancelled, "the server is shutting down"}; }
-
   /// Ends a job, once; later calls are ignored.
   void finish(const JobPtr& job, Result<Verdict> result) {
     if (job->over.exchange(true)) return;
     {
       MutexLock lock(mutex_);
-      if (stopping_ && !result) result = shutting_down();
       jobs_.erase(job->id);
       const auto mine = by_client_.find(job->submission.client);
       if (mine != by_client_.end() && --mine->second == 0) by_client_.erase(mine);

@@ -339,6 +339,27 @@ TEST_F(StepTest, StepsOfAConnectionThatIsGone_AreCancelledAndTheirTurnsStayOpen)
   EXPECT_EQ(at(step(opened, 1, "int a;"), {"turn"}), Value(1));
 }
 
+TEST_F(StepTest, StepsThatEndWithTheServer_LeaveTheirTurnsOpen) {
+  Verdict told_to_end = outcome(Outcome::kCrashed);
+  told_to_end.signal = "SIGTERM";
+  const Value faulty = reset(), ended = reset(), done = reset();
+  evaluator.hold();
+  Answer fault, signal, verdict;
+  step(fault, faulty, 1, "int a;");
+  step(signal, ended, 1, "int b;");
+  step(verdict, done, 1, "int c;");
+  script = {unavailable("the launcher process is gone"), told_to_end, outcome(Outcome::kCrashed)};
+  service->refuse_new_work();
+  EXPECT_EQ(evaluator.release(), 3u);
+  EXPECT_EQ(fault.code(), Code::kUnavailable);
+  EXPECT_EQ(signal.code(), Code::kUnavailable);
+  EXPECT_EQ(at(verdict.body(), {"turn"}), Value(1));
+  const auto resumed = service->resume(
+      me, Value::map({{"episode", at(ended, {"episode"})}, {"token", at(ended, {"token"})}}));
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(at(*resumed, {"turn"}), Value(0));
+}
+
 TEST_F(StepTest, ARefusingServiceStillAnswersRepeats) {
   const Value opened = reset();
   step(opened, 1, "int a;");
