@@ -10,10 +10,13 @@
 #include <memory>
 #include <sstream>
 
+#include "base/descriptors.hpp"
 #include "base/files.hpp"
 #include "cli/host.hpp"
 #include "sandbox/launcher.hpp"
+#include "server/options.hpp"
 #include "server/socket.hpp"
+#include "server/strangers.hpp"
 
 namespace hone {
 namespace {
@@ -108,6 +111,23 @@ void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
                           "delegate the pids controller; RLIMIT_NPROC stands in"));
 }
 
+void examine_descriptors(std::vector<Finding>& findings) {
+  const std::size_t limit = raise_descriptor_limit();
+  const std::size_t connections = connections_within(limit);
+  const bool serves = limit >= kDescriptorsMin;
+  const bool enough = connections >= kConnectionsMax;
+  findings.push_back(
+      {"open files",
+       !serves  ? Finding::kMissing
+       : enough ? Finding::kGood
+                : Finding::kNote,
+       std::to_string(limit) + ": at most " + std::to_string(connections) + " connections",
+       enough ? "" : kRaiseDescriptors});
+  if (!serves)
+    findings.back().found =
+        std::to_string(limit) + ", expected at least " + std::to_string(kDescriptorsMin);
+}
+
 /// Runs a program in a builder's and in a candidate's jail: the whole way, and not wall by wall.
 Status try_jails() {
   HONE_ASSIGN(const auto launcher, Launcher::start({}));
@@ -128,7 +148,8 @@ Status try_jails() {
 }
 
 void examine_trial(const Capabilities& c, std::vector<Finding>& findings) {
-  if (c.level() < IsolationLevel::kFiltered || c.freezer().empty() || !c.pidfd)
+  if (c.level() < IsolationLevel::kFiltered || c.freezer().empty() || !c.pidfd ||
+      !check_descriptor_limit(kDescriptorsMin))
     return;  // and is said above
   const Status ran = try_jails();
   findings.push_back(
@@ -249,6 +270,7 @@ std::vector<Finding> examine_machine(const Capabilities& capabilities) {
   findings.push_back({"kernel", Finding::kGood, capabilities.kernel});
   examine_installation(findings);
   examine_jail(capabilities, findings);
+  examine_descriptors(findings);
   examine_trial(capabilities, findings);
   examine_compilers(findings);
   examine_cpus(findings);

@@ -246,8 +246,11 @@ Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& 
 Value TritonForgeGateway::health() const {
   RequestOptions soon;
   soon.timeout_s = kHealthSeconds;
-  const Reply pinged = client_.submit("ping", Value::map(), soon).take();
-  Value body = Value::map({{"status", pinged.ok() ? "healthy" : "unhealthy"},
+  const Reply reply = client_.submit("health", Value::map(), soon).take();
+  // A control endpoint that cannot be reached, behind a tunnel, says nothing of the server.
+  const Reply pinged = reply.ok() ? reply : client_.submit("ping", Value::map(), soon).take();
+  const std::string status = reply.ok() ? text_of(reply.body, "status") : "serving";
+  Value body = Value::map({{"status", pinged.ok() && status == "serving" ? "healthy" : "unhealthy"},
                            {"gpu_platform", "none"},
                            {"cuda_available", false},
                            {"supported_backends", Value::array({"cuda", "triton"})},
@@ -259,6 +262,10 @@ Value TritonForgeGateway::health() const {
                            {"isolation", "hone"},
                            {"evaluations_running", running_.load()}});
   if (!pinged.ok()) body.set("detail", pinged.failure->message);
+  if (const Value* problems = reply.body.find("problems");
+      problems != nullptr && status == "failing")
+    body.set("detail", *problems);
+  if (status == "draining") body.set("detail", "the server is shutting down");
   return body;
 }
 

@@ -79,13 +79,17 @@ Status set_limits(const JailPlan& plan) {
 /// stdin is empty, stdout and stderr the pipe, the request's descriptors follow, all others close
 /// at exec.
 Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
-  constexpr int kOutOfTheWay = 400;
+  // Behind those that the program gets, wherever they lie now.
+  const int out_of_the_way = 3 + static_cast<int>(plan.fds.size());
   for (UniqueFd* end : {&ends.output, &ends.failure, &ends.status}) {
-    if (*end) end->reset(::fcntl(end->get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+    if (!*end) continue;
+    const int moved = ::fcntl(end->get(), F_DUPFD_CLOEXEC, out_of_the_way);
+    if (moved < 0) return failed("duplicate a descriptor");
+    end->reset(moved);
   }
   std::vector<int> moved;
   for (const UniqueFd& fd : plan.fds) {
-    moved.push_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+    moved.push_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, out_of_the_way));
     if (moved.back() < 0) return failed("duplicate a descriptor");
   }
   const int empty = ::open("/dev/null", O_RDONLY);

@@ -57,6 +57,7 @@ def test_metrics_come_from_the_control_endpoint(endpoint: str) -> None:
     async def main() -> None:
         async with hone.aio.connect(endpoint) as client:
             assert await client.metrics()
+            assert "hone_" in await client.metrics(format="prometheus")
 
     asyncio.run(main())
 

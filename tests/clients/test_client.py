@@ -70,6 +70,9 @@ def test_health_and_metrics_come_from_the_control_endpoint(endpoint: str) -> Non
     with hone.connect(endpoint) as client:
         assert client.health()["status"] == "serving"
         assert client.metrics()
+        text = client.metrics(format="prometheus")
+        assert all(line.startswith(("#", "hone_")) for line in text.splitlines())
+        assert text
         assert client.ping()["incarnation"] == client.server["incarnation"]
 
 
@@ -212,6 +215,17 @@ def test_oversize_source_is_refused_here(scripted: ScriptedServer) -> None:
         with pytest.raises(hone.InvalidArgument, match="bytes, at most 1000 allowed"):
             episode.step("x" * 1001)
         assert episode.step("x" * 100).turn == 1
+
+
+def test_a_lease_shorter_than_the_heartbeat_is_renewed() -> None:
+    server = ScriptedServer(heartbeat_s=3600, lease_s=1.5)
+    try:
+        with hone.connect(server.endpoint) as client:
+            episode = client.reset("add_relu").episode
+            server.wait_for("ping", 3)  # the first comes long before the heartbeat is due
+            assert server.renewed[episode.id] >= 1
+    finally:
+        server.stop()
 
 
 def test_leases_are_renewed(scripted: ScriptedServer) -> None:

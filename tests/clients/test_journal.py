@@ -33,8 +33,9 @@ class Journalled:
         self.server: RealServer | None = None
         self.start()
 
-    def start(self) -> None:
-        self.server = RealServer(self.folder / "serve.log", self.port, "--set", f"journal.path={self.journal}")
+    def start(self, *arguments: str) -> None:
+        journal = f"journal.path={self.journal}"
+        self.server = RealServer(self.folder / "serve.log", self.port, "--set", journal, *arguments)
 
     def kill(self) -> None:
         assert self.server is not None

@@ -31,6 +31,14 @@ TEST(ErrorBodies, SayWhoseTurnItIsToAct) {
   }
 }
 
+TEST(ErrorBodies, ShutdownOfTheServer_IsSaidWhereItIsTrue) {
+  ErrorBody body = error_body(unavailable("why"), 0);
+  EXPECT_EQ(to_value(body).find("shutting_down"), nullptr);
+  EXPECT_FALSE(error_body_from_value(to_value(body))->shutting_down);
+  body.shutting_down = true;
+  EXPECT_TRUE(error_body_from_value(to_value(body))->shutting_down);
+}
+
 TEST(ErrorBodies, DoNotEchoMegabytes) {
   EXPECT_EQ(error_body(internal_error(std::string(1u << 20, 'x')), 0).message.size(), 4096u);
 }

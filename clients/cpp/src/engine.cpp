@@ -22,6 +22,13 @@ std::int64_t seconds_to_ns(double seconds) {
   return static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9);
 }
 
+// Another mechanism is asked about before (Engine::wants_another_mechanism).
+std::string handshake_question(std::size_t failed, bool has_key) {
+  return std::to_string(failed) + " handshakes failed: is that a hone server, " +
+         (has_key ? "is its server key this one, " : "") +
+         "and are its connections or open files used up (its log says so)?";
+}
+
 // "tcp://0.0.0.0:5918", as a server bound to every address says it, means the host that we already
 // reach.
 std::string reachable(const std::string& control, const std::string& main) {
@@ -130,13 +137,12 @@ Status Engine::wait_until_greeted(double seconds) {
     if (fatal_) return fatal_->error().in(endpoint_);
     const std::int64_t left = end - monotonic_ns();
     if (left <= 0) {
+      if (!hello_refused_.empty()) return unavailable(hello_refused_).in(endpoint_);
       return unavailable(endpoint_ + ": no hone server answered within " +
                          std::to_string(seconds_to_ns(seconds) / kMs) + " ms; " +
                          (handshakes_failed_ == 0
-                              ? std::string("is `hone serve` running there?")
-                              : std::to_string(handshakes_failed_) +
-                                    " handshakes failed: is that a hone server, and " +
-                                    (keys_ ? "its server key this one?" : "does it want no key?")));
+                              ? "is `hone serve` running there?"
+                              : handshake_question(handshakes_failed_, !!keys_)));
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }
@@ -231,11 +237,21 @@ void Engine::greet() {
 
 void Engine::on_hello(const Reply& reply) {
   if (main_.state != State::kGreeting) return;
-  main_.away_ns = 0;
   if (!reply.ok()) {
-    if (reply.failure->retryable) return lose_connection(main_);
-    return fail_for_good(*reply.failure);
+    if (!reply.failure->retryable) return fail_for_good(*reply.failure);
+    if (reply.failure->shutting_down) {
+      note_shutdown(main_);
+    } else {
+      main_.away_ns = 0;
+    }
+    {
+      MutexLock lock(mutex_);
+      hello_refused_ = reply.failure->message;
+    }
+    return lose_connection(main_);
   }
+  main_.away_ns = 0;
+  main_.shutting_down = false;
   if (text_or(reply.body, "version") != wire::kProtocol) {
     return fail_for_good(
         {Code::kInvalidArgument,
@@ -262,7 +278,7 @@ void Engine::on_hello(const Reply& reply) {
     if (control != control_.endpoint && control_.link) lose_connection(control_);
     control_.endpoint = control;
   }
-  next_beat_ns_ = monotonic_ns() + seconds_to_ns(heartbeat_s_);
+  next_beat_ns_ = monotonic_ns() + seconds_to_ns(beat_s());
   {
     MutexLock lock(mutex_);
     hello_ = reply.body;
@@ -314,7 +330,7 @@ void Engine::on_resumed(const std::string& episode, const Reply& reply) {
 
 /// Pings at every heartbeat, and names the episodes whose leases would otherwise run low.
 void Engine::renew_leases(std::int64_t now) {
-  next_beat_ns_ = now + seconds_to_ns(std::min(heartbeat_s_, lease_s_ / 3));
+  next_beat_ns_ = now + seconds_to_ns(beat_s());
   const auto due = roster_.due(now, seconds_to_ns(lease_s_ / 3));
   Value body = Value::map();
   if (!due.empty()) {
@@ -333,6 +349,8 @@ std::string Engine::where() const {
     case State::kGreeting:
     case State::kResuming:
       return " (connecting again to " + endpoint_ + ")";
+    case State::kLeaving:
+      return " (the server at " + endpoint_ + " is shutting down)";
     case State::kReady:
     case State::kFailed:
       return "";
@@ -344,7 +362,7 @@ long Engine::milliseconds_to_next_timer() const {
   std::int64_t next = monotonic_ns() + kSecond;
   if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
   if (!later_.empty()) next = std::min(next, later_.begin()->first);
-  if (main_.state == State::kReady) next = std::min(next, next_beat_ns_);
+  if (beats()) next = std::min(next, next_beat_ns_);
   for (const Channel* channel : {&main_, &control_}) {
     // The control channel stays down until somebody wants it: nothing is due there before.
     if (channel->state == State::kDown && (channel == &main_ || !channel->waiting.empty()))
@@ -368,11 +386,12 @@ void Engine::run_timers() {
     open(control_);
   for (Channel* channel : {&main_, &control_}) {
     if (given_up_at(*channel) <= now) fail_without_server(*channel, now);
+    if (has_left(*channel)) lose_connection(*channel);
   }
-  if (main_.state == State::kReady && next_beat_ns_ <= now) renew_leases(now);
+  if (beats() && next_beat_ns_ <= now) renew_leases(now);
   // A connection that is up and says nothing, though every heartbeat asks: half-open.
-  const bool greeted = main_.state == State::kGreeting || main_.state == State::kResuming ||
-                       main_.state == State::kReady;
+  const bool greeted =
+      main_.state == State::kGreeting || main_.state == State::kResuming || beats();
   const std::int64_t patience = seconds_to_ns(std::max(3 * heartbeat_s_, 3.0));
   if (greeted && now - std::max(main_.heard_ns, main_.since_ns) > patience) lose_connection(main_);
 }

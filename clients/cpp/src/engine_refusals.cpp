@@ -1,5 +1,6 @@
 // The client's thread: connections that fail, which failures no repetition mends, and when a server
 // that is gone has been waited for long enough.
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
@@ -91,6 +92,30 @@ Failure Engine::always_lost(const Channel& channel, const Request& request) {
           {}};
 }
 
+/// The server shuts down and did not do this: the next one takes it, as it takes what was under way when a server died.
+void Engine::wait_for_next_server(Channel& channel, const RequestPtr& request) {
+  // What was begun may have been done all the same.
+  request->resent |= request->accepted || begins_episode(request->verb);
+  request->accepted = false;
+  const auto later = std::find_if(channel.waiting.begin(), channel.waiting.end(),
+                                  [&](const RequestPtr& one) { return one->id > request->id; });
+  channel.waiting.insert(later, request);
+  note_shutdown(channel);
+}
+
+void Engine::note_shutdown(Channel& channel) {
+  channel.shutting_down = true;
+  if (channel.away_ns == 0) channel.away_ns = monotonic_ns();
+  if (channel.state == State::kReady) enter(channel, State::kLeaving);
+}
+
+/// Whether the server has answered all that it still would.
+bool Engine::has_left(const Channel& channel) const {
+  return channel.state == State::kLeaving &&
+         std::all_of(channel.in_flight.begin(), channel.in_flight.end(),
+                     [](const auto& entry) { return entry.second->internal; });
+}
+
 /// When what waits for the channel fails because no server is there.
 std::int64_t Engine::given_up_at(const Channel& channel) const {
   const double limit_s = options_.reconnect_timeout_s;
@@ -104,7 +129,8 @@ void Engine::fail_without_server(Channel& channel, std::int64_t now) {
                      Failure{Code::kUnavailable,
                              "infra",
                              subject(*request) + ": no server at " + channel.endpoint + " for " +
-                                 seconds_text(now - channel.away_ns) + " (reconnect_timeout)",
+                                 seconds_text(now - channel.away_ns) + " (reconnect_timeout)" +
+                                 (channel.shutting_down ? ", the last one shut down" : ""),
                              true,
                              {}}});
   }

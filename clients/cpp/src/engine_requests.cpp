@@ -177,6 +177,8 @@ void Engine::handle(Channel& channel, ReplyMessage message) {
 void Engine::conclude(const RequestPtr& request, Reply reply) {
   if (request->internal) return finish(request, std::move(reply));
   if (!reply.ok()) {
+    if (!request->given_up && reply.failure->shutting_down)
+      return wait_for_next_server(channel_of(*request), request);
     if (!request->given_up && retry_later(request, *reply.failure)) return;
     return finish(request, std::move(reply));
   }

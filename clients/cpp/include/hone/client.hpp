@@ -22,6 +22,7 @@ struct Failure {
   std::string message;      ///< lower case, found and expected
   bool retryable = false;   ///< the same request may succeed later
   std::optional<double> retry_after_s;  ///< the server's wish, with BUSY
+  bool shutting_down = false;           ///< the server ends, and takes nothing new
 
   Error error() const { return {code, message}; }
 };
@@ -127,7 +128,7 @@ struct Episode {
 ///
 /// Lost connections are made anew: open episodes are resumed with their tokens and unanswered
 /// requests sent again, which the protocol makes safe (a step is known by episode, turn and action;
-/// a reset by its key). While no server has been there for reconnect_timeout_s, requests fail as
+/// a reset by its key). A server that shuts down is away as one that was killed. While no server has been there for reconnect_timeout_s, requests fail as
 /// `unavailable`, and the client goes on trying; once it is back, the same request may be sent
 /// again. An episode that did not survive (the server was restarted, the lease ran out) fails its
 /// requests as `unavailable`, for good. Do not use a client across fork(): connect in the

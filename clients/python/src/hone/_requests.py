@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from . import _core
 from .errors import FailedPrecondition, InvalidArgument, from_failure
@@ -25,6 +25,7 @@ from .types import (
 
 T = TypeVar("T")
 
+MetricsFormat = Literal["map", "prometheus"]
 PathLike = str | os.PathLike[str]
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5917"
 
@@ -136,9 +137,10 @@ def prompt(task: str, options: Mapping[str, Any] | None) -> Request[list[dict[st
     return Request("describe", body, lambda answer: list(answer.get("messages") or []))
 
 
-def metrics() -> Request[dict[str, Any]]:
-    """Asks for the server's counters."""
-    return Request("metrics", {"format": "map"}, lambda answer: answer.get("metrics") or {})
+def metrics(form: MetricsFormat) -> Request[Any]:
+    """Asks for the server's counters: a map, or Prometheus' text."""
+    key = "text" if form == "prometheus" else "metrics"
+    return Request("metrics", {"format": form}, lambda answer: answer.get(key) or {})
 
 
 def reset(

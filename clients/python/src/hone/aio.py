@@ -15,10 +15,19 @@ from collections.abc import Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, overload
 
 from . import _core, _requests
-from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, hello_of, open_connection, unwrap
+from ._requests import (
+    DEFAULT_ENDPOINT,
+    MetricsFormat,
+    PathLike,
+    Request,
+    T,
+    hello_of,
+    open_connection,
+    unwrap,
+)
 from .types import Closed, EpisodeState, Reset, StepResult, Task
 
 __all__ = [
@@ -172,9 +181,14 @@ class Client:
         """How the server is; see ``hone.Client.health``."""
         return await self._ask(_requests.plain("health"))
 
-    async def metrics(self) -> dict[str, Any]:
-        """The server's counters and histograms, from its control endpoint."""
-        return await self._ask(_requests.metrics())
+    @overload
+    async def metrics(self, format: Literal["map"] = "map") -> dict[str, Any]: ...
+    @overload
+    async def metrics(self, format: Literal["prometheus"]) -> str: ...
+    async def metrics(self, format: MetricsFormat = "map") -> dict[str, Any] | str:
+        """The server's counters; see ``hone.Client.metrics``."""
+        answer: dict[str, Any] | str = await self._ask(_requests.metrics(format))
+        return answer
 
     async def close(self) -> None:
         """Closes the connection; what is under way raises ``Cancelled``. May be called twice."""
