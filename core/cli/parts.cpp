@@ -41,15 +41,14 @@ void warn_of_plugins(const LoadedConfig& loaded, const Registry& registry) {
     log_warning("config", place_of(loaded, {"/plugins/paths"}) + text);
   };
   for (const std::string& path : loaded.config.plugin_paths) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) {
-      warn("plugins.paths: " + path + ": no such file or folder");
-      continue;
-    }
+    bool any = false;
+    const std::filesystem::path folder = std::filesystem::path(path) / "";
     for (const PluginInfo& info : registry.plugins()) {
-      const bool of_it = info.path == path || info.path.parent_path() == path;
+      const bool of_it = info.path == path || info.path.parent_path() / "" == folder;
+      any = any || of_it;
       if (of_it && !info.error.empty()) warn("plugins.paths: " + info.error);
     }
+    if (!any) warn("plugins.paths: " + path + ": found no plugin, expected files .so or .py");
   }
 }
 

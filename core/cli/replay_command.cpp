@@ -139,8 +139,9 @@ class ReplayCommand : public Command {
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table(
-          {"episode", "turn", "then", "speedup", "reward", "now", "speedup", "reward", ""}, rows);
+      terminal.table({"episode", "turn", "then", "speedup then", "reward then", "now",
+                      "speedup now", "reward now", ""},
+                     rows);
       for (const std::string& difference : differences) terminal.line(difference);
       if (same) terminal.line("nothing differs");
     }

@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFailuresFree = 3;  // in a row, before a start has to wait
+constexpr double kDescribeSecondsMax = 3600;  // as plugins.start_seconds
+constexpr int kFailuresFree = 3;              // in a row, before a start has to wait
 constexpr double kPauseMaxS = 60;
 
 /// As a shell finds it, since the plugin host's own PATH is not the user's.
@@ -82,6 +83,15 @@ class HostedDataset final : public DatasetCalls {
   const std::shared_ptr<const HostedPlugin> plugin_;
   const std::shared_ptr<HostedPlugin::Handle> handle_;
 };
+
+/// A dataset that limits the description of a task itself, by `describe_seconds` of its
+/// configuration, gets that time and some more in which to say so.
+double get_seconds(const Value& config, double start_s) {
+  constexpr double kToSaySo = 10;
+  const Value* own = config.is_map() ? config.find("describe_seconds") : nullptr;
+  if (own == nullptr || !own->is_number()) return start_s;
+  return std::max(start_s, std::min(own->as_double(), kDescribeSecondsMax) + kToSaySo);
+}
 
 }  // namespace
 
@@ -170,7 +180,8 @@ Result<Value> HostedPlugin::call(Handle& handle, std::string_view name,
   HONE_TRY(ensure_process(name));
   HONE_TRY(ensure_handle(handle));
   // A dataset may have to import what it reads or describes its tasks with.
-  const double limit_s = name == "get" ? options_.start_s : options_.call_s;
+  const double limit_s =
+      name == "get" ? get_seconds(handle.config, options_.start_s) : options_.call_s;
   auto answer = ask({name, handle.kind, handle.number, &argument}, limit_s);
   if (process_) failures_ = 0;
   return answer;

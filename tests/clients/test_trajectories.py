@@ -122,7 +122,7 @@ def test_the_module_is_a_command(journal: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert refused.returncode == 1
-    assert "there is none" in refused.stderr
+    assert "no such file" in refused.stderr
     assert not (tmp_path / "none.parquet").exists()
 
 

@@ -239,7 +239,8 @@ TEST_F(Python, EndlessLoopsAreKilled) {
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(report.error().message,
-            "mine: score: found no answer after 0.2 s, the limit; its plugin host was killed by "
+            "mine: score: found no answer after 0.2 s, the limit (plugins.call_seconds); its "
+            "plugin host was killed by "
             "SIGKILL");
 }
 

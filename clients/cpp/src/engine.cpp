@@ -129,11 +129,7 @@ Status Engine::wait_until_greeted(double seconds) {
     if (left <= 0) {
       return unavailable(endpoint_ + ": no hone server answered within " +
                          std::to_string(static_cast<long>(seconds * 1000)) + " ms; " +
-                         (handshakes_failed_ == 0
-                              ? std::string("is `hone serve` running there?")
-                              : std::to_string(handshakes_failed_) +
-                                    " handshakes failed: is that a hone server, and " +
-                                    (keys_ ? "its server key this one?" : "does it want no key?")));
+                         why_unanswered());
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }
