@@ -343,7 +343,7 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
   const Config& config = host->config_;
   tell("starting the launcher");
   HONE_ASSIGN(host->launcher_, Launcher::start(launcher_options(config)));
-  tell("loading plugins and reading tasks");
+  tell("reading plugins and tasks");
   HONE_ASSIGN(ConfigParts parts, open_parts(loaded));
   host->registry_ = std::move(parts.registry);
   host->catalog_ = std::move(parts.catalog);

@@ -71,6 +71,8 @@ class Plain(unittest.TestCase):
                 "doctor",
                 "config",
                 "completion",
+                "help",
+                "version",
             ],
         )
         for command in listed:

@@ -166,8 +166,13 @@ def test_a_mistake_in_a_task_yml_is_left_out_with_its_place(tmp_path, capsys):
     with pytest.raises(Mistake, match="found no problem"):
         dataset("gpumode", tmp_path)
     said = capsys.readouterr().out
-    assert "a is left out: " in said and "task.yml: benchmarks: {size: }" in said
-    assert "b is left out: " in said and "found no benchmarks, expected a list of maps" in said
+    for words in (
+        "a is left out: ",
+        "task.yml: benchmarks: {size: }",
+        "b is left out: ",
+        "found no benchmarks, expected",
+    ):
+        assert words in said
 
 
 def test_a_definition_of_flashinfer_bench_has_its_first_workloads_sizes(tmp_path, describe, capsys):

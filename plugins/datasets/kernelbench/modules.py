@@ -1,4 +1,4 @@
-"""Reads folders of Python files with a PyTorch module each, called by their paths: MultiKernelBench, robust-kbench, one's own."""
+"""Reads folders of Python files, a PyTorch module each, called by their paths: MultiKernelBench, robust-kbench."""
 
 import os
 from typing import Any, ClassVar
