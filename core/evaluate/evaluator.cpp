@@ -141,7 +141,7 @@ class LocalEvaluator : public Evaluator {
   }
 
   std::string waits_for() const override {
-    return interpreters_.importing() ? "an interpreter that imports PyTorch" : "";
+    return interpreters_.importing() ? "PyTorch's import" : "";
   }
   std::size_t pending() const override {
     MutexLock lock(mutex_);

@@ -270,7 +270,7 @@ class Plain(unittest.TestCase):
             file.write_text("plugins:\n  paths: [.]\nevaluate:\n  builders: 200\n")
             ran = hone("config", file, "--json")
             self.assertEqual(ran.returncode, 0, ran.stderr)
-            self.assertIn(f"{file}:2: plugins.paths: {folder}: found no plugin, expected files .so or .py", ran.stderr)
+            self.assertIn(f"{file}:2: plugins.paths: {folder}/: found no plugin, expected files .so or .py", ran.stderr)
             for command in ("plugins", "tasks", "doctor", "verdicts"):
                 with self.subTest(command=command):
                     ran = hone(command, "--set", "plugins.paths=[absent.so]")

@@ -25,16 +25,20 @@ def limited(task: str, seconds: float) -> Iterator[None]:
     """Ends a body that takes more than so many seconds of this thread's processor time, which a busy machine does not
     use up, as a Mistake. A loop in Python is ended at once; a call that never returns is the plugin host's to end."""
     began, began_cpu = time.monotonic(), time.thread_time()
+    told = began
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        used = time.thread_time() - began_cpu
+        nonlocal told
+        used, now = time.thread_time() - began_cpu, time.monotonic()
         if used >= seconds:
             raise TooLong
-        print(
-            f"warning: {task}: describing it has taken {time.monotonic() - began:.0f} s, {used:.0f} s of them of the"
-            f" processor; the limit is {seconds:g} s (describe_seconds)",
-            flush=True,
-        )
+        if now - told >= PROGRESS_EVERY_S:
+            told = now
+            print(
+                f"warning: {task}: describing it has taken {now - began:.0f} s, {used:.0f} s of them of the processor;"
+                f" the limit is {seconds:g} s (describe_seconds)",
+                flush=True,
+            )
         signal.setitimer(signal.ITIMER_REAL, min(PROGRESS_EVERY_S, max(seconds - used, 0.05)))
 
     before = signal.signal(signal.SIGALRM, ring)
