@@ -289,16 +289,24 @@ Status check_whole(const Config& c, const Sources& sources) {
   return {};
 }
 
-/// A plugin that is missing would be missed only when something names it.
-Status check_plugin_paths(const LoadedConfig& loaded) {
-  const std::vector<std::string>& paths = loaded.config.plugin_paths;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
+/// What is missing of these would be missed only when something needs it.
+Status check_paths(const LoadedConfig& loaded) {
+  const Config& c = loaded.config;
+  std::vector<std::pair<std::string, std::string>> paths;  // by JSON pointer
+  for (std::size_t i = 0; i < c.plugin_paths.size(); ++i)
+    paths.emplace_back("/plugins/paths/" + std::to_string(i), c.plugin_paths[i]);
+  for (std::size_t i = 0; i < c.cpu.readable.size(); ++i)
+    paths.emplace_back("/cpu/readable/" + std::to_string(i), c.cpu.readable[i]);
+  if (!c.isolation.workdir.empty()) paths.emplace_back("/isolation/workdir", c.isolation.workdir);
+  for (const auto& [pointer, path] : paths) {
     std::error_code error;
-    if (std::filesystem::status(paths[i], error).type() != std::filesystem::file_type::not_found) {
+    if (std::filesystem::status(path, error).type() != std::filesystem::file_type::not_found) {
       continue;
     }
-    return invalid_argument(loaded.place("/plugins/paths/" + std::to_string(i)) +
-                            ": plugins.paths: " + paths[i] + ": no such file or folder");
+    std::string key = pointer.substr(1, pointer.find('/', pointer.find('/', 1) + 1) - 1);
+    key[key.find('/')] = '.';
+    return invalid_argument(loaded.place(pointer) + ": " + key + ": " + path +
+                            ": no such file or folder");
   }
   return {};
 }
@@ -337,7 +345,7 @@ Result<LoadedConfig> load_config(const std::filesystem::path& path,
     folder = std::filesystem::absolute(path).parent_path();
   }
   HONE_ASSIGN(LoadedConfig loaded, parse_config(text, name, folder, sets));
-  HONE_TRY(check_plugin_paths(loaded));
+  HONE_TRY(check_paths(loaded));
   return loaded;
 }
 

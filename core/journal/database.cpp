@@ -110,18 +110,18 @@ Status expect_file_path(const std::filesystem::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const fs::file_type found = fs::status(path, error).type();
   if (found == fs::file_type::directory || path.filename().empty()) {
-    return failed_precondition("found a folder, expected a file; name one in it: " +
-                               (path / "journal.db").lexically_normal().string());
+    return invalid_argument("found a folder, expected a file; name one in it: " +
+                            (path / "journal.db").lexically_normal().string());
   }
   if (found != fs::file_type::regular && found != fs::file_type::not_found &&
       found != fs::file_type::none) {
-    return failed_precondition("found something that is no regular file; name another file");
+    return invalid_argument("found something that is no regular file; name another file");
   }
   const fs::file_type above = fs::status(folder, error).type();
   if (above == fs::file_type::not_found) {
-    return failed_precondition("the folder " + folder.string() +
-                               " does not exist; check the path, or make it: mkdir -p " +
-                               folder.string());
+    return invalid_argument("the folder " + folder.string() +
+                            " does not exist; check the path, or make it: mkdir -p " +
+                            folder.string());
   }
   return {};
 }

@@ -51,7 +51,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// failed_precondition where the path names something that is no regular file, or a folder of it
+/// invalid_argument where the path names something that is no regular file, or a folder of it
 /// does not exist; a file that does not exist yet is fine.
 Status expect_file_path(const std::filesystem::path& path);
 

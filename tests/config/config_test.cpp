@@ -189,9 +189,14 @@ TEST(Config, PluginPath_DoesNotExist_IsRefusedWithItsPlace) {
   EXPECT_EQ(load_config(file).error().message,
             file.string() + ":4: plugins.paths: " + (here / "mein.py").string() +
                 ": no such file or folder");
-  const std::string set = "plugins.paths=[/absent/a.so]";
-  EXPECT_EQ(load_config("", {set}).error().message,
-            "--set " + set + ": plugins.paths: /absent/a.so: no such file or folder");
+  for (const auto& [key, path] :
+       std::vector<std::pair<std::string, std::string>>{{"plugins.paths", "[/absent/a]"},
+                                                        {"cpu.readable", "[/absent/a]"},
+                                                        {"isolation.workdir", "/absent/a"}}) {
+    const std::string set = key + "=" + path;
+    EXPECT_EQ(load_config("", {set}).error().message,
+              "--set " + set + ": " + key + ": /absent/a: no such file or folder");
+  }
 }
 
 TEST(Config, AMissingFileIsSaid) {

@@ -126,7 +126,7 @@ TEST_F(DamageTest, Path_NamesAFolder_IsRefusedWithAFileInIt) {
     path_ = folder_ / name;
     for (const Error& error :
          {open().error(), JournalReader::open(path_).error(), compact_journal(path_, 0).error()}) {
-      EXPECT_EQ(error.code, Code::kFailedPrecondition) << name;
+      EXPECT_EQ(error.code, Code::kInvalidArgument) << name;
       EXPECT_THAT(error.message, HasSubstr("found a folder, expected a file")) << name;
       EXPECT_THAT(error.message, HasSubstr("/journal.db")) << name;
     }
