@@ -105,7 +105,7 @@ struct Sources {
     HONE_ASSIGN(sources.reader, JournalReader::open(config.journal.path));
     sources.registry = open_registry(config);
     HONE_ASSIGN(sources.catalog, open_catalog(config, *sources.registry));
-    HONE_ASSIGN(sources.environments, open_environments(config));
+    HONE_ASSIGN(sources.environments, open_environments(config, *sources.registry));
     return sources;
   }
 };

@@ -62,6 +62,13 @@ Status check_reward(const LoadedConfig& loaded, const Registry& registry) {
   return invalid_argument(place_of(loaded, {at, "/reward"}) + "reward: " + error.message);
 }
 
+Status check_environments(const LoadedConfig& loaded, const Registry& registry) {
+  const auto environments = open_environments(loaded.config, registry);
+  if (environments) return {};
+  return invalid_argument(place_of(loaded, {"/environment/name", "/environment"}) +
+                          environments.error().message);
+}
+
 }  // namespace
 
 Result<ConfigParts> open_parts(const LoadedConfig& loaded) {
@@ -69,6 +76,7 @@ Result<ConfigParts> open_parts(const LoadedConfig& loaded) {
   parts.registry = open_registry(loaded.config);
   warn_of_plugins(loaded, *parts.registry);
   HONE_TRY(check_reward(loaded, *parts.registry));
+  HONE_TRY(check_environments(loaded, *parts.registry));
   auto catalog = open_catalog(loaded, *parts.registry);
   if (!catalog) return invalid_argument(catalog.error().message);
   parts.catalog = std::move(*catalog);

@@ -90,7 +90,7 @@ class PromptCommand : public Command {
     }
     const auto catalog = open_catalog(*loaded, *registry);
     if (!catalog) return terminal.fail(catalog.error());
-    const auto environments = open_environments(config);
+    const auto environments = open_environments(config, *registry);
     if (!environments) return terminal.fail(environments.error());
     terminal.status(reading_text("task " + task_));
     const auto task = (*catalog)->find_for(config.backend, task_);

@@ -238,6 +238,7 @@ void make_paths_absolute(Config& config, const std::filesystem::path& folder,
     if (is_plugin_path(plugin)) locate(pointer, plugin);
   };
   locate_plugin("/reward/name", config.reward.name);
+  locate_plugin("/environment/name", config.environment.name);
   locate("/journal/path", config.journal.path);
   locate("/environment/templates", config.environment.templates);
   if (config.plugin_host.python.find('/') != std::string::npos)

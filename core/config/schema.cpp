@@ -38,7 +38,9 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
 }
 
 void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
-  v.choice("name", c.name, {"kernel_refine", "autotune"}, "the environment that episodes run in");
+  v.text(
+      "name", c.name,
+      "the environment that episodes run in: kernel_refine, autotune, or a plugin's name or .py");
   v.text("split", c.split, "where a task is drawn from when a reset names none");
   v.integer("max_turns", c.max_turns, {1, 1000}, "turns of an episode");
   v.number_or_nil("stop_speedup", c.stop_speedup, {0, 1e6},

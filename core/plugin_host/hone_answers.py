@@ -1,6 +1,7 @@
 """What a plugin in Python is given and what it must answer: configurations, reports of rewards, lists of tasks."""
 
 import difflib
+import json
 import math
 import numbers
 from typing import Any
@@ -161,3 +162,50 @@ def entries_of(listed: Any) -> list[dict[str, Any]]:
             raise Refusal(f"list_tasks/{i}: expected an id or a dict with one, found {kind_of(item)}")
         entries.append({"title": entry["id"], "split": "train", "tags": [], "backends": ["cpu"], **entry})
     return entries
+
+
+def describe_environment(cls: type) -> dict[str, Any]:
+    """What `describe` shows of an environment: its actions, the tags of its tasks, and what else a policy must know."""
+    tags, about = getattr(cls, "tags", ()), getattr(cls, "about", {})
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        raise Refusal("tags: expected a list of texts", INVALID_ARGUMENT)
+    if not isinstance(about, dict):
+        raise Refusal(f"about: expected a dict, found {kind_of(about)}", INVALID_ARGUMENT)
+    return {"tags": list(tags), "actions": list(getattr(cls, "actions", [])), "about": about}
+
+
+def observation_of(seen: Any, action: dict[str, Any] | None) -> dict[str, Any]:
+    """An observation: a text for the model, or a dict with messages, feedback and more. `action`: none at the start."""
+    if isinstance(seen, str):
+        seen = {"feedback": seen}
+    if not isinstance(seen, dict):
+        raise Refusal(f"expected a text or a dict, found {kind_of(seen)}")
+    words = seen.get("feedback", "")
+    if not isinstance(words, str):
+        raise Refusal(f"feedback: expected a text, found {kind_of(words)}")
+    messages = seen.get("messages")
+    if messages is None:
+        said = action and (action.get("response") or action.get("code") or json.dumps(action))
+        messages = [{"role": "assistant", "content": said}] if said else []
+        messages.append({"role": "user", "content": words})
+    for i, message in enumerate(messages):
+        if not isinstance(message, dict) or not all(isinstance(message.get(k), str) for k in ("role", "content")):
+            raise Refusal(f"messages/{i}: expected a dict with role and content")
+    return {**seen, "messages": messages, "feedback": words if action is not None else ""}
+
+
+def prepared_of(made: Any) -> dict[str, Any]:
+    """What an action came to: {"source", "language"}, or {"outcome": "no_code" or "rejected", "reason"}."""
+    if isinstance(made, str):
+        made = {"source": made}
+    if not isinstance(made, dict):
+        raise Refusal(f"expected a source or a dict, found {kind_of(made)}")
+    known = ("source", "language") if "source" in made else ("outcome", "reason")
+    for key, text in made.items():
+        if key not in known:
+            raise Refusal(f"unknown key '{key}'{near(str(key), list(known))}")
+        if not isinstance(text, str):
+            raise Refusal(f"{key}: expected a text, found {kind_of(text)}")
+    if "source" not in made and made.get("outcome") not in ("no_code", "rejected"):
+        raise Refusal("expected 'source', or an 'outcome' of no_code or rejected with its 'reason'")
+    return made

@@ -87,9 +87,10 @@ HostProcess::~HostProcess() {
 
 Result<Value> HostProcess::ask(const HostCall& call, std::string who, double limit_s) {
   who_ = std::move(who);
-  limit_key_ = call.name == "score" || call.name == "list" || call.name == "describe"
-                   ? "plugins.call_seconds"
-                   : "plugins.start_seconds";
+  constexpr std::string_view kStarts[] = {"hello", "create", "open", "get"};
+  const bool starts =
+      std::find(std::begin(kStarts), std::end(kStarts), call.name) != std::end(kStarts);
+  limit_key_ = starts ? "plugins.start_seconds" : "plugins.call_seconds";
   const double deadline_s = monotonic_s() + limit_s;
   printed_bytes_ = dropped_bytes_ = 0;
   const Status sent = send_message(socket_.get(), encode_call(language_, call), {}, limit_s);

@@ -31,10 +31,13 @@ from hone_answers import (  # noqa: E402
     RESOURCE_EXHAUSTED,
     Refusal,
     cut,
+    describe_environment,
     entries_of,
     kind_of,
     near,
+    observation_of,
     parameters_of,
+    prepared_of,
     read_config,
     report_of,
 )
@@ -44,7 +47,11 @@ OWN = (__file__, hone_answers.__file__)
 PREFIX = struct.Struct("=QII")
 MAGIC = 0x656E6F68
 SOCKET = 3
-KINDS = {"reward": ("Reward", "score"), "dataset": ("Dataset", "list_tasks")}
+KINDS = {
+    "reward": ("Reward", ("score",)),
+    "dataset": ("Dataset", ("list_tasks",)),
+    "environment": ("Environment", ("start", "prepare", "observe")),
+}
 told: dict[Any, int] = {}  # how often the plugin raised an error at a place
 
 
@@ -102,14 +109,16 @@ class Plugin:
         # Modules beside the file can be imported; last, so that none of them hides one of Python's own.
         sys.path.append(os.path.dirname(self.path))
         exec(code, module.__dict__)
-        for kind, (name, method) in KINDS.items():
+        for kind, (name, methods) in KINDS.items():
             cls = getattr(module, name, None)
             if isinstance(cls, type):
-                if not callable(getattr(cls, method, None)):
-                    raise Refusal(f"{self.file}: class {name} has no method {method}()", INVALID_ARGUMENT)
+                for method in methods:
+                    if not callable(getattr(cls, method, None)):
+                        raise Refusal(f"{self.file}: class {name} has no method {method}()", INVALID_ARGUMENT)
                 self.classes[kind] = cls
         if not self.classes:
-            raise Refusal(f"{self.file}: found no class Reward or Dataset, expected one", INVALID_ARGUMENT)
+            message = f"{self.file}: found no class Reward, Dataset or Environment, expected one"
+            raise Refusal(message, INVALID_ARGUMENT)
         own = str(getattr(next(iter(self.classes.values())), "version", "0"))
         self.version = f"{own}+{hashlib.sha256(source).hexdigest()[:12]}"
 
@@ -127,7 +136,9 @@ class Plugin:
         return self.classes[kind]
 
     def describe(self, request: dict[str, Any]) -> Any:
-        return describe(self.class_of(request), self.file)
+        cls = self.class_of(request)
+        own = describe_environment(cls) if request["kind"] == "environment" else {}
+        return {**describe(cls, self.file), **own}
 
     def create(self, request: dict[str, Any]) -> Any:
         cls = self.class_of(request)
@@ -145,6 +156,21 @@ class Plugin:
     def score(self, request: dict[str, Any]) -> Any:
         reward, episode = self.handles[request["handle"]], request["argument"]
         return report_of(reward, episode, reward.score(episode))
+
+    def start(self, request: dict[str, Any]) -> Any:
+        return observation_of(self.handles[request["handle"]].start(request["argument"]["episode"]), None)
+
+    def prepare(self, request: dict[str, Any]) -> Any:
+        given = request["argument"]
+        try:
+            return prepared_of(self.handles[request["handle"]].prepare(given["episode"], given["action"]))
+        except ValueError as error:  # the author's way to refuse an action: the turn stays open
+            raise Refusal(str(error) or self.place(error), INVALID_ARGUMENT) from error
+
+    def observe(self, request: dict[str, Any]) -> Any:
+        given = request["argument"]
+        seen = self.handles[request["handle"]].observe(given["episode"], given["action"], given["result"])
+        return observation_of(seen, given["action"])
 
     def list(self, request: dict[str, Any]) -> Any:
         return entries_of(self.handles[request["handle"]].list_tasks())

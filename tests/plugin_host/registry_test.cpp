@@ -103,7 +103,7 @@ TEST_F(OutsideRegistry, RefusesWithTheReason) {
   EXPECT_EQ(last(open({write("Bad-Name.py", kReward)})).error,
             "Bad-Name.py: the file's name is the plugin's: expected [a-z0-9_]+.py");
   EXPECT_EQ(last(open({fixture("null_factory")})).error,
-            "null_factory.so: offers no reward, dataset or backend");
+            "null_factory.so: offers no reward, dataset, environment or backend");
   EXPECT_EQ(last(open({"/nowhere/x.py"})).error, "x.py: no such file: /nowhere/x.py");
   const auto kevin = write("kevin.py", kReward);
   EXPECT_TRUE(last(open({kevin})).error.starts_with("kevin.py: the name 'kevin' is taken by "));
