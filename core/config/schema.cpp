@@ -176,7 +176,9 @@ void walk_config(Config& c, SchemaVisitor& v) {
   v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
   v.group("journal", [&c](SchemaVisitor& inner) {
     inner.text("path", c.journal.path,
-               "file that records episodes, so that they outlive the server; empty: none");
+               "file that records episodes, in a folder that exists, so that they outlive the "
+               "server; empty: "
+               "none");
     inner.number("keep_days", c.journal.keep_days, {0, 36500},
                  "episodes that nobody holds go after so long; 0: never");
     inner.integer("keep_bytes", c.journal.keep_bytes, {0, 1LL << 50},

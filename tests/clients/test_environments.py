@@ -57,7 +57,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.real
 def test_the_environment_that_hone_new_writes_is_the_default_and_plays(served: str) -> None:
     with hone.connect(served) as client:
-        assert set(client.info["environments"]) == {"my_env", "kernel_refine", "autotune", "broken"}
+        assert set(client.server["environments"]) == {"my_env", "kernel_refine", "autotune", "broken"}
         about = client.describe(environment="my_env")["environment"]
         assert about["space"]["tile"] == [16, 64, 256]
         assert about["name"] == "my_env"
@@ -90,9 +90,9 @@ def test_a_mistake_leaves_the_turn_open_and_a_failure_costs_a_call(served: str) 
         assert start.observation["space"] == [1, 2]
         for pick, error, words in (
             ("raise", hone.InvalidArgument, "no pick is called 'raise'"),
-            ("fail", hone.Error, "broken.py:[0-9]+: ZeroDivisionError: division by zero"),
-            ("exit", hone.Error, "its plugin host exited with status 3"),
-            ("answer", hone.Error, "expected 'source', or an 'outcome' of no_code or rejected"),
+            ("fail", hone.HoneError, "broken.py:[0-9]+: ZeroDivisionError: division by zero"),
+            ("exit", hone.HoneError, "its plugin host exited with status 3"),
+            ("answer", hone.HoneError, "expected 'source', or an 'outcome' of no_code or rejected"),
         ):
             with pytest.raises(error, match=words):
                 start.episode.step(action={"pick": pick})

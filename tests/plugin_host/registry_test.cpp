@@ -40,8 +40,8 @@ class OutsideRegistry : public testing::Test {
   const test::TemporaryFolder folder;
 };
 
-/// What hone ships: three backends, four rewards, four datasets.
-constexpr std::size_t kShipped = 11;
+/// What hone ships: three backends, four rewards, eight datasets.
+constexpr std::size_t kShipped = 15;
 
 TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   const auto python = write("seven.py", kReward);
@@ -87,7 +87,9 @@ TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
     }
     return found;
   };
-  EXPECT_EQ(names(), (std::vector<std::string>{"kernelbench", "kernelbook", "references"}));
+  EXPECT_EQ(names(),
+            (std::vector<std::string>{"ai_cuda_engineer", "flashinfer", "gpumode", "kernelbench",
+                                      "kernelbook", "modules", "references"}));
   EXPECT_EQ(started, 0);
   ASSERT_TRUE(registry.describe(PluginKind::kDataset, "kernelbench").ok());
   const auto nowhere =
