@@ -140,6 +140,9 @@ class LocalEvaluator : public Evaluator {
     end_early(job, Error{Code::kCancelled, "cancelled"});
   }
 
+  std::string waits_for() const override {
+    return interpreters_.importing() ? "PyTorch's import" : "";
+  }
   std::size_t pending() const override {
     MutexLock lock(mutex_);
     return jobs_.size();

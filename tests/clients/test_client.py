@@ -112,6 +112,13 @@ def test_no_server() -> None:
     assert isinstance(caught.value, ConnectionError)
 
 
+# No name server is asked for these: a label has at most 63 characters, and at least one.
+@pytest.mark.parametrize("host", ["h" * 64, "trainer..example"])
+def test_a_host_name_that_does_not_resolve_is_named(host: str) -> None:
+    with pytest.raises(hone.Unavailable, match=f"the host name '{host}' does not resolve"):
+        hone.connect(f"tcp://{host}:5917", connect_timeout=5)
+
+
 def test_bad_endpoint() -> None:
     with pytest.raises(hone.InvalidArgument, match="endpoint 'http://x'"):
         hone.connect("http://x")

@@ -22,13 +22,6 @@ std::int64_t seconds_to_ns(double seconds) {
   return static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9);
 }
 
-// Another mechanism is asked about before (Engine::wants_another_mechanism).
-std::string handshake_question(std::size_t failed, bool has_key) {
-  return std::to_string(failed) + " handshakes failed: is that a hone server, " +
-         (has_key ? "is its server key this one, " : "") +
-         "and are its connections or open files used up (its log says so)?";
-}
-
 // "tcp://0.0.0.0:5918", as a server bound to every address says it, means the host that we already
 // reach.
 std::string reachable(const std::string& control, const std::string& main) {
@@ -140,9 +133,7 @@ Status Engine::wait_until_greeted(double seconds) {
       if (!hello_refused_.empty()) return unavailable(hello_refused_).in(endpoint_);
       return unavailable(endpoint_ + ": no hone server answered within " +
                          std::to_string(seconds_to_ns(seconds) / kMs) + " ms; " +
-                         (handshakes_failed_ == 0
-                              ? "is `hone serve` running there?"
-                              : handshake_question(handshakes_failed_, !!keys_)));
+                         why_unanswered());
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }

@@ -125,6 +125,8 @@ class Engine {
   Channel& channel_of(const Request& request);
   RequestPtr internal_request(std::string verb, Value body, std::function<void(Reply)> done);
   std::string where() const;
+  /// What may be wrong where no server answers.
+  std::string why_unanswered() const HONE_REQUIRES(mutex_);
 
   const std::string endpoint_;
   const ClientOptions options_;
@@ -142,6 +144,7 @@ class Engine {
   Value hello_ HONE_GUARDED_BY(mutex_);
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
   std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
+  bool unresolved_ HONE_GUARDED_BY(mutex_) = false;  ///< the last attempt found no such host
 
   // Thread state: nobody else looks.
   LinkContext context_;

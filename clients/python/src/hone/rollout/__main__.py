@@ -118,10 +118,10 @@ def _key(path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        key = Path(path).read_text(encoding="ascii").strip()
+        key = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--api-key-file: {path}: {error}") from error
-    if not key or not key.isprintable() or " " in key:
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(f"--api-key-file: {path}: expected one key on one line")
     return key
 
