@@ -9,6 +9,7 @@
 #include "evaluate/rehearsal.hpp"
 #include "evaluate/sources.hpp"
 #include "model/fields.hpp"
+#include "sandbox/starved_time.hpp"
 
 namespace hone {
 namespace {
@@ -280,11 +281,13 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
     copy.cached = true;
     return std::make_shared<const Built>(std::move(copy));
   }
+  const MemoryWait memory;
   auto answer =
       ask_builder(request_value(request, options_.toolchains.at(request.language), false));
   refill();
   if (!answer) return answer.error();
   HONE_ASSIGN(Built built, built_from_value(*answer));
+  if (built.failure == "timed_out" && memory.was_long()) built.failure = "starved";
   if (built.failure == "starved" && !options_.measure.defences.holds(Defence::kBuilderTime))
     built.failure = "timed_out";
   built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/memory.hpp"
 #include "sandbox/level.hpp"
+#include "sandbox/process_watch.hpp"
 #include "sandbox/supervisor.hpp"
 #include "sandbox/warden.hpp"
 
