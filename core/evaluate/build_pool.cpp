@@ -242,7 +242,8 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   auto rehearsed = rehearse(*interpreters_, options_, device(), built.artifact);
   if (!rehearsed) {
     log_info("evaluate", rehearsed.error().message);
-    built.unrehearsed = builds_extensions(request.text);
+    built.unrehearsed =
+        builds_extensions(request.text) || rehearsed.error().code == Code::kResourceExhausted;
     return {};
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
