@@ -164,7 +164,8 @@ Status try_jails(const LauncherOptions& options) {
 
 void examine_trial(const LauncherOptions& options, const Ready& ready,
                    std::vector<Finding>& findings) {
-  if (!ready.refused.empty() || !check_descriptor_limit(kDescriptorsMin)) return;  // and is said above
+  if (!ready.refused.empty() || !check_descriptor_limit(kDescriptorsMin))
+    return;  // and is said above
   const Status ran = try_jails(options);
   findings.push_back(
       {"jails", ran ? Finding::kGood : Finding::kMissing,

@@ -13,8 +13,8 @@ KINDS = Path(__file__).parent / "kinds/level1"
 NARROW = {
     # The product of the first half is 0 in float32, as that of all is.
     "level1/6": ["the first half of axis 1 of input 0", "zeros after the first half of axis 1 of input 0"],
-    # The norm of three million numbers with spikes among them has an error of 2e-4 in float32. The tolerance allows eight
-    # times that, and an answer that is rounded to float16 is within it.
+    # The norm of three million numbers with spikes among them has an error of 2e-4 in float32. The tolerance allows
+    # eight times that, and an answer that is rounded to float16 is within it.
     "level1/7": ["rounded to float16"],
 }
 

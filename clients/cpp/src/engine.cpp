@@ -132,8 +132,7 @@ Status Engine::wait_until_greeted(double seconds) {
     if (left <= 0) {
       if (!hello_refused_.empty()) return unavailable(hello_refused_).in(endpoint_);
       return unavailable(endpoint_ + ": no hone server answered within " +
-                         std::to_string(seconds_to_ns(seconds) / kMs) + " ms; " +
-                         why_unanswered());
+                         std::to_string(seconds_to_ns(seconds) / kMs) + " ms; " + why_unanswered());
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }

@@ -19,7 +19,6 @@ from ._requests import (
     open_connection,
     unwrap,
 )
-from .errors import FailedPrecondition
 from .types import Closed, EpisodeState, Reset, StepResult, Task
 
 __all__ = [
