@@ -239,10 +239,20 @@ class Completions {
   std::vector<std::int64_t> tags_;
 };
 
-/// One request under way.
+/// One request under way. A step or reset whose ticket is dropped is given up: a signal's handler may
+/// raise before the caller holds the ticket, and nobody would read the answer.
 class Ticket {
  public:
-  explicit Ticket(hone::Pending pending) : pending_(std::move(pending)) {}
+  Ticket(hone::Pending pending, const std::string& verb)
+      : pending_(std::move(pending)),
+        held_(verb == "step" || verb == "reset" || verb == "branch") {}
+  Ticket(Ticket&& other) noexcept
+      : pending_(other.pending_), held_(std::exchange(other.held_, false)) {}
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(Ticket&&) = delete;
+  ~Ticket() {
+    if (held_ && !pending_.done()) pending_.cancel();
+  }
 
   bool wait(double seconds, bool or_progress) {
     return wait_interruptibly(seconds,
@@ -265,6 +275,7 @@ class Ticket {
 
  private:
   hone::Pending pending_;
+  bool held_;  // and not moved from
 };
 
 class Connection {
@@ -309,7 +320,7 @@ class Connection {
       options.on_done = [completions = std::move(completions), tag] { completions->add(tag); };
     hone::Value value = Sender().to_value(body);
     return without_lock(
-        [&] { return Ticket(client->submit(verb, std::move(value), std::move(options))); });
+        [&] { return Ticket(client->submit(verb, std::move(value), std::move(options)), verb); });
   }
 
   bool closed() const { return client() == nullptr; }
