@@ -66,8 +66,13 @@ class CoreProbe {
   double core_s_ = 0, clock_s_ = 0;
 };
 
-/// Runs a program with stdout and stderr in `words`, and kills it at the limit. What it has started ends with this process'
-/// jail, whose filter refuses signals to a group.
+/// Kills a compiler with all that it has started. In a jail the filter refuses signals to a group (EPERM): then the
+/// compiler is killed, and the jail ends the rest. Outside one, nothing else would end them.
+void kill_group(pid_t leader) {
+  if (kill(-leader, SIGKILL) != 0) kill(leader, SIGKILL);
+}
+
+/// Runs a program with stdout and stderr in `words`, and kills it at the limit.
 Ran run(const std::vector<std::string>& command, double seconds_max) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -108,7 +113,7 @@ Ran run(const std::vector<std::string>& command, double seconds_max) {
     if (ready == 0) {
       result.starved = probe.is_starved();
       result.timed_out = !result.starved;
-      kill(pid, SIGKILL);
+      kill_group(pid);
       break;
     }
     if (ready < 0) continue;

@@ -52,6 +52,12 @@ class CoreProbe {
   double core_s_ = 0, clock_s_ = 0;
 };
 
+/// Kills a compiler with all that it has started. In a jail the filter refuses signals to a group (EPERM): then the
+/// compiler is killed, and the jail ends the rest. Outside one, nothing else would end them.
+void kill_group(pid_t leader) {
+  if (kill(-leader, SIGKILL) != 0) kill(leader, SIGKILL);
+}
+
 /// Reads until the end; false once the time is up.
 bool read_all(int fd, double seconds_max, std::size_t words_max, std::string& words,
               CoreProbe& probe) {
@@ -104,10 +110,7 @@ Ran run_child(double seconds_max, std::size_t words_max, const std::function<int
   CoreProbe probe;
   const bool over = !read_all(ends[0], seconds_max, words_max, ran.words, probe);
   ran.starved = over && probe.is_starved();
-  if (over)
-    kill(
-        pid,
-        SIGKILL);  // what it has started ends with the jail, whose filter refuses signals to a group
+  if (over) kill_group(pid);
   close(ends[0]);
   while (waitpid(pid, &ran.status, 0) < 0 && errno == EINTR) {
   }

@@ -88,12 +88,13 @@ class TurnLine(TypedDict):
 class Observation(TypedDict, total=False):
     """What an environment says (docs/protocol.md, docs/environments.md).
 
-    ``messages`` are those of this turn. ``choice``, ``index`` and ``facts`` are of ``autotune``.
+    ``messages`` are those of this turn, ``code`` is the source that was judged. ``choice``, ``index`` and ``facts`` are of ``autotune``.
     """
 
     task: TaskFacts
     messages: list[Message]
     feedback: str
+    code: str
     turn: int
     turns_left: int
     seconds_left: float | None
