@@ -88,7 +88,8 @@ class TurnLine(TypedDict):
 class Observation(TypedDict, total=False):
     """What an environment says (docs/protocol.md, docs/environments.md).
 
-    ``messages`` are those of this turn, ``code`` is the source that was judged. ``choice``, ``index`` and ``facts`` are of ``autotune``.
+    ``messages`` are those of this turn, ``code`` is the source that was judged. ``choice``,
+    ``index`` and ``facts`` are of ``autotune``.
     """
 
     task: TaskFacts

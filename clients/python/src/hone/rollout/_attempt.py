@@ -18,8 +18,8 @@ class Turn:
     Attributes:
         answer: As ``Answer.plain()``.
         at: When it came, in seconds since 1970.
-        result: ``messages``, ``code``, ``reward``, ``reward_valid``, ``return_to_date``, ``returns``,
-            ``terminated``, ``truncated``, ``info``; None until it is judged.
+        result: ``messages``, ``code``, ``reward``, ``reward_valid``, ``return_to_date``,
+            ``returns``, ``terminated``, ``truncated``, ``info``; None until it is judged.
     """
 
     answer: dict[str, Any]
@@ -33,7 +33,7 @@ class Turn:
 
     @property
     def code(self) -> str:
-        """The source that the server took from the answer and judged; empty where there was none."""
+        """The source that the server took from the answer and judged; empty: there was none."""
         return str((self.result or {}).get("code") or "").strip()
 
     @property
