@@ -40,6 +40,7 @@ def test_kernels_of_every_kind(gateway, relu):
 
 def test_faults_are_counted_as_the_robust_server_does(gateway):
     none = {"per_device_faults": {}, "total_faults": 0, "max_faults_threshold": None, "devices_near_limit": []}
+    gateway.ask("POST", "/reset_devices")
     assert gateway.ask("GET", "/fault_statistics") == (200, none)
     assert gateway.ask("POST", "/fault_statistics")[0] == 404
 
@@ -196,6 +197,9 @@ def test_a_description_that_times_out_is_a_fault_and_keeps_nobody_waiting(python
             connection.request("POST", "/eval", body, {"Content-Type": "application/json"})
             again = connection.getresponse()
             assert (again.status, again.getheader("Retry-After")) == (503, "5")
+            assert gateway.ask("GET", "/fault_statistics")[1]["total_faults"] == 2
+            gateway.ask("POST", "/reset_devices")
+            assert gateway.ask("GET", "/fault_statistics")[1]["total_faults"] == 0
             known = " (known from an earlier request)"
             assert known in json.loads(again.read())["detail"]
         finally:
