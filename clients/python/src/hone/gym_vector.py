@@ -114,6 +114,7 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
             self._places = Places(self._client, num_envs)
         except BaseException:
             self._client.close()
+            self._client = None
             raise
         self.single_observation_space = self._form.observation_space
         self.single_action_space = self._form.action_space
