@@ -79,11 +79,15 @@ LIST
 
 # What runs PyTorch modules: the versions that hone is tested with.
 modules_environment=$root/build/python
-modules_packages() { printf '%s\n' torch==2.13.0 triton==3.9.0 numpy; }
+modules_packages() {
+  printf '%s\n' torch==2.13.0 triton==3.9.0 numpy
+  if ${level4:-false}; then echo transformers; fi
+}
 has_modules_environment() {
   [[ -x $modules_environment/bin/python ]] &&
-    "$modules_environment/bin/python" -c '
-import importlib.metadata as m, sys
+    LEVEL4=${level4:-false} "$modules_environment/bin/python" -c '
+import importlib.metadata as m, os, sys
+if os.environ["LEVEL4"] == "true": m.version("transformers")
 sys.exit(not (m.version("torch").split("+")[0] == "2.13.0" and m.version("triton") == "3.9.0" and m.version("numpy")))' \
       2> /dev/null
 }
@@ -94,7 +98,7 @@ make_modules_environment() {
   local use="to use it: --set plugins.python=$python --set cpu.python=$python"
   local packages
   if has_modules_environment; then
-    say "build/python has torch, triton and numpy; $use"
+    say "build/python has $(modules_packages | cut -d= -f1 | tr '\n' ' ')as wanted; $use"
     return
   fi
   mapfile -t packages < <(modules_packages)

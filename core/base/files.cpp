@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/crypto.hpp"
+#include "base/utf8.hpp"
 
 namespace hone {
 namespace {
@@ -50,6 +51,11 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t byt
                               " bytes, at most " + std::to_string(bytes_max) + " allowed");
     }
   }
+}
+
+Result<std::string> read_text(const std::filesystem::path& path, std::size_t bytes_max) {
+  HONE_ASSIGN(std::string bytes, read_file(path, bytes_max));
+  return file_text(std::move(bytes), path.string());
 }
 
 Status write_file(const std::filesystem::path& path, std::string_view bytes) {

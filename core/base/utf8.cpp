@@ -2,6 +2,7 @@
 #include "base/utf8.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone {
 namespace {
@@ -41,6 +42,23 @@ std::size_t boundary_before(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+Result<std::string> file_text(std::string bytes, std::string_view name) {
+  using namespace std::string_view_literals;
+  // UTF-32's first: the little-endian mark begins with UTF-16's.
+  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {{"\xff\xfe\0\0"sv, "UTF-32"},
+                                                                      {"\0\0\xfe\xff"sv, "UTF-32"},
+                                                                      {"\xff\xfe"sv, "UTF-16"},
+                                                                      {"\xfe\xff"sv, "UTF-16"}};
+  for (const auto& [mark, encoding] : kMarks) {
+    if (!bytes.starts_with(mark)) continue;
+    return invalid_argument(std::string(name) + ": found " + std::string(encoding) +
+                            " text, expected UTF-8; convert it with: iconv -f " +
+                            std::string(encoding) + " -t UTF-8");
+  }
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.erase(0, 3);
+  return bytes;
+}
 
 std::string cut_middle(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);

@@ -6,7 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace hone {
+
+/// The text of a file that a person or a program saved: without a UTF-8 byte-order mark. Text that
+/// begins with the mark of UTF-16 or UTF-32 is invalid_argument "NAME: …".
+Result<std::string> file_text(std::string bytes, std::string_view name);
 
 /// The offset of the first byte that is no UTF-8; npos when all is.
 std::size_t find_invalid_utf8(std::string_view text);

@@ -282,7 +282,7 @@ class BenchCommand : public Command {
     bench.task = made.bench.task;
     bench.source = made.bench.source;
     if (!source_.empty()) {
-      HONE_ASSIGN(bench.source, read_file(source_));
+      HONE_ASSIGN(bench.source, read_text(source_));
     }
     if (count_ > 0) bench.count = static_cast<int>(count_);
     bench.at_once = cpu_count();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
+#include "config/config.hpp"
 
 namespace hone {
 
@@ -77,6 +78,8 @@ std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_command();
 std::unique_ptr<Command> make_completion_command();
+std::unique_ptr<Command> make_help_command();
+std::unique_ptr<Command> make_version_command();
 
 /// All of them, in the order of the help.
 Commands make_commands();
@@ -86,9 +89,13 @@ int run_command_line(Commands commands, int argc, const char* const* argv, Termi
 
 /// The options that many commands share.
 struct ConfigOptions {
-  std::string file;
+  std::string file;      ///< -c
+  std::string argument;  ///< the same, given without -c where a command takes that
   std::vector<std::string> sets;
   void declare(OptionSet& options, bool positional = false);
+  /// The configuration; `more` are sets of the command's own, which win. invalid_argument where two
+  /// files were named.
+  Result<LoadedConfig> load(const std::vector<std::string>& more = {}) const;
   /// Tells an error of the configuration, and how to look into a mistake in it.
   int fail(Terminal& terminal, const Error& error) const;
 };

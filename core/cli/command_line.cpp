@@ -1,13 +1,22 @@
 // The one file that includes CLI11: commands' declarations become its option tree, its errors ours.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "base/nearest.hpp"
+#include "base/readable.hpp"
 #include "cli/command.hpp"
 #include "hone/version.h"
 
 namespace hone {
 namespace {
+
+/// "2 to 1,000,000"; "0 or more".
+std::string range_text(std::int64_t low, std::int64_t high) {
+  if (high == INT64_MAX) return grouped_number(low) + " or more";
+  return grouped_number(low) + " to " + grouped_number(high);
+}
 
 /// Declares into a CLI11 app.
 class ParserOptions : public OptionSet {
@@ -33,7 +42,18 @@ class ParserOptions : public OptionSet {
   }
   void integer(const OptionSpec& spec, std::int64_t& target, std::int64_t low,
                std::int64_t high) override {
-    finish(app_.add_option(spec.name, target, spec.doc)->check(CLI::Range(low, high)), spec);
+    const std::string range = range_text(low, high);
+    CLI::Option* option = app_.add_option(spec.name, target, spec.doc);
+    option->check([range, low, high](const std::string& given) {
+      std::int64_t number = 0;
+      const char* end = given.data() + given.size();
+      const auto read = std::from_chars(given.data(), end, number);
+      const bool good =
+          read.ec == std::errc() && read.ptr == end && number >= low && number <= high;
+      return good ? std::string() : "found '" + given + "', expected an integer, " + range;
+    });
+    finish(option, spec);
+    option->type_name((spec.value.empty() ? "N" : spec.value) + " (" + range + ")");
   }
 
  private:
@@ -79,7 +99,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
       for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
       return unknown_name("command", extra, names);
     }
-    return "found one argument too many, '" + extra + "'";
+    return "unexpected argument '" + extra + "'";
   }
   std::string text = error.what();
   if (const std::size_t end = text.find('\n'); end != std::string::npos) text.resize(end);

@@ -31,6 +31,8 @@ Commands make_commands() {
   commands.push_back(make_doctor_command());
   commands.push_back(make_config_command());
   commands.push_back(make_completion_command());
+  commands.push_back(make_help_command());
+  commands.push_back(make_version_command());
   return commands;
 }
 
@@ -40,7 +42,10 @@ int ConfigOptions::fail(Terminal& terminal, const Error& error) const {
 }
 
 void ConfigOptions::declare(OptionSet& options, bool positional) {
-  options.text({.name = positional ? "CONFIG" : "-c,--config",
+  if (positional) {
+    options.text({.name = "CONFIG", .doc = "the same as -c FILE", .value = "FILE"}, argument);
+  }
+  options.text({.name = "-c,--config",
                 .doc = "configuration file; without one, the defaults",
                 .value = "FILE"},
                file);
@@ -48,6 +53,16 @@ void ConfigOptions::declare(OptionSet& options, bool positional) {
                  .doc = "set one key, over the file: --set server.lease_s=60 (repeatable)",
                  .value = "KEY=VALUE"},
                 sets);
+}
+
+Result<LoadedConfig> ConfigOptions::load(const std::vector<std::string>& more) const {
+  if (!file.empty() && !argument.empty() && file != argument) {
+    return invalid_argument("found two configuration files, -c " + file + " and " + argument +
+                            ", expected one");
+  }
+  std::vector<std::string> all = sets;
+  all.insert(all.end(), more.begin(), more.end());
+  return load_config(file.empty() ? argument : file, all);
 }
 
 }  // namespace hone

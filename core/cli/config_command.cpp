@@ -35,7 +35,7 @@ class ConfigCommand : public Command {
 
   int run(Terminal& terminal) override {
     if (keys_) return list_keys(terminal);
-    auto loaded = load_config(config_.file, config_.sets);
+    auto loaded = config_.load();
     if (!loaded) return config_.fail(terminal, loaded.error());
     if (const Status good = check_all(*loaded); !good) return terminal.fail(good.error());
     const Value value = config_to_value(loaded->config);

@@ -116,7 +116,7 @@ class DemoCommand : public Command {
                     " through the C++ client:");
     }
     for (std::size_t i = 0; i < std::size(kTurns); ++i) {
-      const auto source = read_file(install_root() / "share/tasks" / kTask / "golden" /
+      const auto source = read_text(install_root() / "share/tasks" / kTask / "golden" /
                                     (std::string(kTurns[i].file) + ending));
       if (!source) return terminal.fail(source.error(), "hone's folder is incomplete: hone doctor");
       if (show_source_ && !json_) terminal.line("\n" + terminal.paint(Colour::kDim, *source));

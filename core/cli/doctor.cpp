@@ -3,7 +3,9 @@
 #include "cli/command.hpp"
 #include "cli/doctor_devices.hpp"
 #include "cli/doctor_probe.hpp"
+#include "cli/host.hpp"
 #include "sandbox/gaps.hpp"
+#include "sandbox/level.hpp"
 #include "sandbox/probe.hpp"
 
 namespace hone {
@@ -67,8 +69,9 @@ class DoctorCommand : public Command {
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     terminal.status("trying what this machine allows…");
-    const Capabilities capabilities = probe_machine();
-    std::vector<Finding> findings = examine_machine(capabilities);
+    const LauncherOptions launcher = launcher_options(loaded->config);
+    const Ready ready = decide(launcher, probe_machine());
+    std::vector<Finding> findings = examine_machine(launcher, ready);
     terminal.status("asking devices and their compilers…");
     const std::vector<BackendReport> reports =
         examine_backends(loaded->config, static_cast<double>(timeout_s_));
@@ -85,17 +88,16 @@ class DoctorCommand : public Command {
     bool serves = true;
     for (const Finding& finding : findings) serves = serves && finding.kind != Finding::kMissing;
     if (json_) {
-      print_json(terminal, capabilities, findings, reports, packages, serves);
+      print_json(terminal, ready, findings, reports, packages, serves);
     } else {
-      print(terminal, capabilities, findings, packages, serves);
+      print(terminal, ready, findings, packages, serves);
     }
     return serves ? kExitOk : kExitNo;
   }
 
  private:
-  static void print(Terminal& terminal, const Capabilities& capabilities,
-                    const std::vector<Finding>& findings, const std::string& packages,
-                    bool serves) {
+  static void print(Terminal& terminal, const Ready& ready, const std::vector<Finding>& findings,
+                    const std::string& packages, bool serves) {
     std::vector<Row> rows;
     for (const Finding& f : findings) {
       rows.push_back({{word_of(f.kind), colour_of(f.kind)}, {f.what, Colour::kBold}, {f.found}});
@@ -103,16 +105,16 @@ class DoctorCommand : public Command {
       if (!f.advice.empty()) rows.push_back({{""}, {""}, {"→ " + f.advice, Colour::kDim}});
     }
     terminal.table({"", "", ""}, rows);
-    if (!capabilities.notes.empty()) {
+    if (!ready.capabilities.notes.empty()) {
       terminal.line();
       terminal.line(terminal.paint(Colour::kBold, "What the trials said"));
-      for (const std::string& note : capabilities.notes) terminal.line("  " + note);
+      for (const std::string& note : ready.capabilities.notes) terminal.line("  " + note);
     }
     terminal.line();
-    terminal.line(terminal.paint(
-        Colour::kBold, "What isolation `" + std::string(isolation_name(capabilities.level())) +
-                           "` does not stop here (docs/threats.md)"));
-    for (const Gap& gap : open_gaps(capabilities.level(), capabilities)) {
+    terminal.line(terminal.paint(Colour::kBold, "What isolation `" +
+                                                    std::string(isolation_name(ready.level)) +
+                                                    "` does not stop here (docs/threats.md)"));
+    for (const Gap& gap : open_gaps(ready.level, ready.capabilities)) {
       terminal.line("  " + std::string(gap.text));
     }
     terminal.line();
@@ -124,7 +126,7 @@ class DoctorCommand : public Command {
                              "hone cannot serve on this machine yet: see what is marked missing"));
   }
 
-  static void print_json(Terminal& terminal, const Capabilities& capabilities,
+  static void print_json(Terminal& terminal, const Ready& ready,
                          const std::vector<Finding>& findings,
                          const std::vector<BackendReport>& reports, const std::string& packages,
                          bool serves) {
@@ -138,11 +140,11 @@ class DoctorCommand : public Command {
     Value backends = Value::array();
     for (const BackendReport& report : reports) backends.push(value_of(report));
     Value gaps = Value::array();
-    for (const Gap& gap : open_gaps(capabilities.level(), capabilities)) gaps.push(gap.text);
-    const Value::Array notes(capabilities.notes.begin(), capabilities.notes.end());
+    for (const Gap& gap : open_gaps(ready.level, ready.capabilities)) gaps.push(gap.text);
+    const Value::Array notes(ready.capabilities.notes.begin(), ready.capabilities.notes.end());
     terminal.json(Value::map({{"serves", serves},
-                              {"isolation", isolation_name(capabilities.level())},
-                              {"freezer", capabilities.freezer()},
+                              {"isolation", isolation_name(ready.level)},
+                              {"freezer", ready.freezer},
                               {"findings", listed},
                               {"backends", backends},
                               {"notes", notes},

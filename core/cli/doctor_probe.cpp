@@ -3,6 +3,7 @@
 
 #include <sys/statfs.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -64,31 +65,44 @@ Finding wall(const std::string& what, bool there, const std::string& gain,
           there ? "" : advice};
 }
 
-void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
-  const IsolationLevel level = c.level();
+void examine_jail(const LauncherOptions& options, const Ready& ready,
+                  std::vector<Finding>& findings) {
+  const Capabilities& c = ready.capabilities;
+  const bool enough = ready.level >= std::max(options.minimum, IsolationLevel::kFiltered);
   Finding isolation{
-      "isolation", level >= IsolationLevel::kFiltered ? Finding::kGood : Finding::kMissing,
-      std::string(isolation_name(level)) + " (of none, filtered, separated, private)"};
-  if (level < IsolationLevel::kFiltered) {
+      "isolation", enough ? Finding::kGood : Finding::kMissing,
+      std::string(isolation_name(ready.level)) + " (of none, filtered, separated, private)"};
+  if (!ready.cut_by.empty()) {
+    isolation.advice = ready.cut_by;
+  } else if (!enough) {
     isolation.advice =
         "submissions would run with little between them and this machine; needs seccomp, and "
         "Landlock or a private root";
+  }
+  if (options.minimum > IsolationLevel::kFiltered && !enough) {
+    isolation.found += ", expected at least " + std::string(isolation_name(options.minimum)) +
+                       " (isolation.minimum)";
   }
   findings.push_back(isolation);
   if (!c.pidfd) {
     findings.push_back({"pidfd", Finding::kMissing, "no descriptors of processes",
                         "Linux 5.3, or a newer gVisor: this kernel has no pidfd_open"});
   }
-  const std::string freezer = c.freezer();
+  const std::string& freezer = ready.freezer;
+  const bool stops = freezer == "cgroup" ? c.cgroup_freeze : freezer == "ptrace" && c.ptrace;
   findings.push_back(
-      {"freezer", freezer.empty() ? Finding::kMissing : Finding::kGood,
-       freezer.empty() ? "none: inputs cannot be withheld" : freezer,
-       freezer.empty() ? "mount cgroup v2 writable, or allow ptrace (kernel.yama.ptrace_scope ≤ 1)"
-                       : ""});
-  if (freezer == "ptrace")
+      {"freezer", stops ? Finding::kGood : Finding::kMissing,
+       stops             ? freezer
+       : freezer.empty() ? "none: inputs cannot be withheld"
+                         : "no " + freezer + " on this machine (isolation.freezer)",
+       stops ? "" : "mount cgroup v2 writable, or allow ptrace (kernel.yama.ptrace_scope ≤ 1)"});
+  if (stops && freezer == "ptrace")
     findings.back().advice = "a writable cgroup v2 mount freezes faster, with less noise";
-  findings.push_back({"user", c.root ? Finding::kGood : Finding::kNote,
-                      c.root ? "root: a user of its own for every slot" : "not root",
+  const bool own_users = c.slot_users && ready.cut_by.empty();
+  findings.push_back({"user", own_users ? Finding::kGood : Finding::kNote,
+                      !c.root     ? "not root"
+                      : own_users ? "root: a user of its own for every slot"
+                                  : "root, but candidates have hone's user",
                       c.root ? "" : "run as root for a user of its own for every slot"});
   findings.push_back(wall("seccomp", c.seccomp, "system calls are filtered",
                           "a kernel with CONFIG_SECCOMP_FILTER, not confined further"));
@@ -104,7 +118,8 @@ void examine_jail(const Capabilities& c, std::vector<Finding>& findings) {
   findings.push_back(wall("network namespace", c.network_namespace, "a jail has no network",
                           "as for the private root; seccomp stands in"));
   findings.push_back(
-      wall("slot users", c.slot_users, "jails cannot signal each other", "run as root"));
+      wall("slot users", c.slot_users, "jails cannot signal each other",
+           c.root ? "what the trials said, below, names the missing right" : "run as root"));
   findings.push_back(wall("cgroup memory", c.cgroup_memory, "memory limits count every page",
                           "delegate a memory controller; address-space limits stand in"));
   findings.push_back(wall("cgroup pids", c.cgroup_pids, "process limits per jail",
@@ -129,8 +144,8 @@ void examine_descriptors(std::vector<Finding>& findings) {
 }
 
 /// Runs a program in a builder's and in a candidate's jail: the whole way, and not wall by wall.
-Status try_jails() {
-  HONE_ASSIGN(const auto launcher, Launcher::start({}));
+Status try_jails(const LauncherOptions& options) {
+  HONE_ASSIGN(const auto launcher, Launcher::start(options));
   SpawnRequest request;
   request.program = install_root() / "hone";
   request.arguments = {"--version"};
@@ -147,11 +162,11 @@ Status try_jails() {
   return {};
 }
 
-void examine_trial(const Capabilities& c, std::vector<Finding>& findings) {
-  if (c.level() < IsolationLevel::kFiltered || c.freezer().empty() || !c.pidfd ||
-      !check_descriptor_limit(kDescriptorsMin))
+void examine_trial(const LauncherOptions& options, const Ready& ready,
+                   std::vector<Finding>& findings) {
+  if (!ready.refused.empty() || !check_descriptor_limit(kDescriptorsMin))
     return;  // and is said above
-  const Status ran = try_jails();
+  const Status ran = try_jails(options);
   findings.push_back(
       {"jails", ran ? Finding::kGood : Finding::kMissing,
        ran ? "a program ran in a builder's and in a candidate's" : ran.error().message,
@@ -265,13 +280,13 @@ void examine_installation(std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::vector<Finding> examine_machine(const Capabilities& capabilities) {
+std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready& ready) {
   std::vector<Finding> findings;
-  findings.push_back({"kernel", Finding::kGood, capabilities.kernel});
+  findings.push_back({"kernel", Finding::kGood, ready.capabilities.kernel});
   examine_installation(findings);
-  examine_jail(capabilities, findings);
+  examine_jail(options, ready, findings);
   examine_descriptors(findings);
-  examine_trial(capabilities, findings);
+  examine_trial(options, ready, findings);
   examine_compilers(findings);
   examine_cpus(findings);
   examine_memory(findings);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "sandbox/probe.hpp"
+#include "sandbox/messages.hpp"
 
 namespace hone {
 
@@ -23,7 +23,8 @@ struct Finding {
   std::vector<std::string> details = {};  ///< more of what was found, a line each
 };
 
-std::vector<Finding> examine_machine(const Capabilities& capabilities);
+/// `ready`: what a launcher with these options would use of the machine.
+std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready& ready);
 /// Of the interpreters of modules that it names: whether they run in their jail, and what they have.
 std::vector<Finding> examine_interpreters(const Config& config);
 /// Of the datasets that it names: how many tasks they list, and whether the first can be described.

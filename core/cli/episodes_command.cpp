@@ -1,6 +1,7 @@
 // `hone episodes` and `hone export`: what a journal holds, as a list and as training data.
 #include <cmath>
 
+#include "base/log.hpp"
 #include "cli/host.hpp"
 #include "cli/journal_options.hpp"
 #include "episode/episode.hpp"
@@ -46,6 +47,10 @@ class EpisodesCommand : public Command {
     filter.limit = limit_;
     const auto lines = (*reader)->list(filter);
     if (!lines) return terminal.fail(lines.error());
+    if (lines->empty()) {
+      if (const Status known = explain_no_match(**reader, filter); !known)
+        return terminal.fail(known.error());
+    }
     Value listed = Value::array();
     std::vector<Row> rows;
     for (const EpisodeLine& line : *lines) {
@@ -100,7 +105,7 @@ struct Sources {
     HONE_ASSIGN(sources.reader, JournalReader::open(config.journal.path));
     sources.registry = open_registry(config);
     HONE_ASSIGN(sources.catalog, open_catalog(config, *sources.registry));
-    HONE_ASSIGN(sources.environments, open_environments(config));
+    HONE_ASSIGN(sources.environments, open_environments(config, *sources.registry));
     return sources;
   }
 };
@@ -152,6 +157,10 @@ class ExportCommand : public Command {
         });
     if (!done) return terminal.fail(done.error());
     data.finish();
+    if (count == 0 && whole) {
+      const Status known = explain_no_match(*sources->reader, filter_.filter());
+      return known ? kExitOk : terminal.fail(known.error());
+    }
     return whole ? kExitOk : kExitNo;
   }
 
@@ -192,23 +201,33 @@ class RescoreCommand : public Command {
     if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
     Value listed = Value::array();
     std::vector<Row> rows;
-    bool all = true;
+    std::size_t count = 0, failed = 0;
     const Status done =
         sources->reader->each(filter_.filter(), [&](const StoredEpisode& stored) -> Status {
+          ++count;
           if (stored.turns.empty()) return {};
           const auto score = rescore(stored, *sources, **reward);
-          all = all && score.ok();
+          failed += score ? 0u : 1u;
           listed.push(line(stored, score));
-          rows.push_back(row(stored, score));
+          rows.push_back(row(stored, score, (*reward)->name()));
           return {};
         });
     if (!done) return terminal.fail(done.error());
+    if (count == 0) {
+      if (const Status known = explain_no_match(*sources->reader, filter_.filter()); !known)
+        return terminal.fail(known.error());
+    }
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"episode", "task", "turns", "then", "return", "now", "return"}, rows);
+      terminal.table(
+          {"episode", "task", "turns", "reward then", "return then", "reward now", "return now"},
+          rows);
     }
-    return all ? kExitOk : kExitNo;
+    if (failed == 0) return kExitOk;
+    log_warning("rescore", std::to_string(failed) + " of " + std::to_string(rows.size()) +
+                               " episodes have no score: the reward failed");
+    return kExitNo;
   }
 
  private:
@@ -242,14 +261,15 @@ class RescoreCommand : public Command {
                        {"error", score ? Value() : Value(score.error().message)}});
   }
 
-  Row row(const StoredEpisode& stored, const Result<RewardReport>& score) const {
+  static Row row(const StoredEpisode& stored, const Result<RewardReport>& score,
+                 const std::string& reward) {
     const Value before = then(stored);
     return {{episode_name(stored.record.id), Colour::kBold},
             {stored.record.task},
             {std::to_string(stored.turns.size()), Colour::kPlain, true},
             {stored.record.reward},
-            {before.is_nil() ? "" : to_json(before), Colour::kPlain, true},
-            {reward_.empty() ? "configured" : reward_},
+            {before.is_number() ? short_number(before.as_double()) : "", Colour::kPlain, true},
+            {reward},
             {score ? short_number(score->return_to_date) : score.error().message,
              score ? Colour::kPlain : Colour::kRed, score.ok()}};
   }

@@ -6,6 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/files.hpp"
+#include "base/utf8.hpp"
 #include "cli/command.hpp"
 #include "cli/evaluate_all.hpp"
 #include "cli/golden.hpp"
@@ -13,6 +14,7 @@
 #include "cli/judge_run.hpp"
 #include "cli/one_turn.hpp"
 #include "cli/parts.hpp"
+#include "cli/progress.hpp"
 #include "cli/run_words.hpp"
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/extract.hpp"
@@ -33,9 +35,9 @@ struct Entry {
 };
 
 Result<std::string> read_input(const std::string& file) {
-  if (file != "-") return read_file(file, kFileBytesMax);
+  if (file != "-") return read_text(file, kFileBytesMax);
   const std::istreambuf_iterator<char> from(std::cin), end;
-  return std::string(from, end);
+  return file_text(std::string(from, end), "standard input");
 }
 
 bool ends_with_any(const std::string& file, std::initializer_list<std::string_view> endings) {
@@ -124,6 +126,7 @@ class EvalCommand : public Command {
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
+    terminal.status(reading_text("task " + task_));
     const auto task = (*host)->catalog().find_for(loaded->config.backend, task_);
     if (!task) {
       const Status configured = level_is_configured(loaded->config);

@@ -65,14 +65,15 @@ void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmissio
       }
     }
     if (!more && done == results.size()) return;
-    std::string stage;
+    std::string stage;  // of the submission that was last heard of
     const bool wait = !more || results.size() - done >= kAhead;
     for (const std::size_t i : take_done(*shared, wait, stage)) {
       ++done;
       progress.count(results[i]);
       take(i, results[i]);
     }
-    progress.show(stage);
+    const std::string cause = evaluator.waits_for();
+    progress.show(cause.empty() ? stage : stage + ", waiting for " + cause);
   }
 }
 

@@ -199,7 +199,7 @@ void print(Terminal& terminal, const Analysis& analysis) {
 
 Result<std::map<std::string, double>> read_baseline(const std::filesystem::path& file,
                                                     std::int64_t level) {
-  HONE_ASSIGN(const std::string text, read_file(file, kBaselineBytesMax));
+  HONE_ASSIGN(const std::string text, read_text(file, kBaselineBytesMax));
   const auto parsed = from_json(text);
   if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   const std::string name = "level" + std::to_string(level);

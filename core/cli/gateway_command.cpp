@@ -15,6 +15,7 @@
 #include "cli/parts.hpp"
 #include "cli/stop_signals.hpp"
 #include "gateway/tritonforge.hpp"
+#include "wire/key_file.hpp"
 
 namespace hone {
 namespace {
@@ -23,12 +24,11 @@ constexpr std::size_t kTokenMin = 16, kTokenMax = 4096;
 constexpr std::size_t kThreadsBeside = 16;  // for what is no evaluation
 const std::string kDataset = "references";
 
-/// The file's first line, which only its owner may read.
+/// The file's first line, which is kept as a key is.
 Result<std::string> read_token(const std::string& path) {
   struct stat about {};
-  if (stat(path.c_str(), &about) == 0 && (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return failed_precondition(path + ": others may read it; chmod 600");
-  HONE_ASSIGN(std::string text, read_file(path, kTokenMax));
+  if (stat(path.c_str(), &about) == 0) HONE_TRY(wire::check_secret_file(path, about));
+  HONE_ASSIGN(std::string text, read_text(path, kTokenMax));
   text.resize(std::min(text.find_first_of("\r\n"), text.size()));
   if (text.size() >= kTokenMin && text.find_first_of(" \t") == std::string::npos) return text;
   return invalid_argument(path + ": found a first line of " + std::to_string(text.size()) +

@@ -162,7 +162,7 @@ Result<bool> generate_run(Terminal& terminal, const LoadedConfig& loaded, const 
   HONE_TRY(play(terminal, loaded, python, std::move(arguments)));
 
   const fs::path traces = run.folder / (name + ".hone.jsonl");
-  HONE_ASSIGN(const std::string text, read_file(traces, kTracesBytesMax));
+  HONE_ASSIGN(const std::string text, read_text(traces, kTracesBytesMax));
   Keeper keeper(run, *catalog, *environment, config.backend, results);
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());

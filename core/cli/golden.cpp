@@ -52,7 +52,7 @@ Result<std::vector<Golden>> read_goldens(const std::filesystem::path& folder,
     golden.file = it->path().filename().string();
     golden.language = language_of_file(golden.file, languages);
     if (golden.language.empty()) continue;
-    HONE_ASSIGN(golden.source, read_file(it->path()));
+    HONE_ASSIGN(golden.source, read_text(it->path()));
     HONE_TRY(read_expectation(golden));
     goldens.push_back(std::move(golden));
   }

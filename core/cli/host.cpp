@@ -10,11 +10,13 @@
 #include "autotune/autotune.hpp"
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
+#include "base/nearest.hpp"
 #include "cli/parts.hpp"
 #include "config/yaml.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
+#include "outside/outside.hpp"
 
 namespace hone {
 namespace {
@@ -179,7 +181,9 @@ std::unique_ptr<const Registry> open_registry(const Config& config) {
   RegistryOptions options;
   options.roots = {install_root()};
   options.extra.assign(config.plugin_paths.begin(), config.plugin_paths.end());
-  if (is_plugin_path(config.reward.name)) options.extra.emplace_back(config.reward.name);
+  for (const std::string& name : {config.reward.name, config.environment.name}) {
+    if (is_plugin_path(name)) options.extra.emplace_back(name);
+  }
   for (const DatasetConfig& dataset : config.datasets) {
     if (is_plugin_path(dataset.plugin)) options.extra.emplace_back(dataset.plugin);
   }
@@ -268,15 +272,34 @@ Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config) {
   return make_kernel_refine(refine);
 }
 
-Result<Environments> open_environments(const Config& config) {
+Result<Environments> open_environments(const Config& config, const Registry& registry) {
   Environments environments;
   HONE_ASSIGN(std::unique_ptr<Environment> refine, open_kernel_refine(config));
   environments.push_back(std::move(refine));
   environments.push_back(make_autotune({.rules = turn_rules(config.environment)}));
+  OutsideOptions outside{turn_rules(config.environment),
+                         static_cast<std::size_t>(config.server.limits.source_bytes)};
+  std::vector<std::string> names{environments[0]->name(), environments[1]->name()};
+  for (const PluginInfo& info : registry.plugins()) {
+    if (info.kind != PluginKind::kEnvironment || !info.error.empty()) continue;
+    if (std::find(names.begin(), names.end(), info.name) != names.end()) {
+      return invalid_argument("environment '" + info.name + "': the name is taken, and " +
+                              info.path.string() + " has it, too");
+    }
+    HONE_ASSIGN(const Value about, registry.describe(PluginKind::kEnvironment, info.name));
+    HONE_ASSIGN(auto calls, registry.open_environment(info.name));
+    HONE_ASSIGN(std::unique_ptr<Environment> one,
+                make_outside_environment(info.name, about, std::move(calls), outside));
+    environments.push_back(std::move(one));
+    names.push_back(info.name);
+  }
+  HONE_ASSIGN(const std::string chosen, registry.name_of(config.environment.name));
+  if (std::find(names.begin(), names.end(), chosen) == names.end()) {
+    return invalid_argument(unknown_name("environment", chosen, names));
+  }
   // The default stands first.
-  std::stable_partition(environments.begin(), environments.end(), [&config](const auto& one) {
-    return one->name() == config.environment.name;
-  });
+  std::stable_partition(environments.begin(), environments.end(),
+                        [&chosen](const auto& one) { return one->name() == chosen; });
   return environments;
 }
 
@@ -290,6 +313,7 @@ ServerOptions server_options(const Config& config) {
   options.limits.frame_bytes_max = static_cast<std::size_t>(c.limits.frame_bytes);
   options.limits.message_bytes_max = static_cast<std::size_t>(c.limits.message_bytes);
   options.source_bytes_max = static_cast<std::size_t>(c.limits.source_bytes);
+  options.response_bytes_max = KernelRefineOptions().response_bytes_max;
   options.episodes_max = static_cast<std::size_t>(c.limits.episodes);
   options.in_flight_max = static_cast<std::size_t>(c.limits.in_flight);
   options.heartbeat_s = c.heartbeat_s;
@@ -305,7 +329,7 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
   // A mistake in the default reward is found now, not at the first reset.
   const auto default_reward = open_reward(config, registry);
   if (!default_reward) return default_reward.error().in("reward");
-  HONE_ASSIGN(Environments environments, open_environments(config));
+  HONE_ASSIGN(Environments environments, open_environments(config, registry));
 
   EpisodeOptions options;
   options.limits.lease_s = config.server.lease_s;
@@ -346,7 +370,7 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
   const Config& config = host->config_;
   tell("starting the launcher");
   HONE_ASSIGN(host->launcher_, Launcher::start(launcher_options(config)));
-  tell("loading plugins and reading tasks");
+  tell("reading plugins and tasks");
   HONE_ASSIGN(ConfigParts parts, open_parts(loaded));
   host->registry_ = std::move(parts.registry);
   host->catalog_ = std::move(parts.catalog);

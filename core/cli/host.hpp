@@ -39,7 +39,7 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
 void choose_reward(Config& config, const std::string& chosen);
 Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry);
 /// Every environment there is; first the one that episodes run in where a reset names none.
-Result<Environments> open_environments(const Config& config);
+Result<Environments> open_environments(const Config& config, const Registry& registry);
 /// The one whose actions are sources.
 Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config);
 ServerOptions server_options(const Config& config);

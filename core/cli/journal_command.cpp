@@ -90,10 +90,11 @@ class JournalCommand : public Command {
 
   int compact(Terminal& terminal, const std::filesystem::path& path) const {
     if (std::error_code error; !std::filesystem::exists(path, error)) {
-      return terminal.fail(not_found("journal " + path.string() + ": there is none"));
+      return terminal.fail(not_found("journal " + path.string() + ": no such file"));
     }
-    const auto before = std::filesystem::file_size(path);
     terminal.status("compacting");
+    std::error_code unknown;  // the journal itself says what is wrong
+    const auto before = std::filesystem::file_size(path, unknown);
     const auto gone = compact_journal(path, static_cast<double>(keep_days_));
     if (!gone) return terminal.fail(gone.error());
     const auto after = std::filesystem::file_size(path);

@@ -27,6 +27,10 @@ struct FilterOptionSet {
   EpisodeFilter filter() const;
 };
 
+/// Of a filter that no episode matches: not_found where the journal has no such task, client or
+/// group, with the nearest that it has; else a warning is logged, and it is fine.
+Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter);
+
 /// The episode of this name; not_found where the journal has none.
 Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name);
 /// "2026-11-21 09:30:00" in UTC.

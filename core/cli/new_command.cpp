@@ -1,4 +1,6 @@
 // `hone new`: a plugin to start from.
+#include <algorithm>
+
 #include "cli/command.hpp"
 #include "plugin/scaffold.hpp"
 
@@ -15,11 +17,16 @@ class NewCommand : public Command {
     return {"hone new reward my_reward --python # one file, my_reward.py",
             "hone new reward my_reward          # C++, in the folder my_reward",
             "hone new reward-c my_reward        # plain C",
-            "hone new dataset my_tasks plugins/my_tasks"};
+            "hone new dataset my_tasks plugins/my_tasks",
+            "hone new environment my_env        # in Python always: one file, my_env.py"};
   }
   void declare(OptionSet& options) override {
+    std::vector<std::string> kinds = template_kinds();
+    for (const std::string& kind : python_template_kinds()) {
+      if (!is_native(kind)) kinds.push_back(kind);
+    }
     options.text(
-        {.name = "KIND", .doc = "what to write", .choices = template_kinds(), .required = true},
+        {.name = "KIND", .doc = "what to write", .choices = std::move(kinds), .required = true},
         kind_);
     options.text({.name = "NAME", .doc = "its name: small letters, digits and _", .required = true},
                  plugin_);
@@ -27,11 +34,11 @@ class NewCommand : public Command {
                   .doc = "the new folder, NAME when not given; with --python, where the file goes",
                   .value = "DIR"},
                  folder_);
-    options.flag({.name = "--python", .doc = "in Python: reward and dataset only"}, python_);
+    options.flag({.name = "--python", .doc = "in Python: not reward-c"}, python_);
   }
 
   int run(Terminal& terminal) override {
-    if (python_) return write_python(terminal);
+    if (python_ || !is_native(kind_)) return write_python(terminal);
     if (folder_.empty()) folder_ = plugin_;
     const Status written = write_plugin_template(kind_, plugin_, folder_);
     if (!written) return fail(terminal, written.error());
@@ -43,11 +50,19 @@ class NewCommand : public Command {
   }
 
  private:
+  static bool is_native(const std::string& kind) {
+    const std::vector<std::string>& kinds = template_kinds();
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  }
+
   int write_python(Terminal& terminal) const {
     const auto written = write_python_template(kind_, plugin_, folder_);
     if (!written) return fail(terminal, written.error());
     terminal.line("wrote " + written->string() + "; next:");
     terminal.line("  hone validate " + written->string());
+    if (kind_ == "environment") {
+      terminal.line("  hone serve --set environment.name=" + written->string());
+    }
     if (kind_ == "reward") {
       terminal.line("  hone verdicts --reward " + written->string());
       terminal.line("  hone serve --set reward.name=" + written->string());

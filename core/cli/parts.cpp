@@ -41,15 +41,14 @@ void warn_of_plugins(const LoadedConfig& loaded, const Registry& registry) {
     log_warning("config", place_of(loaded, {"/plugins/paths"}) + text);
   };
   for (const std::string& path : loaded.config.plugin_paths) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) {
-      warn("plugins.paths: " + path + ": no such file or folder");
-      continue;
-    }
+    bool any = false;
+    const std::filesystem::path folder = std::filesystem::path(path) / "";
     for (const PluginInfo& info : registry.plugins()) {
-      const bool of_it = info.path == path || info.path.parent_path() == path;
+      const bool of_it = info.path == path || info.path.parent_path() / "" == folder;
+      any = any || of_it;
       if (of_it && !info.error.empty()) warn("plugins.paths: " + info.error);
     }
+    if (!any) warn("plugins.paths: " + path + ": found no plugin, expected files .so or .py");
   }
 }
 
@@ -63,6 +62,13 @@ Status check_reward(const LoadedConfig& loaded, const Registry& registry) {
   return invalid_argument(place_of(loaded, {at, "/reward"}) + "reward: " + error.message);
 }
 
+Status check_environments(const LoadedConfig& loaded, const Registry& registry) {
+  const auto environments = open_environments(loaded.config, registry);
+  if (environments) return {};
+  return invalid_argument(place_of(loaded, {"/environment/name", "/environment"}) +
+                          environments.error().message);
+}
+
 }  // namespace
 
 Result<ConfigParts> open_parts(const LoadedConfig& loaded) {
@@ -70,6 +76,7 @@ Result<ConfigParts> open_parts(const LoadedConfig& loaded) {
   parts.registry = open_registry(loaded.config);
   warn_of_plugins(loaded, *parts.registry);
   HONE_TRY(check_reward(loaded, *parts.registry));
+  HONE_TRY(check_environments(loaded, *parts.registry));
   auto catalog = open_catalog(loaded, *parts.registry);
   if (!catalog) return invalid_argument(catalog.error().message);
   parts.catalog = std::move(*catalog);

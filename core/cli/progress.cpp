@@ -42,6 +42,10 @@ std::string progress_text(const ResultCounts& counts, std::size_t total, std::si
   return text;
 }
 
+std::string reading_text(std::string_view what) {
+  return "reading " + std::string(what) + " (PyTorch's import comes first where it is a module)…";
+}
+
 void Progress::start() {
   done_before_ = counts_.done();
   started_s_ = monotonic_s();

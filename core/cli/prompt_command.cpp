@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "cli/parts.hpp"
+#include "cli/progress.hpp"
 #include "model/verdict.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/verdict_fixtures.hpp"
@@ -89,8 +90,9 @@ class PromptCommand : public Command {
     }
     const auto catalog = open_catalog(*loaded, *registry);
     if (!catalog) return terminal.fail(catalog.error());
-    const auto environments = open_environments(config);
+    const auto environments = open_environments(config, *registry);
     if (!environments) return terminal.fail(environments.error());
+    terminal.status(reading_text("task " + task_));
     const auto task = (*catalog)->find_for(config.backend, task_);
     if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
     const auto messages = messages_of(*environments->front(), **task, config.backend);

@@ -58,16 +58,16 @@ class ReplayCommand : public Command {
     loaded->config.journal.path.clear();  // it is read, not written
     auto episodes = read(*path);
     if (!episodes) return terminal.fail(episodes.error(), "its episodes: hone episodes");
-    const auto environments = open_environments(loaded->config);
+    auto host = Host::start(
+        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    if (!host) return terminal.fail(host.error(), next_step(host.error()));
+    const auto environments = open_environments(loaded->config, (*host)->registry());
     if (!environments) return terminal.fail(environments.error());
     for (Replayed& episode : *episodes) {
       const auto environment = environment_of(episode.stored, *environments);
       if (!environment) return terminal.fail(environment.error());
       episode.environment = *environment;
     }
-    auto host = Host::start(
-        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
-    if (!host) return terminal.fail(host.error(), next_step(host.error()));
     for (Replayed& episode : *episodes) {
       auto turns = plan_replay(episode.stored, *episode.environment, (*host)->catalog());
       if (!turns) {
@@ -139,8 +139,9 @@ class ReplayCommand : public Command {
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table(
-          {"episode", "turn", "then", "speedup", "reward", "now", "speedup", "reward", ""}, rows);
+      terminal.table({"episode", "turn", "then", "speedup then", "reward then", "now",
+                      "speedup now", "reward now", ""},
+                     rows);
       for (const std::string& difference : differences) terminal.line(difference);
       if (same) terminal.line("nothing differs");
     }

@@ -188,14 +188,14 @@ Result<Generations> list_generations(const fs::path& folder, std::int64_t level)
 }
 
 Result<std::string> read_generation(const Generation& generation) {
-  return read_file(generation.file, kSourceBytesMax);
+  return read_text(generation.file, kSourceBytesMax);
 }
 
 Result<EvalResults> EvalResults::read(const fs::path& file) {
   EvalResults results(file);
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return results;
-  HONE_ASSIGN(const std::string text, read_file(file, kResultsBytesMax));
+  HONE_ASSIGN(const std::string text, read_text(file, kResultsBytesMax));
   auto parsed = from_python_json(text);
   if (!parsed) return invalid_argument(file.string() + ": " + printable(parsed.error().message));
   if (!parsed->is_map()) {

@@ -19,7 +19,7 @@ class ServeCommand : public Command {
   std::vector<std::string> examples() const override {
     return {
         "hone serve                                           # defaults: tcp://127.0.0.1:5917",
-        "hone serve configs/server.yaml",
+        "hone serve -c configs/server.yaml",
         "mkdir -m 700 /tmp/hone && hone serve --endpoint ipc:///tmp/hone/sock --control ''",
         "hone serve --endpoint 'tcp://*:5917' --control 'tcp://*:5918' --keys keys   # see hone "
         "keys",
@@ -43,14 +43,14 @@ class ServeCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
-    std::vector<std::string> sets = config_.sets;
+    std::vector<std::string> sets;
     if (!endpoint_.empty()) sets.push_back("server.endpoint=" + to_json(endpoint_));
     if (control_ != kUnset) sets.push_back("server.control=" + to_json(control_));
     // Relative to where the command was given, and not to the configuration's folder.
     if (!keys_.empty()) {
       sets.push_back("server.keys=" + to_json(std::filesystem::absolute(keys_).string()));
     }
-    const auto loaded = load_config(config_.file, sets);
+    const auto loaded = config_.load(sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     set_up_log(log_level_of(loaded->config.log.level), loaded->config.log.json);
     if (const Status good = check_endpoints(*loaded); !good) return terminal.fail(good.error());

@@ -12,6 +12,7 @@
 #include "cli/host.hpp"
 #include "cli/levels.hpp"
 #include "cli/parts.hpp"
+#include "cli/progress.hpp"
 #include "evaluate/make_evaluator.hpp"
 
 namespace hone {
@@ -144,6 +145,7 @@ class TasksCommand : public Command {
   }
 
   int show(Terminal& terminal, const Catalog& catalog, const std::string& backend) const {
+    terminal.status(reading_text("task " + id_));
     const auto task = catalog.find(id_);
     if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
     const Value value = task_for_client(**task, backend);
@@ -192,6 +194,7 @@ class TasksCommand : public Command {
                   const Registry& registry, const Catalog& catalog) const {
     const auto options = evaluator_options(config, registry);
     if (!options) return terminal.fail(options.error(), "what this machine allows: hone doctor");
+    terminal.status(reading_text(id_.empty() ? "every task" : "task " + id_));
     const auto tasks = chosen(catalog, config.backend);
     if (!tasks) return terminal.fail(without_verbs(tasks.error()), "all tasks: hone tasks");
     const auto evaluator = make_evaluator(launcher, *options, "admission");
@@ -249,8 +252,8 @@ class TasksCommand : public Command {
         rows.back().push_back({number(one, key), Colour::kPlain, true});
     }
     terminal.line();
-    terminal.table({"output", "element", "norm", "reference's element", "norm",
-                    "in the precision allowed", "norm"},
+    terminal.table({"output", "element", "norm", "reference's element", "reference's norm",
+                    "allowed precision's element", "allowed precision's norm"},
                    rows);
   }
 

@@ -307,7 +307,7 @@ Result<TraceFile> read_traces(std::string_view text) {
 }
 
 Result<TraceFile> read_trace_file(const std::string& file, const std::vector<std::string>& keys) {
-  HONE_ASSIGN(const std::string text, read_file(file, kTracesBytesMax));
+  HONE_ASSIGN(const std::string text, read_text(file, kTracesBytesMax));
   auto read = read_traces(text);
   if (!read) return read.error().in(file);
   if (keys.empty()) return read;

@@ -188,7 +188,9 @@ class TracesCommand : public Command {
   void print(Terminal& terminal, const TraceCounts& counts) const {
     std::vector<Row> rows;
     for (const TraceComparison& turn : turns_) rows.push_back(row_of(turn));
-    terminal.table({"trace", "turn", "recorded", "speedup", "hone", "speedup", "", "why"}, rows);
+    terminal.table(
+        {"trace", "turn", "recorded", "recorded speedup", "hone", "hone's speedup", "", "why"},
+        rows);
     terminal.line();
     const auto cell = [](std::size_t count) {
       return Cell(std::to_string(count), Colour::kPlain, true);

@@ -114,6 +114,7 @@ class ValidateCommand : public Command {
     };
     const std::string path = path_.find('/') == std::string::npos ? "./" + path_ : path_;
     if (offers("reward.")) return "reward.name=" + path;
+    if (offers("environment.")) return "environment.name=" + path;
     if (offers("dataset.")) {
       return "'datasets=[{name: " + report.name + ", plugin: " + path +
              ", config: " + (with_.empty() ? "{}" : with_) + "}]'";

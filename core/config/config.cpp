@@ -1,10 +1,10 @@
 // Reads, writes and documents the configuration by walking its schema.
 #include "config/config.hpp"
 
-#include <cmath>
 #include <memory>
 
 #include "base/files.hpp"
+#include "base/readable.hpp"
 #include "config/schema.hpp"
 #include "config/sources.hpp"
 #include "model/fields.hpp"
@@ -137,11 +137,6 @@ class Writer : public SchemaVisitor {
   void put(std::string_view key, Value member) { value.set(key, std::move(member)); }
 };
 
-std::string show(double number) {
-  const bool whole = std::fabs(number) < 1e15 && number == std::floor(number);
-  return to_json(whole ? Value(static_cast<std::int64_t>(number)) : Value(number));
-}
-
 /// Lists keys.
 class Documenter : public SchemaVisitor {
  public:
@@ -158,7 +153,12 @@ class Documenter : public SchemaVisitor {
     add(key, expected, doc);
   }
   void integer(std::string_view key, std::int64_t&, Range r, std::string_view doc) override {
-    add(key, "integer, " + between(r), doc);
+    const bool bytes = key.ends_with("bytes");
+    const auto text = [bytes](double bound) {
+      return bytes ? readable_bytes(static_cast<std::int64_t>(bound)) : readable_number(bound);
+    };
+    add(key, std::string(bytes ? "bytes, " : "integer, ") + text(r.low) + " to " + text(r.high),
+        doc);
   }
   void number(std::string_view key, double&, Range r, std::string_view doc) override {
     add(key, "number, " + between(r), doc);
@@ -194,7 +194,9 @@ class Documenter : public SchemaVisitor {
   }
 
  private:
-  static std::string between(Range r) { return show(r.low) + " to " + show(r.high); }
+  static std::string between(Range r) {
+    return readable_number(r.low) + " to " + readable_number(r.high);
+  }
   void add(std::string_view key, std::string expected, std::string_view doc) {
     keys_.push_back({prefix_ + std::string(key), std::move(expected), std::string(doc)});
   }
@@ -236,6 +238,7 @@ void make_paths_absolute(Config& config, const std::filesystem::path& folder,
     if (is_plugin_path(plugin)) locate(pointer, plugin);
   };
   locate_plugin("/reward/name", config.reward.name);
+  locate_plugin("/environment/name", config.environment.name);
   locate("/journal/path", config.journal.path);
   locate("/environment/templates", config.environment.templates);
   if (config.plugin_host.python.find('/') != std::string::npos)
@@ -287,6 +290,28 @@ Status check_whole(const Config& c, const Sources& sources) {
   return {};
 }
 
+/// What is missing of these would be missed only when something needs it.
+Status check_paths(const LoadedConfig& loaded) {
+  const Config& c = loaded.config;
+  std::vector<std::pair<std::string, std::string>> paths;  // by JSON pointer
+  for (std::size_t i = 0; i < c.plugin_paths.size(); ++i)
+    paths.emplace_back("/plugins/paths/" + std::to_string(i), c.plugin_paths[i]);
+  for (std::size_t i = 0; i < c.cpu.readable.size(); ++i)
+    paths.emplace_back("/cpu/readable/" + std::to_string(i), c.cpu.readable[i]);
+  if (!c.isolation.workdir.empty()) paths.emplace_back("/isolation/workdir", c.isolation.workdir);
+  for (const auto& [pointer, path] : paths) {
+    std::error_code error;
+    if (std::filesystem::status(path, error).type() != std::filesystem::file_type::not_found) {
+      continue;
+    }
+    std::string key = pointer.substr(1, pointer.find('/', pointer.find('/', 1) + 1) - 1);
+    key[key.find('/')] = '.';
+    return invalid_argument(loaded.place(pointer) + ": " + key + ": " + path +
+                            ": no such file or folder");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
@@ -313,9 +338,16 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
 
 Result<LoadedConfig> load_config(const std::filesystem::path& path,
                                  const std::vector<std::string>& sets) {
-  if (path.empty()) return parse_config("", "defaults", std::filesystem::current_path(), sets);
-  HONE_ASSIGN(const std::string text, read_file(path, YamlLimits().bytes_max));
-  return parse_config(text, path.string(), std::filesystem::absolute(path).parent_path(), sets);
+  std::string text, name = "defaults";
+  std::filesystem::path folder = std::filesystem::current_path();
+  if (!path.empty()) {
+    HONE_ASSIGN(text, read_text(path, YamlLimits().bytes_max));
+    name = path.string();
+    folder = std::filesystem::absolute(path).parent_path();
+  }
+  HONE_ASSIGN(LoadedConfig loaded, parse_config(text, name, folder, sets));
+  HONE_TRY(check_paths(loaded));
+  return loaded;
 }
 
 std::string LoadedConfig::place(std::string_view pointer) const {

@@ -205,7 +205,8 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
                                   const std::filesystem::path& folder,
                                   const std::vector<std::string>& sets = {});
 
-/// Reads a file; an empty path means the defaults alone.
+/// Reads a file; an empty path means the defaults alone. A path in plugins.paths or cpu.readable that
+/// does not exist, or such an isolation.workdir, is invalid_argument.
 ///
 ///   HONE_ASSIGN(const LoadedConfig loaded, load_config("configs/laptop.yaml",
 ///   {"server.drain_s=5"}));

@@ -40,7 +40,9 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
 }
 
 void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
-  v.choice("name", c.name, {"kernel_refine", "autotune"}, "the environment that episodes run in");
+  v.text(
+      "name", c.name,
+      "the environment that episodes run in: kernel_refine, autotune, or a plugin's name or .py");
   v.text("split", c.split, "where a task is drawn from when a reset names none");
   v.integer("max_turns", c.max_turns, {1, 1000}, "turns of an episode");
   v.number_or_nil("stop_speedup", c.stop_speedup, {0, 1e6},
@@ -176,7 +178,9 @@ void walk_config(Config& c, SchemaVisitor& v) {
   v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
   v.group("journal", [&c](SchemaVisitor& inner) {
     inner.text("path", c.journal.path,
-               "file that records episodes, so that they outlive the server; empty: none");
+               "file that records episodes, in a folder that exists, so that they outlive the "
+               "server; empty: "
+               "none");
     inner.number("keep_days", c.journal.keep_days, {0, 36500},
                  "episodes that nobody holds go after so long; 0: never");
     inner.integer("keep_bytes", c.journal.keep_bytes, {0, 1LL << 50},

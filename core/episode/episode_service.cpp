@@ -123,7 +123,8 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
   }
   const Started& step = std::get<Started>(*begun);
   if (state_->journal != nullptr) intend(step);
-  start(step);
+  if (!step.episode->environment->may_wait()) return start(step);
+  side_.run([this, step] { start(step); });
 }
 
 /// A step that an earlier server took up gets the secret inputs that it drew.

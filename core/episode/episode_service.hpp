@@ -12,6 +12,7 @@
 #include "base/mutex.hpp"
 #include "episode/episodes.hpp"
 #include "episode/replies.hpp"
+#include "episode/side_thread.hpp"
 #include "episode/table.hpp"
 
 namespace hone {
@@ -116,6 +117,7 @@ class Episodes final : public EpisodeService {
   Evaluator& evaluator_;
   RewardCache rewards_;
   const std::shared_ptr<EpisodeState> state_;
+  SideThread side_;  // last: its jobs use what is above
 };
 
 }  // namespace hone

@@ -140,6 +140,9 @@ class LocalEvaluator : public Evaluator {
     end_early(job, Error{Code::kCancelled, "cancelled"});
   }
 
+  std::string waits_for() const override {
+    return interpreters_.importing() ? "PyTorch's import" : "";
+  }
   std::size_t pending() const override {
     MutexLock lock(mutex_);
     return jobs_.size();
@@ -259,7 +262,8 @@ class LocalEvaluator : public Evaluator {
   static Status expect_not_starved(const Built& built) {
     if (built.failure != "starved") return {};
     return unavailable(
-        "the compiler got too little processor time; reduce the load of the machine or raise "
+        "the compiler got too little processor time or memory; reduce the load of the machine or "
+        "raise "
         "evaluate.build_seconds");
   }
 

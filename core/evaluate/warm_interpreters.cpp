@@ -65,10 +65,13 @@ void WarmInterpreters::begin(Warm& warm) {
   if (warm.coming.valid() || warm.failures >= kFailuresMax) return;
   warm.launcher.reset();
   warm.begun = std::chrono::steady_clock::now();
-  warm.coming = std::async(std::launch::async,
-                           [options = cold_.options(), architecture = architecture_, this] {
-                             return start_warm(options, options_, architecture, given_up_.get());
-                           });
+  ++importing_;
+  warm.coming = std::async(
+      std::launch::async, [options = cold_.options(), architecture = architecture_, this] {
+        auto started = start_warm(options, options_, architecture, given_up_.get());
+        --importing_;
+        return started;
+      });
 }
 
 std::shared_ptr<Launcher> WarmInterpreters::ready(Warm& warm) {

@@ -2,6 +2,7 @@
 // milliseconds.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -32,6 +33,9 @@ class WarmInterpreters {
   /// Begins the imports, for whoever comes first.
   void begin();
 
+  /// Whether one imports now: what starts an interpreter waits for that.
+  bool importing() const { return importing_ > 0; }
+
   /// A process as `cold` would start it: at its interpreter's first instruction, or past its imports.
   Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request, Use use);
 
@@ -49,6 +53,7 @@ class WarmInterpreters {
 
   Launcher& cold_;
   const EvaluatorOptions& options_;
+  std::atomic<int> importing_{0};
   const UniqueFd given_up_;  ///< readable: what is coming is not needed any more
   Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);

@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cerrno>
+#include <filesystem>
 #include <limits>
 
 #include "base/crypto.hpp"
@@ -102,6 +103,28 @@ constexpr Function kFunctions[] = {{"hone_sum", -1, sum_cells},
                                    {"hone_unpack", 3, unpack_cell}};
 
 }  // namespace
+
+Status expect_file_path(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::file_type found = fs::status(path, error).type();
+  if (found == fs::file_type::directory || path.filename().empty()) {
+    return invalid_argument("found a folder, expected a file; name one in it: " +
+                            (path / "journal.db").lexically_normal().string());
+  }
+  if (found != fs::file_type::regular && found != fs::file_type::not_found &&
+      found != fs::file_type::none) {
+    return invalid_argument("found something that is no regular file; name another file");
+  }
+  const fs::file_type above = fs::status(folder, error).type();
+  if (above == fs::file_type::not_found) {
+    return invalid_argument("the folder " + folder.string() +
+                            " does not exist; check the path, or make it: mkdir -p " +
+                            folder.string());
+  }
+  return {};
+}
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
@@ -233,7 +256,7 @@ Status Database::copy_to(const std::filesystem::path& path) {
   // Rationale: what SQLite makes is for all to read; what is there already and empty it takes.
   const UniqueFd made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!made && errno == EEXIST) return invalid_argument("it is there already; name a new file");
-  if (!made) return system_error("make it", errno);
+  if (!made) return system_error("create the file", errno);
   HONE_ASSIGN(Statement copy, prepare("VACUUM INTO ?1"));
   Status copied = copy.run({std::string_view(path.native())});
   if (!copied) ::unlink(path.c_str());

@@ -51,6 +51,10 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
+/// invalid_argument where the path names something that is no regular file, or a folder of it
+/// does not exist; a file that does not exist yet is fine.
+Status expect_file_path(const std::filesystem::path& path);
+
 /// A connection. Errors say what SQLite says and what it comes to: resource_exhausted for a full
 /// disk, failed_precondition for a file that is damaged, read-only or none of ours, unavailable for
 /// one that is locked or a disk that fails. One thread at a time. SQL here has functions more:

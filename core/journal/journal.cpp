@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "journal/database.hpp"
 #include "journal/wal_check.hpp"
 #include "journal/writer.hpp"
 
@@ -64,8 +65,7 @@ Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
   std::unique_ptr<Journal> journal(new Journal(std::move(options)));
   const std::filesystem::path& path = journal->options_.path;
   const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
-  std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (Status good = expect_file_path(path); !good) return fail(good.error());
   auto lock = lock_out_others(path);
   if (!lock) return fail(lock.error());
   journal->lock_ = std::move(*lock);
@@ -231,6 +231,7 @@ void Journal::keep_up() {
 
 Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days) {
   const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  if (Status good = expect_file_path(path); !good) return fail(good.error());
   const auto lock = lock_out_others(path);
   if (!lock) return fail(lock.error());
   auto writer = Writer::open(path, {});

@@ -105,7 +105,8 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
                                                            const std::string& vfs) {
   const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
   std::error_code missing;
-  if (!std::filesystem::exists(path, missing)) return fail(not_found("there is none"));
+  if (!std::filesystem::exists(path, missing)) return fail(not_found("no such file"));
+  if (Status good = expect_file_path(path); !good) return fail(good.error());
   if (Status whole = expect_whole_wal(path); !whole) return fail(whole.error());
   std::unique_ptr<JournalReader> reader(new JournalReader());
   MutexLock lock(reader->mutex_);
@@ -256,6 +257,23 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
     HONE_ASSIGN(row, all.next());
   }
   return lines;
+}
+
+Result<std::vector<std::string>> JournalReader::names(Name which) const {
+  const std::string column = which == Name::kTask     ? "task"
+                             : which == Name::kClient ? "client"
+                                                      : "group_name";
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(Statement all,
+              database_->prepare("SELECT " + column + " FROM episodes GROUP BY " + column +
+                                 " ORDER BY count(*) DESC, " + column + " LIMIT 1000"));
+  std::vector<std::string> found;
+  HONE_ASSIGN(bool row, all.start({}));
+  while (row) {
+    if (std::string name = all.bytes(0); !name.empty()) found.push_back(std::move(name));
+    HONE_ASSIGN(row, all.next());
+  }
+  return found;
 }
 
 Result<std::vector<std::uint64_t>> JournalReader::ids(const EpisodeFilter& filter) const {

@@ -55,6 +55,10 @@ class JournalReader {
   /// A copy as it is now, in a new file.
   Status copy_to(const std::filesystem::path& path) const;
 
+  enum class Name { kTask, kClient, kGroup };
+  /// What episodes are called there, the most frequent first; at most 1000.
+  Result<std::vector<std::string>> names(Name which) const;
+
  private:
   JournalReader();
   Result<std::optional<StoredEpisode>> read(std::uint64_t id, bool held_only) const

@@ -37,4 +37,9 @@ Result<std::unique_ptr<const DatasetCalls>> LazyPlugin::open_dataset(const Value
   return plugin->open_dataset(config);
 }
 
+Result<std::unique_ptr<const EnvironmentCalls>> LazyPlugin::open_environment() const {
+  HONE_ASSIGN(const auto plugin, started());
+  return plugin->open_environment();
+}
+
 }  // namespace hone

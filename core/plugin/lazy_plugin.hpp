@@ -27,6 +27,7 @@ class LazyPlugin final : public OutsidePlugin {
   Result<Value> describe(const std::string& factory_id) const override;
   Result<std::unique_ptr<const RewardCalls>> create_reward(const Value& config) const override;
   Result<std::unique_ptr<const DatasetCalls>> open_dataset(const Value& config) const override;
+  Result<std::unique_ptr<const EnvironmentCalls>> open_environment() const override;
 
  private:
   Result<std::shared_ptr<const OutsidePlugin>> started() const;

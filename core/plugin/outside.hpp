@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -13,6 +14,17 @@
 #include "plugin/reward.hpp"
 
 namespace hone {
+
+/// No ABI of a library has it: environments outside the tree are written in Python.
+inline constexpr std::string_view kEnvironmentFactoryId = "hone.environment/1";
+
+/// An environment that is written in Python: "start", "prepare" and "observe" (docs/environments.md).
+/// [any thread]
+class EnvironmentCalls {
+ public:
+  virtual ~EnvironmentCalls() = default;
+  virtual Result<Value> ask(std::string_view call, const Value& argument) const = 0;
+};
 
 /// One file of a plugin behind a process. core/plugin_host, a floor up, has the one there is.
 /// [any thread]
@@ -30,6 +42,7 @@ class OutsidePlugin {
   virtual Result<Value> describe(const std::string& factory_id) const = 0;
   virtual Result<std::unique_ptr<const RewardCalls>> create_reward(const Value& config) const = 0;
   virtual Result<std::unique_ptr<const DatasetCalls>> open_dataset(const Value& config) const = 0;
+  virtual Result<std::unique_ptr<const EnvironmentCalls>> open_environment() const = 0;
 };
 
 /// Starts the process of a library or a Python file. An error says why it is refused.

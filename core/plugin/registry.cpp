@@ -17,6 +17,7 @@ constexpr std::pair<PluginKind, std::string_view> kFolders[] = {
     {PluginKind::kReward, "rewards"},
     {PluginKind::kDataset, "datasets"},
     {PluginKind::kBackend, "backends"},
+    {PluginKind::kEnvironment, "environments"},
 };
 
 std::optional<PluginKind> kind_of(const std::string& factory_id) {
@@ -38,6 +39,8 @@ Status check_table(const PluginLibrary& library, const std::string& factory_id) 
     case PluginKind::kBackend:
       HONE_TRY(backend_factory(library));
       return {};
+    case PluginKind::kEnvironment:
+      return invalid_argument("an environment outside the tree is written in Python");
   }
   return {};
 }
@@ -64,6 +67,8 @@ std::string_view kind_name(PluginKind kind) {
       return "dataset";
     case PluginKind::kBackend:
       return "backend";
+    case PluginKind::kEnvironment:
+      return "environment";
   }
   return "reward";
 }
@@ -76,6 +81,8 @@ std::string_view kind_factory_id(PluginKind kind) {
       return HONE_DATASET_FACTORY_ID;
     case PluginKind::kBackend:
       return HONE_BACKEND_FACTORY_ID;
+    case PluginKind::kEnvironment:
+      return kEnvironmentFactoryId;
   }
   return HONE_REWARD_FACTORY_ID;
 }
@@ -155,7 +162,7 @@ Result<Registry::Found> Registry::load(const fs::path& path, bool inside, Plugin
 Status Registry::check(const Found& found, PluginInfo& info) const {
   const std::string file = info.path.filename().string();
   if (info.factories.empty()) {
-    return invalid_argument(file + ": offers no reward, dataset or backend");
+    return invalid_argument(file + ": offers no reward, dataset, environment or backend");
   }
   info.kind = kind_of(info.factories.front()).value_or(info.kind);
   if (found.outside && offers(info, PluginKind::kBackend)) {
@@ -268,6 +275,12 @@ Result<std::unique_ptr<Backend>> Registry::open_backend(std::string_view name) c
   HONE_ASSIGN(const PluginLibrary found, library(PluginKind::kBackend, name));
   HONE_ASSIGN(auto host, services(found));
   return Backend::open(found, std::move(host));
+}
+
+Result<std::unique_ptr<const EnvironmentCalls>> Registry::open_environment(
+    std::string_view name) const {
+  HONE_ASSIGN(const Found* found, find(PluginKind::kEnvironment, name));
+  return found->outside->open_environment();
 }
 
 }  // namespace hone

@@ -20,8 +20,8 @@
 
 namespace hone {
 
-enum class PluginKind { kReward, kDataset, kBackend };
-std::string_view kind_name(PluginKind kind);        ///< "reward", "dataset", "backend"
+enum class PluginKind { kReward, kDataset, kBackend, kEnvironment };
+std::string_view kind_name(PluginKind kind);  ///< "reward", "dataset", "backend", "environment"
 std::string_view kind_factory_id(PluginKind kind);  ///< "hone.reward/1", …
 
 /// One library that was found, loaded or refused.
@@ -75,6 +75,7 @@ class Registry {
   Result<std::unique_ptr<Dataset>> open_dataset(std::string_view name, std::string dataset_name,
                                                 const Value& config) const;
   Result<std::unique_ptr<Backend>> open_backend(std::string_view name) const;
+  Result<std::unique_ptr<const EnvironmentCalls>> open_environment(std::string_view name) const;
 
   /// The library of a plugin in this process; not_found names the nearest, or says why it was
   /// refused.

@@ -26,6 +26,7 @@ constexpr Template kTemplates[] = {
 constexpr Template kPythonTemplates[] = {
     {"reward", "reward.py", "my_reward", "MyReward"},
     {"dataset", "dataset.py", "my_dataset", "MyDataset"},
+    {"environment", "environment.py", "my_environment", "MyEnvironment"},
 };
 
 template <std::size_t N>

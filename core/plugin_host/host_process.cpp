@@ -87,6 +87,10 @@ HostProcess::~HostProcess() {
 
 Result<Value> HostProcess::ask(const HostCall& call, std::string who, double limit_s) {
   who_ = std::move(who);
+  constexpr std::string_view kStarts[] = {"hello", "create", "open", "get"};
+  const bool starts =
+      std::find(std::begin(kStarts), std::end(kStarts), call.name) != std::end(kStarts);
+  limit_key_ = starts ? "plugins.start_seconds" : "plugins.call_seconds";
   const double deadline_s = monotonic_s() + limit_s;
   printed_bytes_ = dropped_bytes_ = 0;
   const Status sent = send_message(socket_.get(), encode_call(language_, call), {}, limit_s);
@@ -145,7 +149,8 @@ Result<HostMessage> HostProcess::receive(double deadline_s) {
 Error HostProcess::late(double limit_s) {
   stop();
   return {Code::kDeadlineExceeded, who_ + ": found no answer after " + seconds_text(limit_s) +
-                                       ", the limit; its plugin host was killed by SIGKILL"};
+                                       ", the limit (" + limit_key_ +
+                                       "); its plugin host was killed by SIGKILL"};
 }
 
 Error HostProcess::gone(const std::string& how) const { return internal_error(who_ + ": " + how); }

@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFailuresFree = 3;  // in a row, before a start has to wait
+constexpr double kDescribeSecondsMax = 3600;  // as plugins.start_seconds
+constexpr int kFailuresFree = 3;              // in a row, before a start has to wait
 constexpr double kPauseMaxS = 60;
 
 /// As a shell finds it, since the plugin host's own PATH is not the user's.
@@ -83,6 +84,34 @@ class HostedDataset final : public DatasetCalls {
   const std::shared_ptr<HostedPlugin::Handle> handle_;
 };
 
+/// An environment's calls in a plugin host.
+class HostedEnvironment final : public EnvironmentCalls {
+ public:
+  HostedEnvironment(std::shared_ptr<const HostedPlugin> plugin,
+                    std::shared_ptr<HostedPlugin::Handle> handle)
+      : plugin_(std::move(plugin)), handle_(std::move(handle)) {}
+  ~HostedEnvironment() override { plugin_->release(*handle_); }
+  HostedEnvironment(const HostedEnvironment&) = delete;
+  HostedEnvironment& operator=(const HostedEnvironment&) = delete;
+
+  Result<Value> ask(std::string_view call, const Value& argument) const override {
+    return plugin_->call(*handle_, call, argument);
+  }
+
+ private:
+  const std::shared_ptr<const HostedPlugin> plugin_;
+  const std::shared_ptr<HostedPlugin::Handle> handle_;
+};
+
+/// A dataset that limits the description of a task itself, by `describe_seconds` of its
+/// configuration, gets that time and some more in which to say so.
+double get_seconds(const Value& config, double start_s) {
+  constexpr double kToSaySo = 10;
+  const Value* own = config.is_map() ? config.find("describe_seconds") : nullptr;
+  if (own == nullptr || !own->is_number()) return start_s;
+  return std::max(start_s, std::min(own->as_double(), kDescribeSecondsMax) + kToSaySo);
+}
+
 }  // namespace
 
 HostedPlugin::HostedPlugin(fs::path path, PluginHostOptions options,
@@ -125,9 +154,10 @@ std::vector<std::string> HostedPlugin::factories() const {
   MutexLock lock(identity_mutex_);
   std::vector<std::string> ids;
   for (const std::string& kind : identity_.kinds) {
-    ids.emplace_back(kind == "reward"    ? HONE_REWARD_FACTORY_ID
-                     : kind == "dataset" ? HONE_DATASET_FACTORY_ID
-                                         : HONE_BACKEND_FACTORY_ID);
+    ids.emplace_back(kind == "reward"        ? HONE_REWARD_FACTORY_ID
+                     : kind == "dataset"     ? HONE_DATASET_FACTORY_ID
+                     : kind == "environment" ? kEnvironmentFactoryId
+                                             : HONE_BACKEND_FACTORY_ID);
   }
   return ids;
 }
@@ -135,9 +165,11 @@ std::vector<std::string> HostedPlugin::factories() const {
 Result<Value> HostedPlugin::describe(const std::string& factory_id) const {
   MutexLock lock(mutex_);
   HONE_TRY(ensure_process("describe"));
-  return ask(
-      {.name = "describe", .kind = factory_id == HONE_DATASET_FACTORY_ID ? "dataset" : "reward"},
-      options_.call_s);
+  return ask({.name = "describe",
+              .kind = factory_id == HONE_DATASET_FACTORY_ID ? "dataset"
+                      : factory_id == kEnvironmentFactoryId ? "environment"
+                                                            : "reward"},
+             options_.call_s);
 }
 
 Result<std::unique_ptr<const RewardCalls>> HostedPlugin::create_reward(const Value& config) const {
@@ -150,6 +182,12 @@ Result<std::unique_ptr<const DatasetCalls>> HostedPlugin::open_dataset(const Val
   HONE_ASSIGN(auto handle, make("dataset", config));
   return std::unique_ptr<const DatasetCalls>(
       std::make_unique<HostedDataset>(shared_from_this(), std::move(handle)));
+}
+
+Result<std::unique_ptr<const EnvironmentCalls>> HostedPlugin::open_environment() const {
+  HONE_ASSIGN(auto handle, make("environment", Value::map()));
+  return std::unique_ptr<const EnvironmentCalls>(
+      std::make_unique<HostedEnvironment>(shared_from_this(), std::move(handle)));
 }
 
 Result<std::shared_ptr<HostedPlugin::Handle>> HostedPlugin::make(std::string kind,
@@ -170,7 +208,8 @@ Result<Value> HostedPlugin::call(Handle& handle, std::string_view name,
   HONE_TRY(ensure_process(name));
   HONE_TRY(ensure_handle(handle));
   // A dataset may have to import what it reads or describes its tasks with.
-  const double limit_s = name == "get" ? options_.start_s : options_.call_s;
+  const double limit_s =
+      name == "get" ? get_seconds(handle.config, options_.start_s) : options_.call_s;
   auto answer = ask({name, handle.kind, handle.number, &argument}, limit_s);
   if (process_) failures_ = 0;
   return answer;

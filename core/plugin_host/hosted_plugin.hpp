@@ -53,10 +53,11 @@ class HostedPlugin final : public OutsidePlugin, public std::enable_shared_from_
   Result<Value> describe(const std::string& factory_id) const override;
   Result<std::unique_ptr<const RewardCalls>> create_reward(const Value& config) const override;
   Result<std::unique_ptr<const DatasetCalls>> open_dataset(const Value& config) const override;
+  Result<std::unique_ptr<const EnvironmentCalls>> open_environment() const override;
 
   /// Something that the plugin made; it is made again in each new process.
   struct Handle {
-    std::string kind;  ///< "reward" or "dataset"
+    std::string kind;  ///< "reward", "dataset" or "environment"
     Value config;
     std::int64_t number = 0;
     std::uint64_t process = 0;  ///< the one that has it; guarded by the plugin

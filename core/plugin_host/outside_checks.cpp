@@ -143,6 +143,13 @@ Result<CheckResult> unknown_id(const Subject& subject) {
   return check_unknown_id(*dataset);
 }
 
+Result<CheckResult> opens(const Subject& subject) {
+  HONE_TRY(subject.plugin->open_environment());
+  subject.plugin->restart();
+  HONE_TRY(subject.plugin->open_environment());
+  return passed();
+}
+
 const std::vector<OutsideCheck>& checks_of(const std::string& kind) {
   static const std::vector<OutsideCheck> reward{
       {"reward.create", "is made from its defaults", create},
@@ -158,7 +165,9 @@ const std::vector<OutsideCheck>& checks_of(const std::string& kind) {
       {"dataset.get", "hands out every task, and each is one", get},
       {"dataset.unknown_id", "answers an unknown id with not_found", unknown_id},
   };
-  return kind == "reward" ? reward : dataset;
+  static const std::vector<OutsideCheck> environment{
+      {"environment.opens", "is made, once and again in another process", opens}};
+  return kind == "reward" ? reward : kind == "dataset" ? dataset : environment;
 }
 
 /// A failure as a result: whether the plugin host is gone says how bad it was.
@@ -169,7 +178,9 @@ CheckResult result_of(const Error& error, bool alive) {
 
 void run_checks(const Plugin& plugin, const std::string& kind, const Value& config,
                 ValidationReport& report) {
-  const std::string id = kind == "reward" ? HONE_REWARD_FACTORY_ID : HONE_DATASET_FACTORY_ID;
+  const std::string id(kind == "reward"    ? HONE_REWARD_FACTORY_ID
+                       : kind == "dataset" ? HONE_DATASET_FACTORY_ID
+                                           : kEnvironmentFactoryId);
   const auto described = check_description(plugin->describe(id), plugin->describe(id));
   Result<CheckResult> outcome = passed();
   if (!described) outcome = described.error();
@@ -210,7 +221,11 @@ Result<ValidationReport> validate_python(const std::filesystem::path& path,
   report.name = plugin->name();
   report.version = plugin->version();
   for (const std::string& id : plugin->factories()) {
-    run_checks(plugin, id == HONE_REWARD_FACTORY_ID ? "reward" : "dataset", config, report);
+    run_checks(plugin,
+               id == HONE_REWARD_FACTORY_ID    ? "reward"
+               : id == HONE_DATASET_FACTORY_ID ? "dataset"
+                                               : "environment",
+               config, report);
   }
   return report;
 }

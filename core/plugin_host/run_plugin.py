@@ -10,11 +10,8 @@ if sys.version_info < (3, 10):  # noqa: UP036 - a user's interpreter may be any
     sys.stderr.write(f"found Python {sys.version.split()[0]}, expected 3.10 or newer\n")
     sys.exit(64)
 
-import difflib
 import hashlib
 import json
-import math
-import numbers
 import os
 import re
 import socket
@@ -24,98 +21,38 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+sys.dont_write_bytecode, written = True, sys.dont_write_bytecode  # of the file beside this one
+import hone_answers  # noqa: E402
+from hone_answers import (  # noqa: E402
+    DEADLINE_EXCEEDED,
+    INTERNAL,
+    INVALID_ARGUMENT,
+    NOT_FOUND,
+    RESOURCE_EXHAUSTED,
+    Refusal,
+    cut,
+    describe_environment,
+    entries_of,
+    kind_of,
+    near,
+    observation_of,
+    parameters_of,
+    prepared_of,
+    read_config,
+    report_of,
+)
+
+sys.dont_write_bytecode = written
+OWN = (__file__, hone_answers.__file__)
 PREFIX = struct.Struct("=QII")
 MAGIC = 0x656E6F68
 SOCKET = 3
-MESSAGE_CHARACTERS_MAX = 480
-# Codes of core/include/hone/abi.h.
-INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, INTERNAL = 1, 2, 4, 5, 9
-KINDS = {"reward": ("Reward", "score"), "dataset": ("Dataset", "list_tasks")}
-TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str, "map": dict}
-WANTED = {"float": "a number", "int": "an integer", "bool": "true or false", "str": "a text", "map": "a map"}
-
-
-class Refusal(Exception):
-    """An answer that is an error: found and expected, with a code of the ABI."""
-
-    def __init__(self, message: str, code: int = INTERNAL) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def cut(text: str) -> str:
-    """One line of bounded length."""
-    line = " ".join(text.split())
-    return line if len(line) <= MESSAGE_CHARACTERS_MAX else line[: MESSAGE_CHARACTERS_MAX - 1] + "…"
-
-
-def near(name: str, names: list[str]) -> str:
-    """What may have been meant: "; did you mean 'x'?", or what there is."""
-    found = difflib.get_close_matches(name, names, 1)
-    if found:
-        return f"; did you mean '{found[0]}'?"
-    return f"; valid: {', '.join(names)}" if names else "; there is none"
-
-
-def kind_of(value: Any) -> str:
-    """A value's type as an author of Python knows it."""
-    return "None" if value is None else type(value).__name__
-
-
-def number(value: Any, place: str) -> float:
-    """A finite float from anything that is a real number, numpy's included."""
-    if isinstance(value, numbers.Real) or (hasattr(value, "__float__") and not isinstance(value, str)):
-        found = float(value)
-        if math.isfinite(found):
-            return found
-        raise Refusal(f"{place}: expected a finite number, found {found}")
-    raise Refusal(f"{place}: expected a number, found {kind_of(value)}")
-
-
-def parameters_of(cls: type) -> dict[str, dict[str, Any]]:
-    """The class attribute `parameters` in full: name → type, default, doc, range, choices."""
-    full = {}
-    for name, given in dict(getattr(cls, "parameters", {})).items():
-        spec = dict(given) if isinstance(given, dict) else {"default": given}
-        default = spec.get("default")
-        guess = next((word for word in ("bool", "int", "float", "str", "map") if type(default) is TYPES[word]), None)
-        kind = spec.get("type", guess)
-        if kind not in TYPES:
-            raise Refusal(f"parameters: {name}: expected a default or a type of float, int, bool, str, map")
-        full[name] = {"doc": "", **spec, "type": kind, "default": default}
-    return full
-
-
-def check_value(name: str, value: Any, spec: dict[str, Any]) -> Any:
-    """A configuration's value as its parameter wants it."""
-    where, kind = f"config: {name}", spec["type"]
-    if kind == "float" and type(value) is int:
-        value = float(value)
-    if type(value) is not TYPES[kind]:
-        raise Refusal(f"{where}: expected {WANTED[kind]}, found {kind_of(value)}", INVALID_ARGUMENT)
-    low, high = spec.get("range") or (None, None)
-    if (low is not None and not value >= low) or (high is not None and not value <= high):
-        raise Refusal(f"{where}: expected {low} to {high}, found {value}", INVALID_ARGUMENT)
-    choices = spec.get("choices")
-    if choices and value not in choices:
-        raise Refusal(f"{where}: found '{value}'{near(str(value), choices)}", INVALID_ARGUMENT)
-    return value
-
-
-def read_config(cls: type, given: Any) -> dict[str, Any]:
-    """The configuration with its defaults; a mistake in it is a Refusal."""
-    if not isinstance(given, dict):
-        raise Refusal(f"config: expected a map, found {kind_of(given)}", INVALID_ARGUMENT)
-    parameters = parameters_of(cls)
-    for key in given:
-        if key not in parameters:
-            raise Refusal(f"config: unknown key '{key}'{near(key, list(parameters))}", INVALID_ARGUMENT)
-    config = {}
-    for name, spec in parameters.items():
-        if name not in given and spec["default"] is None:
-            raise Refusal(f"config: {name}: expected a {spec['type']}, found nothing", INVALID_ARGUMENT)
-        config[name] = check_value(name, given[name], spec) if name in given else spec["default"]
-    return config
+KINDS = {
+    "reward": ("Reward", ("score",)),
+    "dataset": ("Dataset", ("list_tasks",)),
+    "environment": ("Environment", ("start", "prepare", "observe")),
+}
+told: dict[Any, int] = {}  # how often the plugin raised an error at a place
 
 
 def takes_config(cls: type) -> bool:
@@ -133,74 +70,6 @@ def describe(cls: type, file: str) -> dict[str, Any]:
         "range": [low, high],
         "parameters": parameters_of(cls),
     }
-
-
-def turn_reward(given: Any, scored: bool, place: str) -> dict[str, Any] | None:
-    """One turn of a score: a number, {"reward": …, "components": {…}}, or None for an unscored turn."""
-    if not scored:
-        if given is not None:
-            raise Refusal(f"{place}: expected None for an unscored turn, found {kind_of(given)}")
-        return None
-    if not isinstance(given, dict):
-        return {"reward": number(given, place), "components": {}}
-    for key in given:
-        if key not in ("reward", "components"):
-            raise Refusal(f"{place}: unknown key '{key}'{near(str(key), ['reward', 'components'])}")
-    components = given.get("components", {})
-    if not isinstance(components, dict):
-        raise Refusal(f"{place}/components: expected a dict, found {kind_of(components)}")
-    parts = {str(name): number(part, f"{place}/components/{name}") for name, part in components.items()}
-    return {"reward": number(given.get("reward"), f"{place}/reward"), "components": parts}
-
-
-def discounted(rewards: list[float], gamma: float) -> float:
-    """The sum of gamma^t r_t."""
-    total = 0.0
-    for reward in reversed(rewards):
-        total = reward + gamma * total
-    return total
-
-
-def report_of(reward: Any, episode: dict[str, Any], answer: Any) -> dict[str, Any]:
-    """hone's report from what score() gave: a list for the turns, or the whole report as a dict."""
-    if isinstance(answer, dict):
-        return answer
-    if hasattr(answer, "tolist"):
-        answer = answer.tolist()
-    turns = episode["turns"]
-    if not isinstance(answer, list | tuple):
-        raise Refusal(f"expected a list of {len(turns)}, one for each turn, found {kind_of(answer)}")
-    if len(answer) != len(turns):
-        raise Refusal(f"expected a list of {len(turns)}, one for each turn, found one of {len(answer)}")
-    full = [
-        turn_reward(given, bool(turn["scored"]), f"turns/{i}")
-        for i, (given, turn) in enumerate(zip(answer, turns, strict=True))
-    ]
-    gamma = number(getattr(reward, "gamma", 1.0), "gamma")
-    rule = getattr(reward, "returns", "sum")
-    if rule not in ("sum", "forward"):
-        raise Refusal(f"returns: found {rule!r}, expected 'sum' or 'forward'")
-    rewards = [turn["reward"] for turn in full if turn is not None]
-    to_date, done = discounted(rewards, gamma), 0
-    returns: list[float | None] = []
-    for turn in full:
-        if turn is None:
-            returns.append(None)
-            continue
-        returns.append(to_date if rule == "sum" else discounted(rewards[done:], gamma))
-        done += 1
-    return {"turns": full, "return": to_date, "returns": returns}
-
-
-def entries_of(listed: Any) -> list[dict[str, Any]]:
-    """What list() writes; an id alone stands for a task of split train on the CPU."""
-    entries = []
-    for i, item in enumerate(listed):
-        entry = {"id": item} if isinstance(item, str) else item
-        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
-            raise Refusal(f"list_tasks/{i}: expected an id or a dict with one, found {kind_of(item)}")
-        entries.append({"title": entry["id"], "split": "train", "tags": [], "backends": ["cpu"], **entry})
-    return entries
 
 
 def task_of(dataset: Any, task_id: str) -> Any:
@@ -240,14 +109,16 @@ class Plugin:
         # Modules beside the file can be imported; last, so that none of them hides one of Python's own.
         sys.path.append(os.path.dirname(self.path))
         exec(code, module.__dict__)
-        for kind, (name, method) in KINDS.items():
+        for kind, (name, methods) in KINDS.items():
             cls = getattr(module, name, None)
             if isinstance(cls, type):
-                if not callable(getattr(cls, method, None)):
-                    raise Refusal(f"{self.file}: class {name} has no method {method}()", INVALID_ARGUMENT)
+                for method in methods:
+                    if not callable(getattr(cls, method, None)):
+                        raise Refusal(f"{self.file}: class {name} has no method {method}()", INVALID_ARGUMENT)
                 self.classes[kind] = cls
         if not self.classes:
-            raise Refusal(f"{self.file}: found no class Reward or Dataset, expected one", INVALID_ARGUMENT)
+            message = f"{self.file}: found no class Reward, Dataset or Environment, expected one"
+            raise Refusal(message, INVALID_ARGUMENT)
         own = str(getattr(next(iter(self.classes.values())), "version", "0"))
         self.version = f"{own}+{hashlib.sha256(source).hexdigest()[:12]}"
 
@@ -265,7 +136,9 @@ class Plugin:
         return self.classes[kind]
 
     def describe(self, request: dict[str, Any]) -> Any:
-        return describe(self.class_of(request), self.file)
+        cls = self.class_of(request)
+        own = describe_environment(cls) if request["kind"] == "environment" else {}
+        return {**describe(cls, self.file), **own}
 
     def create(self, request: dict[str, Any]) -> Any:
         cls = self.class_of(request)
@@ -283,6 +156,21 @@ class Plugin:
     def score(self, request: dict[str, Any]) -> Any:
         reward, episode = self.handles[request["handle"]], request["argument"]
         return report_of(reward, episode, reward.score(episode))
+
+    def start(self, request: dict[str, Any]) -> Any:
+        return observation_of(self.handles[request["handle"]].start(request["argument"]["episode"]), None)
+
+    def prepare(self, request: dict[str, Any]) -> Any:
+        given = request["argument"]
+        try:
+            return prepared_of(self.handles[request["handle"]].prepare(given["episode"], given["action"]))
+        except ValueError as error:  # the author's way to refuse an action: the turn stays open
+            raise Refusal(str(error) or self.place(error), INVALID_ARGUMENT) from error
+
+    def observe(self, request: dict[str, Any]) -> Any:
+        given = request["argument"]
+        seen = self.handles[request["handle"]].observe(given["episode"], given["action"], given["result"])
+        return observation_of(seen, given["action"])
 
     def list(self, request: dict[str, Any]) -> Any:
         return entries_of(self.handles[request["handle"]].list_tasks())
@@ -302,7 +190,7 @@ class Plugin:
             return f"{self.file}:{error.lineno}: {type(error).__name__}: {error.msg}"
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == self.path]
-        foreign = [frame for frame in frames if frame.filename != __file__]
+        foreign = [frame for frame in frames if frame.filename not in OWN]
         where = f"{self.file}: "
         for frame in (own or foreign)[-1:]:
             where = f"{os.path.basename(frame.filename)}:{frame.lineno}: "
@@ -312,6 +200,24 @@ class Plugin:
 def for_users(error: BaseException) -> bool:
     """Whether an error is no fault of the plugin: its text is for whoever uses it, and needs no place."""
     return getattr(type(error), "for_users", False) is True
+
+
+def tell(error: BaseException) -> None:
+    """A traceback as warnings: of one place the first time, then how often it came, at 10, 100, 1000 …"""
+    times = 1
+    try:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename in OWN:
+            trace = trace.tb_next
+        place = (type(error), *((frame.filename, frame.lineno) for frame in traceback.extract_tb(trace)))
+        times = told[place] = told.get(place, 0) + 1
+        text = "".join(traceback.format_exception(type(error), error, trace))
+    except Exception:
+        text = "an exception whose traceback cannot be printed\n"
+    if times > 1:
+        text = f"{type(error).__name__}: {times} times by now; its traceback is above\n"
+    if str(times).strip("0") == "1":
+        sys.stderr.write("".join("warning: " + line for line in text.splitlines(keepends=True)))
 
 
 def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
@@ -324,13 +230,7 @@ def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
         return {"error": {"code": code, "message": cut(who + plugin.place(error))}}
     if isinstance(error, MemoryError):
         return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error))}}
-    try:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
-            trace = trace.tb_next
-        traceback.print_exception(type(error), error, trace)
-    except Exception:
-        sys.stderr.write("an exception whose traceback cannot be printed\n")
+    tell(error)
     code = INVALID_ARGUMENT if call == "hello" else INTERNAL
     return {"error": {"code": code, "message": cut(who + plugin.place(error))}}
 

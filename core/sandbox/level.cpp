@@ -41,13 +41,19 @@ Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
   ready.freezer = automatic ? capabilities.freezer() : options.freezer;
   Capabilities used = capabilities;
   // A candidate of another user whom the judge could not stop is of no use.
-  if (ready.freezer == "ptrace" && !capabilities.ptrace_users) used.slot_users = false;
+  if (ready.freezer == "ptrace" && !capabilities.ptrace_users && used.slot_users) {
+    used.slot_users = false;
+    ready.cut_by =
+        "candidates have no users of their own, because the judge could not stop them: that needs "
+        "a writable cgroup v2, or CAP_SYS_PTRACE (in Docker: --cap-add SYS_PTRACE)";
+  }
   if (options.maximum < IsolationLevel::kPrivate) used.mount_namespace = false;
   if (options.maximum < IsolationLevel::kSeparated) used.slot_users = used.user_namespace = false;
   ready.level = std::min(used.level(), options.maximum);
   if (ready.level < options.minimum) {
     ready.refused = "isolation level: found " + std::string(isolation_name(ready.level)) +
                     ", expected at least " + std::string(isolation_name(options.minimum));
+    if (!ready.cut_by.empty()) ready.refused += "; " + ready.cut_by;
   }
   if (!automatic && options.freezer != "cgroup" && options.freezer != "ptrace") {
     ready.refused = "freezer: found '" + options.freezer + "', expected auto, cgroup or ptrace";

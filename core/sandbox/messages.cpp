@@ -63,7 +63,7 @@ void put(PacketWriter& to, const Ready& ready) {
   }
   to.number(c.landlock_abi).text(c.cgroup_v2_root).text(c.cgroup_v1_memory_root);
   to.text(c.cgroup_v1_pids_root).text(c.kernel).texts(c.notes);
-  to.number(static_cast<int>(ready.level)).text(ready.freezer);
+  to.number(static_cast<int>(ready.level)).text(ready.freezer).text(ready.cut_by);
   to.number(static_cast<int>(ready.refused_code)).text(ready.refused);
 }
 
@@ -83,6 +83,7 @@ Ready get_ready(PacketReader& from) {
   c.notes = from.texts();
   ready.level = get_enum(from, IsolationLevel::kPrivate);
   ready.freezer = from.text();
+  ready.cut_by = from.text();
   ready.refused_code = get_enum(from, Code::kInternal);
   ready.refused = from.text();
   return ready;
@@ -95,6 +96,7 @@ void put(PacketWriter& to, const SpawnRequest& request) {
   const ProcessLimits& limits = request.limits;
   to.number(limits.memory_bytes).real(limits.cpu_seconds).number(limits.file_bytes);
   to.number(limits.processes).texts(request.readable).number(request.device ? 1 : 0);
+  to.number(request.scratch_bytes);
 }
 
 SpawnRequest get_request(PacketReader& from) {
@@ -110,6 +112,7 @@ SpawnRequest get_request(PacketReader& from) {
   request.limits.processes = get_int(from);
   request.readable = from.texts();
   request.device = get_bool(from);
+  request.scratch_bytes = from.number();
   return request;
 }
 

@@ -30,6 +30,7 @@ struct Ready {
   Capabilities capabilities;
   IsolationLevel level = IsolationLevel::kNone;
   std::string freezer;
+  std::string cut_by;  ///< why the level is lower than the machine would allow; empty: it is not
   Code refused_code = Code::kOk;
   std::string refused;
 };

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -16,12 +18,16 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
+#include <string_view>
 
 #include "base/clock.hpp"
+#include "base/unique_fd.hpp"
 #include "sandbox/cgroup.hpp"
 #include "sandbox/freezer.hpp"
 #include "sandbox/landlock.hpp"
 #include "sandbox/private_root.hpp"
+#include "sandbox/root_rights.hpp"
 #include "sandbox/trial.hpp"
 
 namespace hone {
@@ -88,18 +94,33 @@ Status try_pid_namespace() {
   return errno_status(pid > 0 && ::waitpid(pid, &status, 0) == pid && status == 0, "fork");
 }
 
-/// A child that sleeps until it is killed.
+/// A child that sleeps until its owner goes. Once it is made it has its user, and Yama its consent.
 class Sleeper {
  public:
-  explicit Sleeper(bool other_user) : pid_(::fork()) {
-    if (pid_ != 0) return;
+  explicit Sleeper(bool other_user) {
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    ours_.reset(ends[0]);
+    UniqueFd theirs(ends[1]);
+    pid_ = ::fork();
+    char byte = 0;
+    if (pid_ != 0) {
+      theirs.reset();
+      (void)!::read(ours_.get(), &byte, 1);
+      return;
+    }
+    ours_.reset();
     if (other_user) (void)try_user_change();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    for (;;) ::pause();
+    (void)!::write(theirs.get(), &byte, 1);
+    (void)!::read(theirs.get(), &byte, 1);  // root without CAP_KILL cannot end it otherwise
+    ::_exit(0);
   }
   ~Sleeper() {
+    ours_.reset();
+    if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, __WALL);
   }
@@ -108,19 +129,22 @@ class Sleeper {
   pid_t pid() const { return pid_; }
 
  private:
-  pid_t pid_;
+  pid_t pid_ = -1;
+  UniqueFd ours_;
 };
+
+/// All that root does with the users of slots: their processes must not outlive it.
+Status try_slot_users() {
+  HONE_TRY(try_in_child(try_user_change));
+  const UniqueFd file(memfd_create("hone-probe", MFD_CLOEXEC));
+  HONE_TRY(errno_status(::fchown(file.get(), kSomeUser, kSomeUser) == 0, "chown"));
+  const Sleeper other(true);
+  return errno_status(other.pid() > 0 && ::kill(other.pid(), 0) == 0, "signal another user");
+}
 
 Status try_ptrace(bool other_user) {
   const Sleeper sibling(other_user);
   return try_in_child([&]() -> Status {
-    // The sleeper itself changes its user and gives Yama its consent; it may not have run yet.
-    const double deadline = monotonic_s() + 0.1;
-    const std::string status = "/proc/" + std::to_string(sibling.pid()) + "/status";
-    while (read_kernel_file(status).find("\nState:\tS") == std::string::npos &&
-           monotonic_s() < deadline) {
-      ::sched_yield();
-    }
     const long seized = ::ptrace(PTRACE_SEIZE, sibling.pid(), nullptr, nullptr);
     return errno_status(seized == 0, "seize a sibling");
   });
@@ -152,13 +176,16 @@ Status try_freeze(const CgroupRoots& roots) {
 
 Capabilities probe_machine() {
   Capabilities found;
-  const auto note = [&](const char* what, const Status& result) {
-    if (!result) found.notes.push_back(std::string(what) + ": " + result.error().message);
+  using Rights = std::initializer_list<std::string_view>;  // that root needs for it
+  const auto note = [&](const char* what, const Status& result, Rights rights = {}) {
+    if (!result) {
+      found.notes.push_back(std::string(what) + ": " + result.error().message +
+                            missing_rights(rights));
+    }
     return result.ok();
   };
-  const auto attempt = [&](const char* what, const std::function<Status()>& body) {
-    return note(what, try_in_child(body));
-  };
+  const auto attempt = [&](const char* what, const std::function<Status()>& body,
+                           Rights rights = {}) { return note(what, try_in_child(body), rights); };
   utsname names{};
   ::uname(&names);
   found.kernel = names.release;
@@ -173,19 +200,20 @@ Capabilities probe_machine() {
   }
   found.seccomp = attempt("seccomp", try_seccomp);
   found.user_namespace = attempt("user namespace without root", make_user_namespace);
-  found.mount_namespace = attempt("private root", try_private_root);
-  found.pid_namespace = attempt("pid namespace", try_pid_namespace);
+  found.mount_namespace = attempt("private root", try_private_root, {"SYS_ADMIN"});
+  found.pid_namespace = attempt("pid namespace", try_pid_namespace, {"SYS_ADMIN"});
   found.network_namespace =
-      attempt("network namespace", [] { return unshare_privileged(CLONE_NEWNET, "unshare"); });
+      attempt("network namespace", [] { return unshare_privileged(CLONE_NEWNET, "unshare"); },
+              {"SYS_ADMIN"});
   if (found.root) {
-    found.slot_users = attempt("slot users", try_user_change);
+    found.slot_users = note("slot users", try_slot_users(), {"SETUID", "SETGID", "KILL", "CHOWN"});
   } else {
     found.notes.push_back("slot users: only root can give every slot a user of its own");
   }
   found.pidfd = note("pidfd", try_pidfd());
   found.ptrace = note("ptrace", try_ptrace(false));
-  found.ptrace_users =
-      found.ptrace && found.slot_users && note("freezing other users by ptrace", try_ptrace(true));
+  found.ptrace_users = found.ptrace && found.slot_users &&
+                       note("freezing other users by ptrace", try_ptrace(true), {"SYS_PTRACE"});
   const CgroupRoots roots = find_cgroups(&found.notes);
   found.cgroup_freeze = !roots.v2.empty() && note("cgroup.freeze", try_freeze(roots));
   found.cgroup_memory = roots.v2_memory || !roots.v1_memory.empty();

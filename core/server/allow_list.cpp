@@ -120,7 +120,7 @@ Result<AllowedClients> read_clients(const std::filesystem::path& path) {
     return failed_precondition("allow-list " + path.string() +
                                ": others than its owner may write it; chmod go-w");
   }
-  HONE_ASSIGN(const std::string text, read_file(path, YamlLimits().bytes_max));
+  HONE_ASSIGN(const std::string text, read_text(path, YamlLimits().bytes_max));
   return parse_clients(text, path.string());
 }
 

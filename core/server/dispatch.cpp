@@ -199,6 +199,7 @@ Result<Value> IoLoop::hello(const Call& call) {
     welcome.role = role_name(call.peer->client->role);
   }
   welcome.source_bytes = options_.source_bytes_max;
+  welcome.response_bytes = options_.response_bytes_max;
   welcome.in_flight = options_.in_flight_max;
   welcome.episodes = options_.episodes_max;
   welcome.capabilities = service_.capabilities();

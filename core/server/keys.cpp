@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/log.hpp"
 #include "base/nearest.hpp"
 #include "base/unique_fd.hpp"
 #include "server/socket.hpp"
@@ -66,6 +67,11 @@ Result<wire::KeyPair> read_server_key(const KeyFolder& folder) {
   }
   if (const Status checked = check_key_pair(*pair); !checked) {
     return checked.error().in("key file " + folder.server_key().string());
+  }
+  struct stat info {};
+  if (::stat(folder.server_key().c_str(), &info) == 0 && (info.st_mode & S_IRGRP) != 0) {
+    log_info("server", "key file " + folder.server_key().string() + ": group " +
+                           std::to_string(info.st_gid) + ", which hone is in, can read it, too");
   }
   return pair;
 }

@@ -25,10 +25,11 @@ struct ServerOptions {
   std::string keys;
 
   wire::Limits limits;
-  std::size_t source_bytes_max = 1u << 20;  ///< published in hello; the environment enforces it
-  std::size_t episodes_max = 100000;        ///< published in hello; the service enforces it
-  std::size_t in_flight_max = 4096;         ///< requests of one connection without their reply
-  std::size_t queue_max = 1024;             ///< describes and resets waiting for a worker
+  std::size_t source_bytes_max = 1u << 20;    ///< published in hello; the environment enforces it
+  std::size_t response_bytes_max = 1u << 20;  ///< published in hello; the environment enforces it
+  std::size_t episodes_max = 100000;          ///< published in hello; the service enforces it
+  std::size_t in_flight_max = 4096;           ///< requests of one connection without their reply
+  std::size_t queue_max = 1024;               ///< describes and resets waiting for a worker
   std::size_t workers = 2;  ///< threads for describe and reset, which may load from disk
   std::size_t connections_max = kConnectionsMax;  ///< of an endpoint, that have said something
 

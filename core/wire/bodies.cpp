@@ -121,6 +121,7 @@ Value to_value(const Welcome& welcome) {
                                          {"message_bytes", welcome.limits.message_bytes_max},
                                          {"frames", welcome.limits.frames_max},
                                          {"source_bytes", welcome.source_bytes},
+                                         {"response_bytes", welcome.response_bytes},
                                          {"in_flight", welcome.in_flight},
                                          {"episodes", welcome.episodes}})}});
   if (welcome.capabilities.is_map()) {

@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/unique_fd.hpp"
+#include "base/utf8.hpp"
 
 namespace hone::wire {
 namespace {
@@ -25,7 +28,7 @@ constexpr std::string_view kAlphabet =
 
 struct FileText {
   std::string text;
-  unsigned mode = 0;
+  struct stat info {};
 };
 
 Result<FileText> read_small(const std::string& path) {
@@ -39,7 +42,7 @@ Result<FileText> read_small(const std::string& path) {
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return system_error("key file " + path, errno);
   if (!S_ISREG(info.st_mode)) return invalid_argument("key file " + path + ": not a regular file");
-  FileText read{std::string(kFileBytesMax + 1, '\0'), static_cast<unsigned>(info.st_mode) & 07777u};
+  FileText read{std::string(kFileBytesMax + 1, '\0'), info};
   std::size_t size = 0;
   while (size < read.text.size()) {
     const ssize_t n = ::read(fd.get(), read.text.data() + size, read.text.size() - size);
@@ -53,7 +56,16 @@ Result<FileText> read_small(const std::string& path) {
                             " bytes, which no key file has");
   }
   read.text.resize(size);
+  HONE_ASSIGN(read.text, file_text(std::move(read.text), "key file " + path));
   return read;
+}
+
+bool is_in_group(gid_t group) {
+  if (group == ::getegid()) return true;
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  groups.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 std::string_view trim(std::string_view text) {
@@ -124,6 +136,18 @@ Status write_new(const std::string& path, const std::string& text, unsigned mode
 
 }  // namespace
 
+Status check_secret_file(const std::string& path, const struct stat& info) {
+  const unsigned mode = static_cast<unsigned>(info.st_mode) & 07777u;
+  if ((mode & 077u) == 0) return {};
+  if ((mode & 037u) == 0 && is_in_group(info.st_gid)) return {};
+  char found[8];
+  std::snprintf(found, sizeof found, "%04o", mode);
+  return failed_precondition(path + ": found mode " + found + " of group " +
+                             std::to_string(info.st_gid) +
+                             ", expected 0600, or 0440 of a group that this process is in: others "
+                             "can read the secret; make a new one, or chmod 600 it if nobody did");
+}
+
 bool is_key(std::string_view text) {
   if (text.size() != kKeyLength) return false;
   for (std::size_t group = 0; group < kKeyLength; group += 5) {
@@ -140,13 +164,7 @@ bool is_key(std::string_view text) {
 
 Result<KeyPair> read_key_file(const std::string& path) {
   HONE_ASSIGN(const FileText file, read_small(path));
-  if ((file.mode & 077u) != 0) {
-    char mode[8];
-    std::snprintf(mode, sizeof mode, "%04o", file.mode & 07777u);
-    return failed_precondition("key file " + path + ": found mode " + mode +
-                               ", expected 0600: others can read the secret; make a new key, or "
-                               "chmod 600 it if nobody did");
-  }
+  HONE_TRY(check_secret_file("key file " + path, file.info));
   HONE_ASSIGN(KeyPair pair, parse(path, file.text));
   if (pair.secret_key.empty()) {
     return invalid_argument("key file " + path +

@@ -1,6 +1,8 @@
 // Key files: a CURVE pair of Z85 text, read so strictly that a secret others can see is no key.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <string_view>
 
@@ -18,9 +20,13 @@ struct KeyPair {
 /// Whether this is a key in Z85: 40 of its characters, which stand for 32 bytes.
 bool is_key(std::string_view text);
 
+/// Refuses a secret's file that others can read or its group can write. A group that this process is
+/// in may read it: Kubernetes mounts secrets so (0440, fsGroup), and nobody can change that mode.
+Status check_secret_file(const std::string& path, const struct stat& info);
+
 /// Reads a file of lines "public: …", "secret: …" and, in a client's, "server: …"; "#" begins a
-/// comment. failed_precondition where others than the owner can read it; invalid_argument says the
-/// line and what is wrong with it, never what stands there.
+/// comment. failed_precondition where check_secret_file() refuses it; invalid_argument says the line
+/// and what is wrong with it, never what stands there.
 ///
 ///   HONE_ASSIGN(const KeyPair pair, read_key_file("trainer.key"));
 Result<KeyPair> read_key_file(const std::string& path);

@@ -46,7 +46,7 @@ Result<Template> Template::parse(std::string_view name, std::string_view text,
 
 Result<Template> Template::load(const std::filesystem::path& path,
                                 const std::vector<std::string>& known) {
-  HONE_ASSIGN(const std::string text, read_file(path, kBytesMax));
+  HONE_ASSIGN(const std::string text, read_text(path, kBytesMax));
   return parse(path.filename().string(), text, known);
 }
 

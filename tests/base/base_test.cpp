@@ -17,6 +17,7 @@
 #include "base/files.hpp"
 #include "base/memory.hpp"
 #include "base/nearest.hpp"
+#include "base/readable.hpp"
 #include "base/result.hpp"
 #include "base/run_delay.hpp"
 #include "base/scratch_folder.hpp"
@@ -103,6 +104,35 @@ TEST_F(Files, RefusesWhatIsNoFileOrTooLarge) {
             (folder_ / "big").string() + ": 100 bytes, at most 99 allowed");
 }
 
+TEST_F(Files, Text_WithAByteOrderMark_IsReadWithoutIt) {
+  const std::filesystem::path file = folder_ / "text";
+  const std::string mark = "\xef\xbb\xbf";
+  for (const std::string text : {"", "x", "a: 1\r\n", "\xef\xbb", "a\xef\xbb\xbf"}) {
+    ASSERT_TRUE(write_file(file, text));
+    EXPECT_EQ(*read_text(file), text);
+    ASSERT_TRUE(write_file(file, mark + text));
+    EXPECT_EQ(*read_text(file), text);
+    EXPECT_EQ(*read_file(file), mark + text);
+  }
+}
+
+TEST_F(Files, Text_OfAnotherEncoding_IsRefusedByItsName) {
+  using namespace std::string_literals;
+  const std::filesystem::path file = folder_ / "text";
+  for (const auto& [bytes, encoding] :
+       std::vector<std::pair<std::string, std::string>>{{"\xff\xfe"s, "UTF-16"},
+                                                        {"\xff\xfeh\0"s, "UTF-16"},
+                                                        {"\xfe\xff\0h"s, "UTF-16"},
+                                                        {"\xff\xfe\0\0h\0\0\0"s, "UTF-32"},
+                                                        {"\0\0\xfe\xff\0\0\0h"s, "UTF-32"}}) {
+    ASSERT_TRUE(write_file(file, bytes));
+    const Error error = read_text(file).error();
+    EXPECT_EQ(error.code, Code::kInvalidArgument);
+    EXPECT_EQ(error.message.rfind(file.string() + ": found " + encoding + " text", 0), 0u)
+        << error.message;
+  }
+}
+
 TEST(MemoryFile, CannotBeChanged) {
   auto fd = memory_file("test", "artifact");
   ASSERT_TRUE(fd);
@@ -111,6 +141,34 @@ TEST(MemoryFile, CannotBeChanged) {
   char text[16] = {};
   EXPECT_EQ(pread(fd->get(), text, sizeof text, 0), 8);
   EXPECT_STREQ(text, "artifact");
+}
+
+TEST(Readable, Numbers_AreGroupedAndBytesHaveUnits) {
+  for (const auto& [number, text] :
+       std::vector<std::pair<std::int64_t, std::string>>{{0, "0"},
+                                                         {9999, "9999"},
+                                                         {10'000, "10,000"},
+                                                         {123'456, "123,456"},
+                                                         {1'000'000, "1,000,000"},
+                                                         {-1'000'000'000, "-1,000,000,000"},
+                                                         {-9999, "-9999"}}) {
+    EXPECT_EQ(grouped_number(number), text);
+  }
+  for (const auto& [bytes, text] :
+       std::vector<std::pair<std::int64_t, std::string>>{{0, "0"},
+                                                         {64, "64"},
+                                                         {1000, "1000"},
+                                                         {1024, "1 KiB"},
+                                                         {64 << 20, "64 MiB"},
+                                                         {(1 << 20) + 1, "1,048,577"},
+                                                         {1LL << 50, "1 PiB"},
+                                                         {8000LL << 50, "8000 PiB"}}) {
+    EXPECT_EQ(readable_bytes(bytes), text);
+  }
+  for (const auto& [number, text] : std::vector<std::pair<double, std::string>>{
+           {0.1, "0.1"}, {86400, "86,400"}, {-1e9, "-1,000,000,000"}, {1e300, "1e+300"}}) {
+    EXPECT_EQ(readable_number(number), text);
+  }
 }
 
 TEST(Nearest, FindsTypingMistakesOnly) {

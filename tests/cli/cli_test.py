@@ -73,6 +73,8 @@ class Plain(unittest.TestCase):
                 "doctor",
                 "config",
                 "completion",
+                "help",
+                "version",
             ],
         )
         for command in listed:
@@ -257,6 +259,8 @@ class Plain(unittest.TestCase):
                 ("server:\n  endpoint: tcp://127.0.0.1", ":2: endpoint: tcp://127.0.0.1: found no port"),
                 ("server:\n  control: ipc:///tmp/x", ":2: control: ipc:///tmp/x: folder /tmp: found mode"),
                 ("isolation:\n  slots: 8", ":2: isolation.slots: found 8, expected at least"),
+                ("plugins:\n  paths: [nowhere]", f":2: plugins.paths: {folder}/nowhere: no such file or folder"),
+                ("plugins:\n  paths:\n  - .\n  - my.py", f":4: plugins.paths: {folder}/my.py: no such file or folder"),
             ):
                 for command in ("config", "serve"):
                     with self.subTest(text, command=command):
@@ -265,10 +269,15 @@ class Plain(unittest.TestCase):
                         self.assertEqual(ran.returncode, 2, ran.stderr)
                         self.assertIn(f"hone: {file}{message}", ran.stderr)
                         self.assertNotIn("hone doctor", ran.stderr)
-            file.write_text("plugins:\n  paths: [nowhere]\nevaluate:\n  builders: 200\n")
+            file.write_text("plugins:\n  paths: [.]\nevaluate:\n  builders: 200\n")
             ran = hone("config", file, "--json")
             self.assertEqual(ran.returncode, 0, ran.stderr)
-            self.assertIn(f"{file}:2: plugins.paths: {folder}/nowhere: no such file or folder", ran.stderr)
+            self.assertIn(f"{file}:2: plugins.paths: {folder}/: found no plugin, expected files .so or .py", ran.stderr)
+            for command in ("plugins", "tasks", "doctor", "verdicts"):
+                with self.subTest(command=command):
+                    ran = hone(command, "--set", "plugins.paths=[absent.so]")
+                    self.assertEqual(ran.returncode, 2, ran.stderr)
+                    self.assertIn("absent.so: no such file or folder", ran.stderr)
             self.assertGreater(json.loads(ran.stdout)["config"]["isolation"]["slots"], 400)
 
     def test_doctor(self) -> None:

@@ -71,7 +71,7 @@ TEST(CommandLine, SaysTheNearestNameAndWhereToLook) {
   EXPECT_EQ(run({"record", "x", "--mnay=3"}).error,
             "hone: unknown option '--mnay'; did you mean '--many'?\n  see: hone record --help\n");
   EXPECT_EQ(run({"record", "x", "y"}).error,
-            "hone: found one argument too many, 'y'\n  see: hone record --help\n");
+            "hone: unexpected argument 'y'\n  see: hone record --help\n");
   EXPECT_EQ(
       run({"record", "x", "--choice", "bta"}).error,
       "hone: --choice: unknown value 'bta'; did you mean 'beta'?\n  see: hone record --help\n");

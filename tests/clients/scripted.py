@@ -58,7 +58,12 @@ class ScriptedServer:
         self.mute = threading.Event()  # while set, nothing is answered at all
         self.problems: list[str] = []  # that health says
         self.versions = ["hone/1"]
-        self.limits: dict[str, int] = {"frame_bytes": 1 << 20, "in_flight": 64}
+        self.limits: dict[str, int] = {
+            "frame_bytes": 1 << 20,
+            "source_bytes": 1 << 18,
+            "response_bytes": 1 << 19,
+            "in_flight": 64,
+        }
         self.seen: Counter[str] = Counter()
         self.renewed: Counter[str] = Counter()
         self.evaluations = 0

@@ -199,7 +199,7 @@ def test_what_is_cut_off_is_called_damaged(journalled: Journalled, tmp_path: Pat
 
 def test_a_branch_in_asyncio(journalled: Journalled) -> None:
     async def play() -> tuple[int, str]:
-        async with await hone.aio.connect(journalled.endpoint) as client:
+        async with hone.aio.connect(journalled.endpoint) as client:
             parent = (await client.reset("add_relu")).episode
             await parent.step(WRONG)
             start = await parent.branch()

@@ -103,27 +103,79 @@ def test_the_best_conversation_ends_with_its_kernel(journal: Path) -> None:
 
 @pytest.mark.real
 def test_the_module_is_a_command(journal: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hone.trajectories"]
+    module = [sys.executable, "-m", "hone.trajectories"]
     target = tmp_path / "rl.parquet"
     done = subprocess.run(
-        [*command, "--journal", str(journal), "--as", "rl", str(target)], capture_output=True, text=True, check=False
+        [*module, "--journal", str(journal), "--as", "rl", str(target)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"3 rows in {target}\n"), done.stderr
     binary = os.environ["HONE_BINARY"]
     lines = subprocess.run([binary, "export", "--journal", str(journal), "--as", "rl"], capture_output=True, text=True)
     (tmp_path / "rl.jsonl").write_text(lines.stdout)
     again = tmp_path / "again.parquet"
-    subprocess.run([*command, "--export", str(tmp_path / "rl.jsonl"), "--as", "rl", str(again)], check=True)
+    subprocess.run([*module, "--export", str(tmp_path / "rl.jsonl"), "--as", "rl", str(again)], check=True)
     assert pq.read_table(again).equals(pq.read_table(target))
     refused = subprocess.run(
-        [*command, "--journal", str(tmp_path / "none.db"), str(tmp_path / "none.parquet")],
+        [*module, "--journal", str(tmp_path / "none.db"), str(tmp_path / "none.parquet")],
         capture_output=True,
         text=True,
         check=False,
     )
     assert refused.returncode == 1
-    assert "there is none" in refused.stderr
+    assert "no such file" in refused.stderr
     assert not (tmp_path / "none.parquet").exists()
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [os.environ["HONE_BINARY"], *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["export", "episodes", "rescore"])
+def test_a_filter_that_names_nothing_in_the_journal_is_refused(journal: Path, name: str) -> None:
+    for given, said in (
+        (("--task", "foo"), "the journal has no episode of task 'foo'; it has: tasks/add_relu"),
+        (("--task", "add_relu"), "the journal has no episode of task 'add_relu'; did you mean 'tasks/add_relu'?"),
+        (("--task", "tasks/add_rule"), "did you mean 'tasks/add_relu'?"),
+        (("--group", "no such group"), "the journal has no episode of group 'no such group'; it has: g"),
+        (("--client", "nobody at all here"), "the journal has no episode of client 'nobody at all here'; it has: "),
+    ):
+        ran = command(name, "--journal", journal, *given)
+        assert (ran.returncode, ran.stdout) == (2, ""), ran
+        assert said in ran.stderr
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["export", "episodes", "rescore"])
+def test_a_filter_of_known_names_may_match_nothing_and_says_so(journal: Path, name: str) -> None:
+    ran = command(name, "--journal", journal, "--state", "reaped", "--task", "tasks/add_relu")
+    assert ran.returncode == 0, ran.stderr
+    assert "no episode matches all of --state, --task, --client and --group" in ran.stderr
+
+
+@pytest.mark.real
+def test_rescore_shows_short_numbers_below_names_of_their_own(journal: Path) -> None:
+    ran = command("rescore", "--journal", journal)
+    assert ran.returncode == 0, ran.stderr
+    header, *rows = ran.stdout.splitlines()
+    assert re.split(r" {2,}", header.strip()) == [
+        "episode", "task", "turns", "reward then", "return then", "reward now", "return now",
+    ]  # fmt: skip
+    assert len(rows) == 2
+    assert not re.search(r"\d\.\d{6,}", ran.stdout)
+    assert all(row.split()[3] == row.split()[5] == "tritonforge" for row in rows)
+
+
+@pytest.mark.real
+def test_a_broken_reward_has_its_traceback_once(journal: Path, tmp_path: Path) -> None:
+    reward = tmp_path / "broken.py"
+    reward.write_text("class Reward:\n    def score(self, episode):\n        return [1 / 0]\n")
+    ran = command("rescore", "--journal", journal, "--reward", reward)
+    assert ran.returncode == 1
+    assert ran.stderr.count("Traceback") == 1
+    assert "2 of 2 episodes have no score: the reward failed" in ran.stderr
 
 
 @pytest.mark.real

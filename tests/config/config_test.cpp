@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
+#include "base/scratch_folder.hpp"
 #include "places.hpp"
 
 namespace hone {
@@ -143,7 +145,7 @@ TEST(Config, DocumentsEveryKey) {
   EXPECT_TRUE(names.count("datasets[].config"));
   for (const ConfigKey& key : config_keys()) {
     if (key.name == "server.limits.frame_bytes") {
-      EXPECT_EQ(key.expected, "integer, 1024 to 1073741824");
+      EXPECT_EQ(key.expected, "bytes, 1 KiB to 1 GiB");
     }
     if (key.name == "server.heartbeat_s") {
       EXPECT_EQ(key.expected, "number, 0.1 to 3600");
@@ -163,6 +165,38 @@ TEST(Config, EveryShippedFileLoads) {
   ASSERT_TRUE(laptop);
   EXPECT_EQ(config_to_value(laptop->config), config_to_value(Config()))
       << "laptop.yaml is the defaults";
+}
+
+TEST(Config, File_WithAByteOrderMark_IsRead) {
+  const ScratchFolder folder = std::move(ScratchFolder::make()).value();
+  const std::filesystem::path file = folder.path() / "hone.yaml";
+  for (const std::string text : {"server:\n  lease_s: 60\n", "server:\r\n  lease_s: 60\r\n"}) {
+    ASSERT_TRUE(write_file(file, "\xef\xbb\xbf" + text));
+    const auto loaded = load_config(file);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(loaded->config.server.lease_s, 60);
+    EXPECT_EQ(loaded->origins.at("/server/lease_s"), file.string() + ":2");
+  }
+}
+
+TEST(Config, PluginPath_DoesNotExist_IsRefusedWithItsPlace) {
+  const ScratchFolder folder = std::move(ScratchFolder::make()).value();
+  const std::filesystem::path file = folder.path() / "hone.yaml", here = folder.path();
+  ASSERT_TRUE(write_file(here / "mine.py", ""));
+  ASSERT_TRUE(write_file(file, "plugins:\n  paths: [mine.py, .]\n"));
+  EXPECT_TRUE(load_config(file));
+  ASSERT_TRUE(write_file(file, "plugins:\n  paths:\n  - mine.py\n  - mein.py\n"));
+  EXPECT_EQ(load_config(file).error().message,
+            file.string() + ":4: plugins.paths: " + (here / "mein.py").string() +
+                ": no such file or folder");
+  for (const auto& [key, path] :
+       std::vector<std::pair<std::string, std::string>>{{"plugins.paths", "[/absent/a]"},
+                                                        {"cpu.readable", "[/absent/a]"},
+                                                        {"isolation.workdir", "/absent/a"}}) {
+    const std::string set = key + "=" + path;
+    EXPECT_EQ(load_config("", {set}).error().message,
+              "--set " + set + ": " + key + ": /absent/a: no such file or folder");
+  }
 }
 
 TEST(Config, AMissingFileIsSaid) {

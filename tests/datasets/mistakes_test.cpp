@@ -208,6 +208,27 @@ TEST_F(ExampleTask, WithAnExpressionThatDoesNotEvaluateIsRefusedByTheHost) {
   EXPECT_THAT(task.error().message, HasSubstr("tensor out"));
 }
 
+TEST_F(ExampleTask, Files_WithByteOrderMarks_AreReadWithoutThem) {
+  const std::string mark = "\xef\xbb\xbf";
+  for (const std::string file : {"task.yaml", "reference.cpp", "baseline.cpp"}) {
+    write("scale/" + file, mark + example("scale/" + file));
+  }
+  write("dataset.yaml", mark + "order: [scale]\n");
+  const auto opened = open_tasks(folder_.path());
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  EXPECT_EQ(opened.value()->get("scale")->backends.at("cpu").reference.text,
+            example("scale/reference.cpp"));
+}
+
+TEST_F(ExampleTask, Files_OfUtf16_AreRefusedByName) {
+  for (const std::string file : {"task.yaml", "reference.cpp", "baseline.cpp"}) {
+    const std::string good = example("scale/" + file);
+    write("scale/" + file, "\xff\xfe" + good);
+    EXPECT_THAT(refusal(), HasSubstr(file + ": found UTF-16 text, expected UTF-8"));
+    write("scale/" + file, good);
+  }
+}
+
 TEST_F(ExampleTask, FolderMustExistAndHoldTasks) {
   const auto missing = open_tasks(folder_.path() / "none");
   ASSERT_FALSE(missing.ok());

@@ -1,5 +1,6 @@
 // Journals that are cut off, changed, unreadable or not there.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "base/files.hpp"
 #include "journal/database.hpp"
@@ -116,6 +117,41 @@ TEST_F(DamageTest, WhereThereIsNoneAReaderSaysSo) {
   const auto reader = JournalReader::open(path_);
   ASSERT_FALSE(reader);
   EXPECT_EQ(reader.error().code, Code::kNotFound);
+}
+
+TEST_F(DamageTest, Path_NamesAFolder_IsRefusedWithAFileInIt) {
+  std::filesystem::create_directories(folder_ / "runs" / "one" / "two");
+  std::filesystem::create_directory_symlink(folder_ / "runs", folder_ / "link");
+  for (const std::string name : {"runs", "runs/", "link", "runs/one", "runs/."}) {
+    path_ = folder_ / name;
+    for (const Error& error :
+         {open().error(), JournalReader::open(path_).error(), compact_journal(path_, 0).error()}) {
+      EXPECT_EQ(error.code, Code::kInvalidArgument) << name;
+      EXPECT_THAT(error.message, HasSubstr("found a folder, expected a file")) << name;
+      EXPECT_THAT(error.message, HasSubstr("/journal.db")) << name;
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs.lock"));
+}
+
+TEST_F(DamageTest, Path_InAFolderThatDoesNotExist_IsRefusedAndNothingIsMade) {
+  for (const std::string name : {"absent/journal.db", "absent/deeper/journal.db"}) {
+    path_ = folder_ / name;
+    const auto journal = open();
+    ASSERT_FALSE(journal);
+    EXPECT_THAT(journal.error().message, HasSubstr("mkdir -p " + path_.parent_path().string()));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "absent"));
+    EXPECT_EQ(JournalReader::open(path_).error().code, Code::kNotFound);
+  }
+}
+
+TEST_F(DamageTest, Path_NamesWhatIsNoFile_IsRefused) {
+  path_ = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(open().error().message, HasSubstr("no regular file"));
+  EXPECT_THAT(JournalReader::open(path_).error().message, HasSubstr("no regular file"));
+  path_ = "/dev/null";
+  EXPECT_THAT(open().error().message, HasSubstr("no regular file"));
 }
 
 TEST_F(DamageTest, AFolderThatIsNoneIsAnError) {

@@ -80,6 +80,38 @@ def test_kernelbook_is_called_by_uuid_and_traces_by_key(tmp_path):
     assert (found["2"].title, found["2"].entry, found["2"].tags) == ("Last", "", ("kernelbook",))
 
 
+MARK = "\ufeff"
+
+
+def test_a_byte_order_mark_is_left_out_of_every_kind_of_file(tmp_path):
+    row = {"code": MARK + MODULE, "level": 1, "problem_id": 19, "name": "19_ReLU"}
+    book = {"uuid": 7, "python_code": MODULE, "entry_point": "Model"}
+    for name, text in (("a.jsonl", json.dumps(row)), ("a.json", json.dumps([row], ensure_ascii=False))):
+        (tmp_path / name).write_text(MARK + text, encoding="utf-8")
+        assert [p.source for p in read_kernelbench(str(tmp_path / name))] == [MODULE]
+    (tmp_path / "b.jsonl").write_text(MARK + json.dumps(book) + "\r\n", encoding="utf-8")
+    assert [p.source for p in read_kernelbook(str(tmp_path / "b.jsonl"))] == [MODULE]
+    write_repository(tmp_path)
+    (tmp_path / "KernelBench/level1/19_ReLU.py").write_text(MARK + MODULE, encoding="utf-8")
+    (tmp_path / "KernelBench/level1/2_Matmul.py").write_bytes((MARK + MODULE).replace("\n", "\r\n").encode())
+    assert [p.source for p in read_kernelbench(str(tmp_path / "KernelBench/level1"))] == [MODULE, MODULE]
+
+
+def test_utf16_is_named(tmp_path):
+    write_repository(tmp_path)
+    file = tmp_path / "KernelBench/level1/19_ReLU.py"
+    file.write_text(MODULE, encoding="utf-16")
+    said = mistake(read_kernelbench, tmp_path)
+    assert said.startswith(f"{file}: found UTF-16 text, expected UTF-8")
+
+
+def test_a_line_of_json_may_hold_other_ends_of_lines(tmp_path):
+    source = MODULE + "# one\u2028two\x85three\n"
+    row = {"code": source, "level": 1, "problem_id": 19, "name": "19_ReLU"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert [p.source for p in read_kernelbench(str(tmp_path / "a.jsonl"))] == [source]
+
+
 def test_mistakes_name_the_place(tmp_path):
     def lines(text):
         file = tmp_path / "data.jsonl"
@@ -103,6 +135,16 @@ def test_mistakes_name_the_place(tmp_path):
     assert "expected level, problem_id and problem_name" in mistake(
         read_kernelbench, lines(json.dumps({"code": "x", "level": 1, "problem_id": "-1", "name": "x"}))
     )
+    for row in (
+        {"python_code": MODULE, "uuid": 3},
+        {"pytorch_code": MODULE, "sample_key": "kernelbook_3", "name": "x"},
+    ):
+        assert mistake(read_kernelbench, lines(json.dumps(row))).endswith(
+            f"data.jsonl:1: expected level, problem_id and problem_name, or name; found {next(iter(row))}, as rows of"
+            " KernelBook and traces have it: plugin: kernelbook reads them"
+        )
+        assert len(read_kernelbook(str(lines(json.dumps(row))))) == 1
+    assert "plugin:" not in mistake(read_kernelbench, lines(json.dumps({"code": "x", "name": "x"})))
     (tmp_path / "data.jsonl").write_bytes(b'{"code": "\xff"}')
     assert "data.jsonl: byte 10 is no UTF-8" in mistake(read_kernelbook, tmp_path)
     (tmp_path / "notes.txt").write_text("x")

@@ -62,9 +62,16 @@ def test_a_module_that_is_no_task_is_left_out_and_says_why(hone, python, tmp_pat
 
 
 def test_a_package_that_many_problems_lack_is_one_line(hone, python, tmp_path):
-    body = "class A(torch.nn.Module): pass\ndef get_inputs():\n    return [torch.rand(2)]\n"
-    imports = ["import torch, no_such_library", "import torch\nfrom no_such_library.part import a", "import torch"]
-    rows = [{"code": f"{line}\n{body}", "level": 4, "problem_id": i, "name": "x"} for i, line in enumerate(imports)]
+    body = "class A(torch.nn.Module): part = {}\ndef get_inputs():\n    return [torch.rand(2)]\n"
+    heads = [
+        ("import torch, no_such_library", "no_such_library.part"),
+        ("import torch\nfrom no_such_library.part import a", "a"),
+        ("import torch", "None"),
+    ]
+    rows = [
+        {"code": f"{head}\n{body.format(use)}", "level": 4, "problem_id": i, "name": "x"}
+        for i, (head, use) in enumerate(heads)
+    ]
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     options = configured("kernelbench", tmp_path / "rows.json", python)
     listed = hone("tasks", "--json", *options)

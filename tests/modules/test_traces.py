@@ -73,6 +73,27 @@ def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, pyth
     assert "not read" in table  # of what has no task nothing is known, not even that there is no code
 
 
+def test_a_task_that_was_left_out_when_it_was_read_says_why(hone, tmp_path):
+    """No torch is needed: none of them is described."""
+    turn = {"turn": 1, "triton_code": "class ModelNew: pass", "result": {"correctness": False, "error": None}}
+    inputs = "def get_inputs():\n    return []\n"
+    reasons = {
+        "no_inputs": ("class A: pass\n", "it has no get_inputs()"),
+        "no_class": (inputs, "it defines no class"),
+        "nul": (f"class A: pass\n{inputs}# \0", "it holds a NUL"),
+        "long": (f"class A: pass\n{inputs}" + "#" * (256 << 10), "its source is longer than 256 KB"),
+    }
+    rows = [{"sample_key": key, "pytorch_code": source, "turns": [turn]} for key, (source, _) in reasons.items()]
+    file = tmp_path / "traces.json"
+    file.write_text(json.dumps(rows))
+    read = hone("traces", file, "--read-only", "--json")
+    turns, _ = read_lines(read.stdout)
+    found = {turn["trace"]: turn["why"] for turn in turns}
+    for key, (_, why) in reasons.items():
+        assert f"{key} cannot be made a task: {why}" in found[key]
+    assert "describe lists them" not in read.stdout + read.stderr
+
+
 def test_mistakes_in_the_file_are_told_with_their_place(hone, tmp_path):
     file = tmp_path / "traces.json"
     file.write_text('[{"sample_key": "a", "turns": [{"turn": 0}]}]')

@@ -54,7 +54,7 @@ TEST(Registry, ListsWhatItRefusesWithTheReason) {
   EXPECT_EQ(dataset->kind, PluginKind::kDataset);
   EXPECT_EQ(find(registry, "future_abi.so")->error, "future_abi.so: plugin ABI 99.0, host ABI 1.0");
   EXPECT_EQ(find(registry, "null_factory.so")->error,
-            "null_factory.so: offers no reward, dataset or backend");
+            "null_factory.so: offers no reward, dataset, environment or backend");
   EXPECT_EQ(find(registry, "missing_describe.so")->error,
             "missing_describe.so: function describe is null");
   EXPECT_EQ(find(registry, "x.so")->error, "x.so: no such file: /nowhere/x.so");

@@ -79,7 +79,7 @@ TEST(PythonTemplates, AreOneFileAndNeverWrittenOver) {
     EXPECT_EQ(again.error().message, file->string() + ": expected no such file, found one");
   }
   EXPECT_EQ(write_python_template("backend", "x", folder.path(), kBuild).error().message,
-            "unknown kind of plugin 'backend'; valid: reward, dataset");
+            "unknown kind of plugin 'backend'; valid: reward, dataset, environment");
 }
 
 /// The fenced block of docs/plugins.md that starts with the file's first line.

@@ -62,7 +62,8 @@ TEST_F(OutsideReward, ThatCrashesLeavesTheTurnUnscored) {
 TEST_F(OutsideReward, ThatHangsLeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            signal.pause()\n", 2);
   expect_fault(
-      "mine: score: found no answer after 2 s, the limit; its plugin host was killed by SIGKILL");
+      "mine: score: found no answer after 2 s, the limit (plugins.call_seconds); its plugin host "
+      "was killed by SIGKILL");
 }
 
 TEST_F(OutsideReward, ThatRaisesLeavesTheTurnUnscored) {

@@ -102,7 +102,8 @@ TEST(HostedLibrary, KillsWhatHangs) {
   PluginHostOptions options = host_options();
   options.call_s = 0.2;
   EXPECT_EQ(first_score("hangs", options),
-            "hangs: score: found no answer after 0.2 s, the limit; its plugin host was killed by "
+            "hangs: score: found no answer after 0.2 s, the limit (plugins.call_seconds); its "
+            "plugin host was killed by "
             "SIGKILL");
 }
 

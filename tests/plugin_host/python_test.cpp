@@ -136,7 +136,7 @@ TEST_F(Python, FilesThatCannotBeLoadedSayWhere) {
   EXPECT_EQ(load("import no_such_module\n").error().message,
             "mine.py:1: ModuleNotFoundError: No module named 'no_such_module'");
   EXPECT_EQ(load("class Reword:\n    pass\n").error().message,
-            "mine.py: found no class Reward or Dataset, expected one");
+            "mine.py: found no class Reward, Dataset or Environment, expected one");
   EXPECT_EQ(load("class Reward:\n    pass\n").error().message,
             "mine.py: class Reward has no method score()");
   EXPECT_EQ(load("import sys\nsys.exit(3)\n").error().message, "mine.py:2: SystemExit: 3");
@@ -239,7 +239,8 @@ TEST_F(Python, EndlessLoopsAreKilled) {
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(report.error().message,
-            "mine: score: found no answer after 0.2 s, the limit; its plugin host was killed by "
+            "mine: score: found no answer after 0.2 s, the limit (plugins.call_seconds); its "
+            "plugin host was killed by "
             "SIGKILL");
 }
 

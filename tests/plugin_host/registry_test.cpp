@@ -40,8 +40,8 @@ class OutsideRegistry : public testing::Test {
   const test::TemporaryFolder folder;
 };
 
-/// What hone ships: three backends, four rewards, four datasets.
-constexpr std::size_t kShipped = 11;
+/// What hone ships: three backends, four rewards, eight datasets.
+constexpr std::size_t kShipped = 15;
 
 TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   const auto python = write("seven.py", kReward);
@@ -87,7 +87,9 @@ TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
     }
     return found;
   };
-  EXPECT_EQ(names(), (std::vector<std::string>{"kernelbench", "kernelbook", "references"}));
+  EXPECT_EQ(names(),
+            (std::vector<std::string>{"ai_cuda_engineer", "flashinfer", "gpumode", "kernelbench",
+                                      "kernelbook", "modules", "references"}));
   EXPECT_EQ(started, 0);
   ASSERT_TRUE(registry.describe(PluginKind::kDataset, "kernelbench").ok());
   const auto nowhere =
@@ -103,7 +105,7 @@ TEST_F(OutsideRegistry, RefusesWithTheReason) {
   EXPECT_EQ(last(open({write("Bad-Name.py", kReward)})).error,
             "Bad-Name.py: the file's name is the plugin's: expected [a-z0-9_]+.py");
   EXPECT_EQ(last(open({fixture("null_factory")})).error,
-            "null_factory.so: offers no reward, dataset or backend");
+            "null_factory.so: offers no reward, dataset, environment or backend");
   EXPECT_EQ(last(open({"/nowhere/x.py"})).error, "x.py: no such file: /nowhere/x.py");
   const auto kevin = write("kevin.py", kReward);
   EXPECT_TRUE(last(open({kevin})).error.starts_with("kevin.py: the name 'kevin' is taken by "));

@@ -83,6 +83,7 @@ class Scripts(unittest.TestCase):
             self.assertEqual(made.returncode, 0, made.stderr)
             self.assertIn(f"plugins.python={copy}/build/python/bin/python", made.stderr)
             self.assertRegex((copy / "build/python/bin/asked").read_text(), r"^install .*torch==2\.13\.0.* numpy$")
+            self.assertIn("triton==3.9.0 numpy transformers:", setup("--level4", "--check").stderr)
 
     def test_the_numbers_of_the_readme_add_up(self) -> None:
         text = (ROOT / "README.md").read_text()

@@ -109,8 +109,24 @@ TEST(Level, CandidatesKeepTheirUserWhereTheFreezerCouldNotReachAnother) {
   const Ready ready = decide(options, c);
   EXPECT_EQ(ready.level, IsolationLevel::kFiltered);
   EXPECT_EQ(ready.freezer, "ptrace");
+  EXPECT_THAT(ready.cut_by, HasSubstr("CAP_SYS_PTRACE"));
+  EXPECT_EQ(ready.refused, "");
   EXPECT_FALSE(uses_slot_user(ready, options, Jail::kCandidate));
   EXPECT_TRUE(uses_slot_user(ready, options, Jail::kBuilder));
+}
+
+TEST(Level, BelowTheMinimumForWantOfACapability_IsRefusedWithItsName) {
+  LauncherOptions options;
+  options.minimum = IsolationLevel::kSeparated;
+  Capabilities c = everything();
+  c.mount_namespace = c.cgroup_freeze = c.ptrace_users = false;
+  EXPECT_THAT(decide(options, c).refused,
+              StartsWith("isolation level: found filtered, expected at least separated; candidates "
+                         "have no users of their own"));
+  EXPECT_THAT(decide(options, c).refused, HasSubstr("--cap-add SYS_PTRACE"));
+  c.ptrace_users = true;
+  EXPECT_EQ(decide(options, c).refused, "");
+  EXPECT_EQ(decide(options, c).cut_by, "");
 }
 
 TEST(Level, TheFreezerIsChosenOrRefused) {

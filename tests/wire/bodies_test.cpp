@@ -72,12 +72,14 @@ TEST(Hello, WantsACommonVersion) {
 TEST(Hello, TheWelcomeCarriesLimitsAndCapabilities) {
   Welcome welcome;
   welcome.source_bytes = 5;
+  welcome.response_bytes = 6;
   welcome.capabilities = Value::map({{"lease_s", 9.0}, {"isolation", "private"}});
   const Value value = to_value(welcome);
   EXPECT_TRUE(value.find("control")->is_nil());
   EXPECT_EQ(value.find("lease_s")->as_double(), 9);
   EXPECT_EQ(value.find("isolation")->as_string(), "private");
   EXPECT_EQ(value.find("limits")->find("source_bytes")->as_int(), 5);
+  EXPECT_EQ(value.find("limits")->find("response_bytes")->as_int(), 6);
   EXPECT_EQ(value.find("limits")->find("frame_bytes")->as_int(), 4 << 20);
 }
 

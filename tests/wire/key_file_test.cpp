@@ -50,12 +50,32 @@ TEST_F(KeyFile, WhatIsWrittenIsReadByItsOwnerAlone) {
             "key file " + path() + " exists; it is left alone");
 }
 
-TEST_F(KeyFile, OneThatOthersCanReadIsRefused) {
+TEST_F(KeyFile, ReadableByOthers_IsRefused) {
   const std::string text = std::string("public: ") + kPublic + "\nsecret: " + kSecret + "\n";
   EXPECT_EQ(with(text), "read");
-  for (const unsigned mode : {0640u, 0604u, 0644u, 0620u}) {
+  EXPECT_EQ(with(text, 0400), "read");
+  for (const unsigned mode : {0604u, 0644u, 0444u, 0620u, 0660u, 0650u, 0602u, 0641u, 0777u}) {
     EXPECT_NE(with(text, mode).find("others can read the secret"), std::string::npos) << mode;
   }
+}
+
+TEST_F(KeyFile, ReadableByAGroupOfThisProcess_IsRead) {
+  const std::string text = std::string("public: ") + kPublic + "\nsecret: " + kSecret + "\n";
+  EXPECT_EQ(with(text, 0440), "read");
+  EXPECT_EQ(with(text, 0640), "read");
+  struct stat info {};
+  ASSERT_EQ(::stat(path().c_str(), &info), 0);
+  info.st_gid = 4'000'000'000;  // nobody's
+  const Status refused = check_secret_file("key file", info);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message.rfind("key file: found mode 0640 of group 4000000000", 0), 0u);
+}
+
+TEST_F(KeyFile, WithAByteOrderMark_IsRead) {
+  const std::string text = std::string("public: ") + kPublic + "\nsecret: " + kSecret + "\n";
+  EXPECT_EQ(with("\xef\xbb\xbf" + text), "read");
+  EXPECT_EQ(with("\xef\xbb\xbf# a comment\r\n" + text), "read");
+  EXPECT_NE(with("\xff\xfep\0u\0b\0").find("found UTF-16 text, expected UTF-8"), std::string::npos);
 }
 
 TEST_F(KeyFile, MistakesAreSaidByLine) {

@@ -18,13 +18,8 @@ constexpr std::int64_t kReopenMax = 1 * kSecond;
 constexpr std::size_t kResumesAtOnce = 256;
 constexpr int kMessagesPerTurn = 256;  // so that a flood of replies does not hold up timers
 
-std::int64_t seconds_to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
-
-// Another mechanism is asked about before (Engine::wants_another_mechanism).
-std::string handshake_question(std::size_t failed, bool has_key) {
-  return std::to_string(failed) + " handshakes failed: is that a hone server, " +
-         (has_key ? "is its server key this one, " : "") +
-         "and are its connections or open files used up (its log says so)?";
+std::int64_t seconds_to_ns(double seconds) {
+  return static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9);
 }
 
 // "tcp://0.0.0.0:5918", as a server bound to every address says it, means the host that we already
@@ -60,26 +55,27 @@ Result<std::shared_ptr<Engine>> Engine::start(std::string endpoint, ClientOption
   // A first link here, so that a bad endpoint is the caller's error at once.
   HONE_ASSIGN(engine->main_.link, Link::open(engine->context_, engine->endpoint_, engine->keys_));
   engine->enter(engine->main_, State::kConnecting);
-  engine->thread_ = std::thread(&Engine::run, engine.get());
+  engine->thread_ = std::make_unique<std::thread>(&Engine::run, engine.get());
   return engine;
 }
 
 Engine::~Engine() {
   if (forked()) {
-    // The thread did not come along, and ZeroMQ must not be touched: leave both to the parent.
-    if (thread_.joinable()) thread_.detach();
+    // The thread did not come along, and ZeroMQ must not be touched: leave both to the parent. A
+    // thread that is not there can be neither joined nor detached.
+    static_cast<void>(thread_.release());
     static_cast<void>(main_.link.release());
     static_cast<void>(control_.link.release());
     context_.abandon();
     return;
   }
-  if (!thread_.joinable()) return;
+  if (thread_ == nullptr) return;
   {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
   post([] {});
-  thread_.join();
+  thread_->join();
 }
 
 bool Engine::forked() const { return ::getpid() != pid_; }
@@ -136,10 +132,7 @@ Status Engine::wait_until_greeted(double seconds) {
     if (left <= 0) {
       if (!hello_refused_.empty()) return unavailable(hello_refused_).in(endpoint_);
       return unavailable(endpoint_ + ": no hone server answered within " +
-                         std::to_string(static_cast<long>(seconds * 1000)) + " ms; " +
-                         (handshakes_failed_ == 0
-                              ? "is `hone serve` running there?"
-                              : handshake_question(handshakes_failed_, !!keys_)));
+                         std::to_string(seconds_to_ns(seconds) / kMs) + " ms; " + why_unanswered());
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
   }
@@ -147,6 +140,7 @@ Status Engine::wait_until_greeted(double seconds) {
 }
 
 Value Engine::hello() const {
+  if (forked()) return {};  // whoever held the mutex is not there to release it
   MutexLock lock(mutex_);
   return hello_;
 }
@@ -199,15 +193,8 @@ void Engine::lose_connection(Channel& channel) {
              {{}, Failure{Code::kUnavailable, "infra", "the connection was lost", true, {}}});
     } else if (request->given_up) {
       send_cancel(request, true);
-    } else if (++request->losses >= options_.connection_losses_max) {
-      finish(request,
-             {{},
-              Failure{Code::kUnavailable,
-                      "infra",
-                      request->verb + ": the connection to " + channel.endpoint + " was lost " +
-                          std::to_string(request->losses) + " times while it was under way",
-                      true,
-                      {}}});
+    } else if (lost_too_often(*request)) {
+      finish(request, {{}, always_lost(channel, *request)});
     } else {
       request->resent = true;
       request->accepted = false;
@@ -272,6 +259,9 @@ void Engine::on_hello(const Reply& reply) {
         std::max<std::int64_t>(2, int_or(*limits, "in_flight", INT64_MAX)) - 1);
     frame_bytes_max_ = static_cast<std::size_t>(
         std::max<std::int64_t>(1, int_or(*limits, "frame_bytes", INT64_MAX)));
+    judged_bytes_max_ = static_cast<std::size_t>(
+        std::max({std::int64_t{0}, int_or(*limits, "source_bytes", INT64_MAX),
+                  int_or(*limits, "response_bytes", INT64_MAX)}));
   }
   if (options_.control_endpoint.empty()) {
     const std::string control = reachable(text_or(reply.body, "control"), endpoint_);

@@ -87,9 +87,12 @@ class Engine {
   void flush(Channel& channel);
   bool send(Channel& channel, const RequestPtr& request);
   void accept(const RequestPtr& request);
+  bool shorten_action(Request& request, std::size_t excess) const;
   void open(Channel& channel);
   void enter(Channel& channel, State state);
   void lose_connection(Channel& channel);
+  bool lost_too_often(Request& request) const;
+  static Failure always_lost(const Channel& channel, const Request& request);
   void on_link_event(Channel& channel, Link::Event event);
   bool wants_another_mechanism(const Channel& channel);
   void refused(Channel& channel, Link::Event event);
@@ -122,6 +125,8 @@ class Engine {
   Channel& channel_of(const Request& request);
   RequestPtr internal_request(std::string verb, Value body, std::function<void(Reply)> done);
   std::string where() const;
+  /// What may be wrong where no server answers.
+  std::string why_unanswered() const HONE_REQUIRES(mutex_);
 
   const std::string endpoint_;
   const ClientOptions options_;
@@ -139,6 +144,7 @@ class Engine {
   Value hello_ HONE_GUARDED_BY(mutex_);
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
   std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
+  bool unresolved_ HONE_GUARDED_BY(mutex_) = false;  ///< the last attempt found no such host
 
   // Thread state: nobody else looks.
   LinkContext context_;
@@ -156,11 +162,12 @@ class Engine {
   double lease_s_ = 60;
   std::size_t in_flight_max_ = SIZE_MAX;
   std::size_t frame_bytes_max_ = SIZE_MAX;
+  std::size_t judged_bytes_max_ = SIZE_MAX;  // a submission that is longer is rejected
   std::deque<std::pair<std::string, std::string>> to_resume_;  // episode, token
   std::size_t resuming_ = 0;                                   // not answered yet
   std::int64_t next_beat_ns_ = 0;
 
-  std::thread thread_;  // last: everything above exists before it runs
+  std::unique_ptr<std::thread> thread_;  // last: everything above exists before it runs
 };
 
 }  // namespace hone::inline client_api

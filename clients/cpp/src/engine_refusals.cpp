@@ -1,8 +1,11 @@
 // The client's thread: connections that fail, which failures no repetition mends, and when a server
 // that is gone has been waited for long enough.
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <string_view>
 
 #include "base/clock.hpp"
 #include "engine.hpp"
@@ -18,6 +21,16 @@ std::string seconds_text(std::int64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
   return text;
+}
+
+/// The host of "tcp://HOST:PORT" where it is a name; empty where it is an address, or no tcp.
+std::string host_name(const std::string& endpoint) {
+  constexpr std::string_view kTcp = "tcp://";
+  if (!endpoint.starts_with(kTcp)) return "";
+  const std::string host = endpoint.substr(kTcp.size(), endpoint.rfind(':') - kTcp.size());
+  in_addr v4{};
+  const bool address = host.starts_with('[') || inet_pton(AF_INET, host.c_str(), &v4) == 1;
+  return address ? "" : host;
 }
 
 }  // namespace
@@ -36,10 +49,31 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
     case Link::Event::kKeyRefused:
     case Link::Event::kOtherMechanism:
       return refused(channel, event);
+    case Link::Event::kUnresolved:
+    case Link::Event::kUnanswered: {
+      MutexLock lock(mutex_);
+      unresolved_ = event == Link::Event::kUnresolved;
+      return;
+    }
     case Link::Event::kDown:
       break;
   }
   lose_connection(channel);
+}
+
+std::string Engine::why_unanswered() const {
+  if (handshakes_failed_ > 0) {
+    // Another mechanism is asked about before (wants_another_mechanism).
+    return std::to_string(handshakes_failed_) + " handshakes failed: is that a hone server, " +
+           (keys_ ? "is its server key this one, " : "") +
+           "and are its connections or open files used up (its log says so)?";
+  }
+  const std::string name = host_name(endpoint_);
+  if (unresolved_ && !name.empty()) {
+    return "the host name '" + name +
+           "' does not resolve; check its spelling, or the name service: getent hosts " + name;
+  }
+  return "is `hone serve` running there?";
 }
 
 /// Whether that is why a handshake failed. Looked into at the first failure, the second, the fourth, …
@@ -69,6 +103,27 @@ void Engine::refused(Channel& channel, Link::Event event) {
   }
   if (&channel == &main_) return fail_for_good(failure);
   for (const auto& request : std::exchange(channel.waiting, {})) finish(request, {{}, failure});
+}
+
+/// Counts a loss. Rationale: a server that comes back each time is waited for as long as one that
+/// stays away.
+bool Engine::lost_too_often(Request& request) const {
+  const std::int64_t now = monotonic_ns();
+  if (request.losses++ == 0) request.lost_ns = now;
+  const double limit_s = options_.reconnect_timeout_s;
+  return limit_s > 0 && request.losses >= options_.connection_losses_max &&
+         static_cast<double>(now - request.lost_ns) >= limit_s * 1e9;
+}
+
+Failure Engine::always_lost(const Channel& channel, const Request& request) {
+  return {Code::kUnavailable,
+          "infra",
+          subject(request) + ": the connection to " + channel.endpoint + " was lost " +
+              std::to_string(request.losses) + " times within " +
+              seconds_text(monotonic_ns() - request.lost_ns) +
+              " while it was under way (reconnect_timeout)",
+          true,
+          {}};
 }
 
 /// The server shuts down and did not do this: the next one takes it, as it takes what was under way when a server died.

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <utility>
 #include <zmq.hpp>
 
 namespace hone::inline client_api {
@@ -24,6 +25,7 @@ void LinkContext::abandon() { static_cast<void>(impl_.release()); }
 struct Link::Impl {
   zmq::socket_t dealer;
   zmq::socket_t monitor;
+  bool opened = false;  ///< the attempt to connect that is under way has a socket
 };
 
 namespace {
@@ -31,6 +33,10 @@ namespace {
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+/// Of an attempt to connect: a socket exists in the first three, and the last one ends it.
+constexpr int kAttempt =
+    ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED;
 
 std::string monitor_address() {
   static std::atomic<std::uint64_t> counter{0};
@@ -114,9 +120,9 @@ Result<std::unique_ptr<Link>> Link::open(LinkContext& context, const std::string
       impl->dealer.set(zmq::sockopt::curve_secretkey, keys->secret_key);
     }
     const std::string address = monitor_address();
-    if (zmq_socket_monitor(
-            impl->dealer.handle(), address.c_str(),
-            ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | kHandshakeFailed) != 0) {
+    if (zmq_socket_monitor(impl->dealer.handle(), address.c_str(),
+                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
+                               kHandshakeFailed | kAttempt) != 0) {
       return internal_error(std::string("socket monitor: ") + zmq_strerror(zmq_errno()));
     }
     impl->monitor = zmq::socket_t(context.impl().context, zmq::socket_type::pair);
@@ -158,15 +164,21 @@ bool Link::receive(Frames& frames) {
 
 Link::Event Link::next_event() {
   try {
-    zmq::message_t event, address;
-    if (!impl_->monitor.recv(event, zmq::recv_flags::dontwait)) return Event::kNone;
-    static_cast<void>(impl_->monitor.recv(address));
-    std::uint16_t number = 0;
-    std::uint32_t value = 0;
-    if (event.size() < sizeof number + sizeof value) return Event::kNone;
-    std::memcpy(&number, event.data(), sizeof number);
-    std::memcpy(&value, event.data<char>() + sizeof number, sizeof value);
-    return kind_of(number, value);
+    while (true) {
+      zmq::message_t event, address;
+      if (!impl_->monitor.recv(event, zmq::recv_flags::dontwait)) return Event::kNone;
+      static_cast<void>(impl_->monitor.recv(address));
+      std::uint16_t number = 0;
+      std::uint32_t value = 0;
+      if (event.size() < sizeof number + sizeof value) return Event::kNone;
+      std::memcpy(&number, event.data(), sizeof number);
+      std::memcpy(&value, event.data<char>() + sizeof number, sizeof value);
+      if (number == ZMQ_EVENT_CONNECT_RETRIED) {
+        return std::exchange(impl_->opened, false) ? Event::kUnanswered : Event::kUnresolved;
+      }
+      if ((number & kAttempt) == 0) return kind_of(number, value);
+      impl_->opened = true;
+    }
   } catch (const zmq::error_t&) {
     return Event::kNone;
   }

@@ -42,6 +42,8 @@ class Link {
     kHandshakeFailed,  ///< another server's key, or a server that went in the middle
     kKeyRefused,       ///< the server does not allow this key
     kOtherMechanism,   ///< CURVE on one side alone
+    kUnresolved,       ///< an attempt to connect ended before there was a socket: no such host
+    kUnanswered,       ///< an attempt to connect ended with one
   };
 
   /// Starts connecting; ZeroMQ tries again by itself while nobody listens. invalid_argument: a bad

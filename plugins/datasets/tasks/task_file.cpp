@@ -298,7 +298,15 @@ std::string read_text(const std::filesystem::path& path, const std::string& plac
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) plugin::invalid_argument(place + ": cannot read " + path.string());
-  return text.str();
+  std::string found = text.str();
+  if (found.starts_with("\xff\xfe") || found.starts_with("\xfe\xff")) {
+    plugin::invalid_argument(
+        place + ": " + path.string() +
+        ": found UTF-16 text, expected UTF-8; convert it with: iconv -f UTF-16 "
+        "-t UTF-8");
+  }
+  if (found.starts_with("\xef\xbb\xbf")) found.erase(0, 3);  // a byte-order mark
+  return found;
 }
 
 bool is_id(std::string_view text) {

@@ -44,8 +44,9 @@ struct ClientOptions {
   std::string control_endpoint;     ///< default: what hello says
   std::string key_file;             ///< this client's key pair (hone keys new); empty: no CURVE
   std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
-  std::size_t connection_losses_max =
-      5;  ///< then a request that was under way each time fails as unavailable
+  /// A request that was under way at this many losses of the connection, over reconnect_timeout_s,
+  /// fails as unavailable: it may be what ends the server.
+  std::size_t connection_losses_max = 5;
 };
 
 /// A request under way. Cheap to copy; all members may be called from any thread.
@@ -145,7 +146,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// The server's hello, from the last time this client connected.
+  /// The server's hello, from the last time this client connected; nil after fork().
   Value hello() const;
   /// Environments and tasks, or one task where `task` is given.
   Result<Value> describe(const std::string& task = {}, const std::string& split = {});

@@ -15,11 +15,18 @@ from ._requests import (
     PathLike,
     Request,
     T,
+    hello_of,
     open_connection,
     unwrap,
 )
-from .errors import FailedPrecondition
 from .types import Closed, EpisodeState, Reset, StepResult, Task
+
+__all__ = [
+    "Client",
+    "Episode",
+    "Progress",
+    "connect",
+]
 
 Progress = Callable[[dict[str, Any]], None]
 
@@ -87,7 +94,7 @@ class Client:
     @property
     def server(self) -> dict[str, Any]:
         """The server's hello: version, limits, environments, backends, isolation, fingerprint."""
-        return self._connection.hello()
+        return hello_of(self._connection)
 
     def describe(
         self, task: str | None = None, *, split: str | None = None, environment: str | None = None
@@ -278,9 +285,7 @@ class Client:
         tag: int = 0,
     ) -> _core.Ticket:
         """Sends any verb without waiting; what the other members are made of."""
-        if self._connection.closed:
-            raise FailedPrecondition("the client is closed", error_class="protocol")
-        return self._connection.submit(verb, dict(body), timeout, completions, tag)
+        return _requests.submit(self._connection, verb, body, timeout, completions, tag)
 
     def call(
         self, verb: str, body: Mapping[str, Any], *, timeout: float | None = None

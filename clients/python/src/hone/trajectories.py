@@ -65,7 +65,7 @@ def read(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[Row]:
         ValueError: A line is no JSON object; the message names it.
     """
     if isinstance(source, str | os.PathLike):
-        with open(source, encoding="utf-8") as lines:
+        with open(source, encoding="utf-8-sig") as lines:
             yield from read(lines)
         return
     for number, line in enumerate(source, 1):

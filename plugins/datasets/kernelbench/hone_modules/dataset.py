@@ -2,9 +2,11 @@
 
 import importlib.util
 import sys
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from hone_modules.packages import missing_lines
+from hone_modules.limit import SECONDS_MAX, SlowModule, limited
+from hone_modules.packages import missing_imports, missing_lines, without_unused
 from hone_modules.problems import BACKENDS, PRECISION, Mistake, Problem, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
@@ -75,6 +77,11 @@ class ModuleDataset:
             "range": [64, 1 << 20],
             "doc": "megabytes on the processor for a submission, added to what follows from the reference",
         },
+        "describe_seconds": {
+            "default": SECONDS_MAX,
+            "range": [1, 3600],
+            "doc": "limit of one description of a module (s of processor time)",
+        },
         "own_kernels": {
             "default": "optional",
             "doc": "where torch alone does the work: optional (nothing), expected (that is said), required (rejected)",
@@ -86,7 +93,7 @@ class ModuleDataset:
         for name, choices in (("own_kernels", OWN_KERNELS), ("baseline", BASELINES)):
             if config[name] not in choices:
                 raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
-        self.memory_mb = config["memory_mb"]
+        self.memory_mb, self.seconds = config["memory_mb"], config["describe_seconds"]
         self.precision = checked_precision(config["precision"])
         found = self.read(config["path"])
         self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
@@ -121,5 +128,15 @@ class ModuleDataset:
     def get_task(self, task_id: str) -> dict[str, Any]:
         if task_id in self.left_out:
             raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
-        task = task_of(self.problems[task_id], self.split, baseline=self.baseline, precision=self.precision)
+        problem = self.problems[task_id]
+        problem = replace(problem, source=without_unused(problem.source))
+        try:
+            with limited(task_id, self.seconds):
+                task = task_of(problem, self.split, baseline=self.baseline, precision=self.precision)
+        except SlowModule as slow:
+            self.left_out[task_id] = str(slow)
+            raise Mistake(f"{task_id} cannot be made a task: {slow}") from None
+        except Mistake as mistake:
+            gone = sorted(missing_imports(self.problems[task_id].source) - missing_imports(problem.source))
+            raise Mistake(f"{mistake}; unused imports were left out: {', '.join(gone)}" if gone else mistake) from None
         return {**task, "own_kernels": self.own_kernels, "memory_mb": self.memory_mb}

@@ -1,5 +1,6 @@
 """Packages that a module's source imports and this interpreter does not have."""
 
+import ast
 import functools
 import importlib.util
 import re
@@ -18,6 +19,9 @@ INSTALLED_AS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
+# Modules of torch that import a package which torch does not require.
+NEEDED_BY = {"torch.utils.tensorboard": "tensorboard"}
+IMPORTED = re.compile(r"^(?:from|import)\s+([A-Za-z][\w.]*)", re.MULTILINE)
 SHOWN = 8  # problems
 
 
@@ -43,7 +47,8 @@ def advice(package: str) -> str:
     lacks = f"the package {package}, which {sys.executable} does not have"
     if package.startswith("_"):  # a file of the module's own repository, on no index
         return lacks
-    return f"{lacks}: {sys.executable} -m pip install {INSTALLED_AS.get(package, package)}"
+    extra = " (or scripts/setup --python --level4, for build/python)" if package == "transformers" else ""
+    return f"{lacks}: {sys.executable} -m pip install {INSTALLED_AS.get(package, package)}{extra}"
 
 
 def imported(source: str) -> set[str]:
@@ -55,13 +60,61 @@ def imported(source: str) -> set[str]:
     return found
 
 
+def needs(module: str) -> str:
+    """The package that an import of `module` needs and that is missing; empty: none."""
+    package = next((needed for name, needed in NEEDED_BY.items() if f"{module}.".startswith(f"{name}.")), "")
+    package = package or module.split(".")[0]
+    return package if is_missing(package) else ""
+
+
+def without_unused(source: str) -> str:
+    """The source without imports at its top level that fail here and whose names it does not use; its lines keep their
+    numbers. A source that Python cannot parse stays as it is."""
+    if not missing_imports(source):
+        return source
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return source
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    lines = source.split("\n")
+    for node in tree.body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        kept = [alias for alias in node.names if alias_is_used(node, alias, used)]
+        if len(kept) == len(node.names):
+            continue
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        if ";" in lines[last] or ";" in lines[first]:  # other statements share its lines
+            continue
+        node.names = kept
+        lines[first] = ast.unparse(node) if kept else "# left out: an import that fails and that nothing here uses"
+        lines[first + 1 : last + 1] = [""] * (last - first)
+    return "\n".join(lines)
+
+
+def alias_is_used(node: ast.Import | ast.ImportFrom, alias: ast.alias, used: set[str]) -> bool:
+    """Whether an import is of use: it does not fail, or something may use what it binds."""
+    if isinstance(node, ast.ImportFrom):
+        fails = node.level == 0 and bool(needs(node.module or ""))
+    else:
+        fails = bool(needs(alias.name))
+    return not fails or alias.name == "*" or (alias.asname or alias.name.split(".")[0]) in used
+
+
+def missing_imports(source: str) -> set[str]:
+    """The packages that imports at its top level need and that are missing; torch itself has a message of its own."""
+    modules = imported(source) | set(IMPORTED.findall(source))
+    return {package for module in modules if (package := needs(module))} - {"torch"}
+
+
 def missing_lines(problems: Iterable[Problem]) -> list[str]:
     """A line for each missing package, with the problems that need it. torch has a message of its own."""
     needed: dict[str, list[str]] = {}
     for problem in problems:
-        for package in sorted(imported(problem.source) - {"torch"}):
-            if is_missing(package):
-                needed.setdefault(package, []).append(problem.id)
+        missing = missing_imports(problem.source)
+        for package in sorted(missing and missing_imports(without_unused(problem.source))):
+            needed.setdefault(package, []).append(problem.id)
     lines = []
     for package, ids in sorted(needed.items()):
         who = f"{ids[0]} needs" if len(ids) == 1 else f"{len(ids)} problems need"

@@ -16,6 +16,9 @@ FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")
 # Where rows of the data sets that are about keep the module's source; the first that is there counts.
 SOURCE_KEYS = ("pytorch_code", "python_code", "label", "code", "reference")
+# What rows of KernelBook and of traces have and rows of KernelBench lack.
+KERNELBOOK_KEYS = ("python_code", "pytorch_code", "entry_point", "module_name", "sample_key", "uuid")
+KEYS = ("sample_key", "uuid", "id")  # what a row's problem is called by; the first that is there
 PROBLEM_FILE = re.compile(r"(\d+)_(.+)\.py")
 LEVEL_FOLDER = re.compile(r"level(\d+)")
 
@@ -56,13 +59,16 @@ def source_of(row: dict[str, Any], place: str) -> str:
     """The module's source."""
     for key in SOURCE_KEYS:
         if isinstance(row.get(key), str):
-            return row[key]
-    raise Mistake(f"{place}: found no source; expected one of {', '.join(SOURCE_KEYS)}")
+            return row[key].removeprefix("\ufeff")
+    reward_model = row.get("reward_model")  # Dr. Kernel's, as verl has its rows
+    if isinstance(reward_model, dict) and isinstance(reward_model.get("ground_truth"), str):
+        return reward_model["ground_truth"].removeprefix("\ufeff")
+    raise Mistake(f"{place}: found no source; expected one of {', '.join(SOURCE_KEYS)}, reward_model.ground_truth")
 
 
 def parse_json_lines(text: str, path: str) -> Iterator[tuple[str, Any]]:
     """Each line's value with its place."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines() also splits at U+2028, which JSON text may hold
         if line.strip():
             try:
                 yield f"{path}:{number}", json.loads(line)
@@ -71,19 +77,23 @@ def parse_json_lines(text: str, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def read_text(path: str) -> str:
-    """A file's text; a mistake says which file."""
+    """A file's text, without a byte-order mark; a mistake says which file."""
     try:
         if os.path.getsize(path) > FILE_BYTES_MAX:
             raise Mistake(f"{path}: larger than {FILE_BYTES_MAX >> 30} GB")
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             return file.read()
     except OSError as error:
         raise Mistake(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
+        if error.object.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise Mistake(
+                f"{path}: found UTF-16 text, expected UTF-8; convert it with: iconv -f UTF-16 -t UTF-8"
+            ) from None
         raise Mistake(f"{path}: byte {error.start} is no UTF-8") from None
 
 
-def parquet_rows(path: str) -> Iterator[tuple[str, Any]]:
+def parquet_rows(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
     """Each row with its place. Only the columns that matter are read."""
     try:
         import pyarrow.parquet as parquet
@@ -92,7 +102,19 @@ def parquet_rows(path: str) -> Iterator[tuple[str, Any]]:
             f"{path}: Parquet is read with pyarrow, which {sys.executable} lacks: {sys.executable} -m pip install"
             " pyarrow, or give the data as JSON Lines"
         ) from None
-    known = {*SOURCE_KEYS, "entry_point", "module_name", "uuid", "level", "name", "problem_id", "extra_info"}
+    known = {
+        *SOURCE_KEYS,
+        *more,
+        "entry_point",
+        "module_name",
+        "uuid",
+        "level",
+        "name",
+        "problem_id",
+        "extra_info",
+        "reward_model",
+        "id",
+    }
     try:
         file = parquet.ParquetFile(path)
         columns = [name for name in file.schema_arrow.names if name in known]
@@ -102,10 +124,10 @@ def parquet_rows(path: str) -> Iterator[tuple[str, Any]]:
         raise Mistake(f"{path}: {error}") from None
 
 
-def rows_of(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of one file, with their places."""
+def rows_of(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of one file, with their places. `more`: further columns of Parquet that are read."""
     if path.endswith(".parquet"):
-        rows: Iterable[tuple[str, Any]] = parquet_rows(path)
+        rows: Iterable[tuple[str, Any]] = parquet_rows(path, more)
     elif path.endswith(".jsonl"):
         rows = parse_json_lines(read_text(path), path)
     else:
@@ -176,9 +198,17 @@ def read_kernelbench(path: str) -> list[Problem]:
             about, level, number = kernelbench_numbers(row)
             name = about.get("problem_name", about.get("name"))
             if level is None or number is None or not isinstance(name, str):
-                raise Mistake(f"{place}: expected level, problem_id and problem_name, or name")
+                raise Mistake(f"{place}: expected level, problem_id and problem_name, or name{other_plugin(row)}")
             problems.append(kernelbench_problem(level, number, name, source_of(row, place), place))
     return in_order(problems, path, "level1/19_ReLU.py and the like, or files that end in " + ", ".join(ENDINGS))
+
+
+def other_plugin(row: dict[str, Any]) -> str:
+    """Which plugin reads a row that is no problem of KernelBench; empty: none."""
+    found = [key for key in KERNELBOOK_KEYS if key in row]
+    return (
+        f"; found {found[0]}, as rows of KernelBook and traces have it: plugin: kernelbook reads them" if found else ""
+    )
 
 
 def read_kernelbook(path: str) -> list[Problem]:
@@ -186,18 +216,19 @@ def read_kernelbook(path: str) -> list[Problem]:
     problems = []
     for file in data_files(path):
         for place, row in rows_of(file):
-            key = row.get("sample_key", row.get("uuid", row.get("id")))
-            _, level, problem = kernelbench_numbers(row)
+            about, level, problem = kernelbench_numbers(row)
+            key = next((row[name] for name in KEYS if row.get(name) is not None), None)
             if key is None and level is not None and problem is not None:
                 raise Mistake(
                     f"{place}: found problem {problem} of KernelBench's level {level}, expected a module of"
                     " KernelBook or a trace; plugin: kernelbench reads it"
                 )
+            key = next((about[name] for name in KEYS if about.get(name) is not None), None) if key is None else key
             key = len(problems) if key is None else key
             if not isinstance(key, int | str) or not re.fullmatch(r"[\w.-]{1,100}", str(key)):
                 raise Mistake(f"{place}: expected a name as the problem's key, found {key!r}")
             origin = row.get("source") if row.get("source") in ("kernelbench", "kernelbook") else "kernelbook"
-            entry = row.get("entry_point") or row.get("module_name") or ""
+            entry = row.get("entry_point") or row.get("module_name") or about.get("entry_point") or ""
             entry = entry if isinstance(entry, str) and entry.isidentifier() else ""
             source = source_of(row, place)
             number = natural(key)

@@ -17,9 +17,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from hone._requests import DEFAULT_ENDPOINT
+from hone._text import sendable
 from hone.errors import DeadlineExceeded, HoneError, Unavailable
 
 from ._play import Play, Settings, client_of
@@ -38,7 +39,17 @@ from openenv.core.env_server import (  # noqa: E402
     State,
     create_fastapi_app,
 )
-from pydantic import Field  # noqa: E402
+from pydantic import BeforeValidator, Field  # noqa: E402
+
+__all__ = [
+    "SESSIONS",
+    "HoneAction",
+    "HoneEnv",
+    "HoneEnvironment",
+    "HoneObservation",
+    "app",
+    "main",
+]
 
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
@@ -46,11 +57,19 @@ SESSIONS = 64
 HEALTH_SECONDS = 2.0
 
 
+def _mended(text: object) -> object:
+    """Pydantic refuses half of a surrogate pair, which a model's answer may have."""
+    return sendable(text) if isinstance(text, str) else text
+
+
+_Text = Annotated[str | None, BeforeValidator(_mended)]
+
+
 class HoneAction(Action):  # type: ignore[misc]
     """A model's whole answer, or a kernel's source: one of the two."""
 
-    response: str | None = Field(default=None, description="a model's whole answer")
-    code: str | None = Field(default=None, description="or a kernel's source")
+    response: _Text = Field(default=None, description="a model's whole answer")
+    code: _Text = Field(default=None, description="or a kernel's source")
 
 
 class HoneObservation(Observation):  # type: ignore[misc]

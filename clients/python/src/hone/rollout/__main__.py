@@ -18,6 +18,10 @@ from . import RunFailed, Settings, UsageError, run
 from ._settings import DEFAULT_TURNS, chat_url
 from ._summary import words
 
+__all__ = [
+    "main",
+]
+
 _EPILOGUE = """Examples:
   hone rollout --url http://127.0.0.1:8000/v1 --output traces.json --tasks add_relu softmax
   hone rollout --vllm-url http://gpu:8000 --output t.json --dataset tasks --multi-turn --samples 4
@@ -114,10 +118,10 @@ def _key(path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        key = Path(path).read_text(encoding="ascii").strip()
+        key = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--api-key-file: {path}: {error}") from error
-    if not key or not key.isprintable() or " " in key:
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(f"--api-key-file: {path}: expected one key on one line")
     return key
 

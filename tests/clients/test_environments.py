@@ -1,0 +1,145 @@
+"""An environment of one's own, in Python: what hone new writes, played on a real server, and what goes wrong in one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import hone
+import pytest
+
+from conftest import RealServer
+
+BROKEN = """
+class Environment:
+    def start(self, episode):
+        return {"feedback": "Pick.", "messages": [{"role": "system", "content": "Pick."}], "space": [1, 2]}
+
+    def prepare(self, episode, action):
+        pick = action.get("pick")
+        if pick == "raise":
+            raise ValueError("no pick is called 'raise'")
+        if pick == "fail":
+            return 1 / 0
+        if pick == "exit":
+            import os
+            os._exit(3)
+        if pick == "answer":
+            return {"outcome": "fast"}
+        return {"outcome": "rejected", "reason": f"turn {len(episode['turns']) + 1}: {pick}"}
+
+    def observe(self, episode, action, result):
+        if action["pick"] == "unseen":
+            return 1 / 0
+        return f"{result['verdict']['outcome']}, reward {result['reward']}"
+"""
+
+
+def made(folder: Path) -> Path:
+    """What hone new writes."""
+    subprocess.run([os.environ["HONE_BINARY"], "new", "environment", "my_env"], cwd=folder, check=True)
+    return folder / "my_env.py"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("environments")
+    broken = folder / "broken.py"
+    broken.write_text(BROKEN)
+    named = ["--set", f"environment.name={made(folder)}", "--set", f"plugins.paths=[{broken}]"]
+    server = RealServer(folder / "serve.log", 0, *named)
+    yield server.endpoint
+    server.stop()
+
+
+@pytest.mark.real
+def test_the_environment_that_hone_new_writes_is_the_default_and_plays(served: str) -> None:
+    with hone.connect(served) as client:
+        assert set(client.server["environments"]) == {"my_env", "kernel_refine", "autotune", "broken"}
+        about = client.describe(environment="my_env")["environment"]
+        assert about["space"]["tile"] == [16, 64, 256]
+        assert about["name"] == "my_env"
+        start = client.reset(options={"max_turns": 3})
+        assert "`tile`: one of [16, 64, 256]" in start.observation["messages"][0]["content"]
+        choice = {"tile": 64, "unroll": 4, "order": "rows"}
+        result = start.episode.step(action={"choice": choice})
+        assert result.info["verdict"]["outcome"] == "correct"
+        assert result.observation["choice"] == choice
+        assert "correct: " in result.observation["feedback"]
+        assert (result.observation["turn"], result.observation["turns_left"]) == (1, 2)
+        result = start.episode.step("I would rather not.")
+        assert result.info["verdict"]["outcome"] == "no_code"
+        result = start.episode.step(action={"response": 'So: {"tile": 17, "unroll": 4, "order": "rows"}'})
+        assert result.info["verdict"]["outcome"] == "rejected"
+        assert "tile: found 17, expected one of [16, 64, 256]" in result.info["verdict"]["reason"]
+        assert result.truncated
+
+
+@pytest.mark.real
+def test_a_task_without_its_tags_is_refused(served: str) -> None:
+    with hone.connect(served) as client, pytest.raises(hone.InvalidArgument, match="no task for the environment"):
+        client.reset("add_relu")
+
+
+@pytest.mark.real
+def test_a_mistake_leaves_the_turn_open_and_a_failure_costs_a_call(served: str) -> None:
+    with hone.connect(served) as client:
+        start = client.reset("add_relu", environment="broken")
+        assert start.observation["space"] == [1, 2]
+        for pick, error, words in (
+            ("raise", hone.InvalidArgument, "no pick is called 'raise'"),
+            ("fail", hone.HoneError, "broken.py:[0-9]+: ZeroDivisionError: division by zero"),
+            ("exit", hone.HoneError, "its plugin host exited with status 3"),
+            ("answer", hone.HoneError, "expected 'source', or an 'outcome' of no_code or rejected"),
+        ):
+            with pytest.raises(error, match=words):
+                start.episode.step(action={"pick": pick})
+        result = start.episode.step(action={"pick": "first"})
+        assert result.info["verdict"]["reason"] == "turn 1: first"
+        assert result.observation["feedback"] == f"rejected, reward {result.reward}"
+        result = start.episode.step(action={"pick": "unseen"})
+        assert result.reward_valid
+        assert "The environment broken failed: " in result.observation["feedback"]
+        assert "ZeroDivisionError" in result.observation["feedback"]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("class Environment:\n    def start(self, e): return ''\n", "class Environment has no method prepare()"),
+        ("class Environment(: pass\n", "SyntaxError"),
+        (
+            BROKEN.replace("class Environment:", "class Environment:\n    tags = 'autotune'"),
+            "tags: expected a list of texts",
+        ),
+    ],
+)
+def test_an_environment_that_cannot_be_used_says_why_at_the_start(tmp_path: Path, source: str, said: str) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    ran = subprocess.run(
+        [os.environ["HONE_BINARY"], "config", "--set", f"environment.name={tmp_path}/mine.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+@pytest.mark.real
+def test_a_name_that_is_none_is_said_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "hone.yaml").write_text("environment:\n  name: autotone\n")
+    binary = os.environ["HONE_BINARY"]
+    ran = subprocess.run([binary, "config", tmp_path / "hone.yaml"], capture_output=True, text=True, check=False)
+    assert f"{tmp_path}/hone.yaml:2: unknown environment 'autotone'; did you mean 'autotune'?" in ran.stderr
+
+
+@pytest.mark.real
+def test_what_hone_new_writes_is_valid(tmp_path: Path) -> None:
+    binary = os.environ["HONE_BINARY"]
+    ran = subprocess.run([binary, "validate", made(tmp_path)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "environment.name=" in ran.stdout
