@@ -208,14 +208,13 @@ void IoLoop::look_for_problems() {
 /// Drops steps that nobody waits for any more.
 ///
 /// Rationale: ZeroMQ tells that a connection has ended, but whose it was only when something is sent
-/// to it. So whoever waits for a step hears its stage again, twice, since the word of the end may
-/// come before the end.
+/// to it. So whoever waits for a step hears its stage again, for a while, since the word of the end
+/// may come before the end.
 void IoLoop::look_for_the_gone(std::int64_t now_ns) {
-  constexpr int kProbes = 2;
+  constexpr std::int64_t kProbeNs = 3'000'000'000;
   const std::uint64_t departed = keeper_->counts().departed;
-  if (std::exchange(departed_, departed) != departed) probes_left_ = kProbes;
-  const bool probing = probes_left_ > 0;
-  if (probing) --probes_left_;
+  if (std::exchange(departed_, departed) != departed) probe_until_ns_ = now_ns + kProbeNs;
+  const bool probing = now_ns < probe_until_ns_;
   std::vector<std::shared_ptr<Peer>> left;
   main_->each([&](const std::shared_ptr<Peer>& peer) {
     if (peer->in_flight.empty() || peer->left) return;

@@ -123,7 +123,7 @@ class IoLoop {
   std::vector<std::string> problems_ HONE_GUARDED_BY(problems_mutex_);
   std::atomic<std::uint64_t> reaped_{0};
   std::uint64_t departed_ = 0;  // connections, as the doorkeeper counted them last
-  int probes_left_ = 0;
+  std::int64_t probe_until_ns_ = 0;
   std::atomic<std::uint64_t> steps_dropped_{0};
 
   std::atomic<std::int64_t> drain_limit_ns_{0};  // 0: not asked for

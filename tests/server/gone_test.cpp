@@ -69,14 +69,14 @@ TEST(Gone, WithinTheGrace_StepsGoOn) {
   service.await_held(1);
   leaves.reset();
   TestClient control(server->control_endpoint());
-  // Its end was noticed when the reply to it could not be sent.
-  service.release();
+  // Its end is noticed once something cannot be sent to it.
   std::int64_t dropped = 0;
   for (int n = 0; n < 100'000 && dropped == 0; ++n) {
     dropped = control.ask("metrics").body.find("metrics")->find("replies_dropped")->as_int();
   }
   EXPECT_GT(dropped, 0);
   EXPECT_TRUE(service.left().empty());
+  EXPECT_EQ(service.release(), 1u);
 }
 
 }  // namespace
