@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -71,6 +73,13 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
     return system_error("rename to " + path.string(), error_number);
   }
   return {};
+}
+
+Result<std::uint64_t> free_bytes(const std::filesystem::path& folder) {
+  struct statvfs space {};
+  if (::statvfs(folder.c_str(), &space) != 0) return system_error(folder.string(), errno);
+  const auto blocks = ::geteuid() == 0 ? space.f_bfree : space.f_bavail;
+  return std::uint64_t{blocks} * space.f_frsize;
 }
 
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ Result<std::string> read_text(const std::filesystem::path& path, std::size_t byt
 /// Writes a new file beside the target and renames it over: a reader sees the old or the new, never
 /// a part.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// Bytes that this process may still write to the file system of a folder.
+Result<std::uint64_t> free_bytes(const std::filesystem::path& folder);
 
 /// A sealed, read-only memory file with these bytes: nobody who gets it can change or resize it.
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes);

@@ -136,6 +136,9 @@ Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
   seal.threads = setup.threads > 1;
   seal.device = self.device_code;
   seal.readable = self.readable;
+  // A module's folder, where the launcher has given it one.
+  if (const char* folder = std::getenv("TMPDIR"); self.python != nullptr && folder != nullptr)
+    seal.writable = folder;
 #if defined(HONE_TEST_BUILD)
   seal.seccomp = (setup.weaken & 1u) == 0;
   seal.landlock = (setup.weaken & 2u) == 0;

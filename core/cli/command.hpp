@@ -53,6 +53,8 @@ class Command {
 using Commands = std::vector<std::unique_ptr<Command>>;
 
 std::unique_ptr<Command> make_serve_command();
+std::unique_ptr<Command> make_status_command();
+std::unique_ptr<Command> make_metrics_command();
 std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_eval_command();
 std::unique_ptr<Command> make_tasks_command();

@@ -6,6 +6,8 @@ namespace hone {
 Commands make_commands() {
   Commands commands;
   commands.push_back(make_serve_command());
+  commands.push_back(make_status_command());
+  commands.push_back(make_metrics_command());
   commands.push_back(make_demo_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_tasks_command());

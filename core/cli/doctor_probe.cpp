@@ -11,10 +11,13 @@
 #include <memory>
 #include <sstream>
 
+#include "base/descriptors.hpp"
 #include "base/files.hpp"
 #include "cli/host.hpp"
 #include "sandbox/launcher.hpp"
+#include "server/options.hpp"
 #include "server/socket.hpp"
+#include "server/strangers.hpp"
 
 namespace hone {
 namespace {
@@ -123,6 +126,23 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
                           "delegate the pids controller; RLIMIT_NPROC stands in"));
 }
 
+void examine_descriptors(std::vector<Finding>& findings) {
+  const std::size_t limit = raise_descriptor_limit();
+  const std::size_t connections = connections_within(limit);
+  const bool serves = limit >= kDescriptorsMin;
+  const bool enough = connections >= kConnectionsMax;
+  findings.push_back(
+      {"open files",
+       !serves  ? Finding::kMissing
+       : enough ? Finding::kGood
+                : Finding::kNote,
+       std::to_string(limit) + ": at most " + std::to_string(connections) + " connections",
+       enough ? "" : kRaiseDescriptors});
+  if (!serves)
+    findings.back().found =
+        std::to_string(limit) + ", expected at least " + std::to_string(kDescriptorsMin);
+}
+
 /// Runs a program in a builder's and in a candidate's jail: the whole way, and not wall by wall.
 Status try_jails(const LauncherOptions& options) {
   HONE_ASSIGN(const auto launcher, Launcher::start(options));
@@ -144,7 +164,7 @@ Status try_jails(const LauncherOptions& options) {
 
 void examine_trial(const LauncherOptions& options, const Ready& ready,
                    std::vector<Finding>& findings) {
-  if (!ready.refused.empty()) return;  // and is said above
+  if (!ready.refused.empty() || !check_descriptor_limit(kDescriptorsMin)) return;  // and is said above
   const Status ran = try_jails(options);
   findings.push_back(
       {"jails", ran ? Finding::kGood : Finding::kMissing,
@@ -264,6 +284,7 @@ std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready
   findings.push_back({"kernel", Finding::kGood, ready.capabilities.kernel});
   examine_installation(findings);
   examine_jail(options, ready, findings);
+  examine_descriptors(findings);
   examine_trial(options, ready, findings);
   examine_compilers(findings);
   examine_cpus(findings);

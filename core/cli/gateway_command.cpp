@@ -235,7 +235,7 @@ class GatewayCommand : public Command {
     if (!door) return terminal.fail(door.error(), "another gateway? use --listen");
     announce(terminal, (*door)->port());
     int status = kExitOk;
-    while (!stop_asked(1000)) {
+    while (stop_asked(1000) == 0) {
       if (server == nullptr || server->alive()) continue;
       status = terminal.fail(
           unavailable("the launcher process is gone, nothing can be evaluated any more"),

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "autotune/autotune.hpp"
+#include "base/descriptors.hpp"
 #include "base/files.hpp"
 #include "base/nearest.hpp"
 #include "cli/parts.hpp"
@@ -312,9 +313,11 @@ ServerOptions server_options(const Config& config) {
   options.limits.frame_bytes_max = static_cast<std::size_t>(c.limits.frame_bytes);
   options.limits.message_bytes_max = static_cast<std::size_t>(c.limits.message_bytes);
   options.source_bytes_max = static_cast<std::size_t>(c.limits.source_bytes);
+  options.response_bytes_max = KernelRefineOptions().response_bytes_max;
   options.episodes_max = static_cast<std::size_t>(c.limits.episodes);
   options.in_flight_max = static_cast<std::size_t>(c.limits.in_flight);
   options.heartbeat_s = c.heartbeat_s;
+  options.disconnect_grace_s = c.disconnect_grace_s;
   return options;
 }
 
@@ -362,6 +365,7 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
     if (say) say(what);
   };
   HONE_TRY(fit_slots(loaded));
+  HONE_TRY(check_descriptor_limit(kDescriptorsMin));
   std::unique_ptr<Host> host(new Host(loaded.config));
   const Config& config = host->config_;
   tell("starting the launcher");
@@ -383,6 +387,29 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
       make_episodes(config, *host->registry_, host->catalog_, *host->evaluator_,
                     std::string(isolation_name(host->launcher_->level())), host->journal_.get()));
   return host;
+}
+
+std::vector<std::string> Host::problems() const {
+  constexpr std::uint64_t kBytesMin = 4 << 20;  // a build, or a journal's log between two foldings
+  std::vector<std::string> found;
+  const auto look_at_space = [&](const std::string& what, const std::filesystem::path& folder) {
+    const auto free = free_bytes(folder);
+    if (free && *free >= kBytesMin) return;
+    found.push_back(what + ": " +
+                    (free ? folder.string() + " has less than 4 MiB free" : free.error().message));
+  };
+  if (journal_) {
+    if (const std::string problem = journal_->problem(); !problem.empty())
+      found.push_back("journal: " + problem);
+    look_at_space("journal", std::filesystem::absolute(config_.journal.path).parent_path());
+  }
+  // A private root has memory of its own for builds.
+  std::error_code ignored;
+  const std::filesystem::path scratch = config_.isolation.workdir.empty()
+                                            ? std::filesystem::temp_directory_path(ignored)
+                                            : std::filesystem::path(config_.isolation.workdir);
+  if (launcher_->level() < IsolationLevel::kPrivate) look_at_space("isolation.workdir", scratch);
+  return found;
 }
 
 std::string Host::description() const {

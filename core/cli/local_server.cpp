@@ -34,7 +34,9 @@ Result<std::unique_ptr<LocalServer>> LocalServer::start(const LoadedConfig& load
                                                *evaluator, "none", parts->journal.get()));
     service = parts->episodes.get();
   }
-  HONE_ASSIGN(parts->server, Server::start(server_options(config), *service));
+  ServerOptions options = server_options(config);
+  if (parts->host) options.problems = [host = parts->host.get()] { return host->problems(); };
+  HONE_ASSIGN(parts->server, Server::start(std::move(options), *service));
   return std::unique_ptr<LocalServer>(new LocalServer(std::move(parts)));
 }
 

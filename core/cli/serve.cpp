@@ -1,4 +1,5 @@
 // `hone serve`: the server, until it is told to stop.
+#include <csignal>
 #include <filesystem>
 
 #include "base/log.hpp"
@@ -14,7 +15,7 @@ namespace {
 class ServeCommand : public Command {
  public:
   std::string name() const override { return "serve"; }
-  std::string summary() const override { return "Serve trainers until SIGINT or SIGTERM."; }
+  std::string summary() const override { return "Serve trainers until SIGINT, SIGTERM or SIGHUP."; }
   std::vector<std::string> examples() const override {
     return {
         "hone serve                                           # defaults: tcp://127.0.0.1:5917",
@@ -82,15 +83,17 @@ class ServeCommand : public Command {
   }
 
   static int serve(Terminal& terminal, LocalServer& server, double drain_s) {
-    for (;;) {
-      if (stop_asked(1000)) break;
+    int stopped_by = 0;
+    while ((stopped_by = stop_asked(1000)) == 0) {
       if (!server.alive()) {
         return terminal.fail(
             unavailable("the launcher process is gone, nothing can be evaluated any more"),
             "start hone again; its log says what happened");
       }
     }
-    log_info("hone", "stopping: waiting for steps under way, at most " + short_number(drain_s) +
+    log_info("hone", "stopping on " + stop_signal_name(stopped_by) +
+                         (stopped_by == SIGHUP ? " (its terminal is gone; nohup keeps it)" : "") +
+                         ": waiting for steps under way, at most " + short_number(drain_s) +
                          " s; Ctrl-C again stops at once");
     const bool clean = server.shut_down(drain_s);
     log_info("hone", clean ? "stopped, every step answered"

@@ -14,8 +14,11 @@ namespace {
 
 int g_stop_pipe[2] = {-1, -1};  // written by the handler; made before it is installed
 
-void on_stop(int) {
+volatile std::sig_atomic_t g_stop_signal = 0;
+
+void on_stop(int number) {
   const int saved = errno;
+  g_stop_signal = number;
   (void)!write(g_stop_pipe[1], "s", 1);
   errno = saved;
 }
@@ -33,7 +36,10 @@ Status on_stop_signals(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction former {};
+    if (sigaction(number, nullptr, &former) != 0) return system_error("sigaction", errno);
+    if (number == SIGHUP && former.sa_handler == SIG_IGN) continue;
     if (sigaction(number, &action, nullptr) != 0) return system_error("sigaction", errno);
   }
   return {};
@@ -53,9 +59,14 @@ Status say_when_stopped(const std::string& words) {
   return on_stop_signals(say_and_end);
 }
 
-bool stop_asked(int timeout_ms) {
+int stop_asked(int timeout_ms) {
   pollfd waiting{g_stop_pipe[0], POLLIN, 0};
-  return poll(&waiting, 1, timeout_ms) > 0;
+  return poll(&waiting, 1, timeout_ms) > 0 ? g_stop_signal : 0;
+}
+
+std::string stop_signal_name(int number) {
+  if (number == SIGHUP) return "SIGHUP";
+  return number == SIGINT ? "SIGINT" : "SIGTERM";
 }
 
 LogLevel log_level_of(const std::string& name) {

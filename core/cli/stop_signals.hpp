@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as something to wait for, for commands that run until they are told to stop.
+// SIGINT, SIGTERM and SIGHUP as something to wait for, for commands that run until they are told to stop.
 #pragma once
 
 #include <string>
@@ -9,10 +9,13 @@
 namespace hone {
 
 /// From now on the first of them is heard by stop_asked(); a second one ends the process, as ever.
-/// Once, before threads start. A peer that hangs up raises no SIGPIPE either.
+/// Once, before threads start. A SIGHUP that is ignored (nohup) stays ignored. A peer that hangs up
+/// raises no SIGPIPE either.
 Status catch_stop_signals();
-/// Waits up to `timeout_ms` for one.
-bool stop_asked(int timeout_ms);
+/// Waits up to `timeout_ms` for one. Its number; 0: none came.
+int stop_asked(int timeout_ms);
+/// "SIGTERM"
+std::string stop_signal_name(int number);
 
 /// From now on the first of them says this on stderr, on a line of its own, and ends the process as ever. For commands
 /// whose work so far is kept. Once, before threads start.

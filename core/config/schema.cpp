@@ -34,6 +34,8 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
            "how long an ended episode's replies are kept");
   v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "how often clients are asked to ping");
   v.number("drain_s", c.drain_s, {0, 3600}, "how long a shutdown waits for steps under way");
+  v.number("disconnect_grace_s", c.disconnect_grace_s, {0, kDay},
+           "steps of a connection that is gone are dropped after so long");
   v.group("limits", [&c](SchemaVisitor& inner) { walk_limits(c.limits, inner); });
 }
 

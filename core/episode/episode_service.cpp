@@ -57,12 +57,22 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
   state->journal->add(std::move(record), std::move(recorded));
 }
 
+/// Whether the end of the server, and not the submission or a fault, may be what ended the step: a
+/// service manager tells all processes of a server to end, the submission's too.
+bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& verdict) {
+  return state.refusing && (!verdict || verdict->signal == "SIGTERM");
+}
+
 /// The evaluator's word. What it cannot give in time, or was told not to give, leaves the turn
-/// open; what it could not give through a fault of ours closes the turn, unscored.
+/// open, as the server's end does; what it could not give through a fault of ours closes the turn,
+/// unscored.
 void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
               Result<Verdict> verdict) {
   if (state->table.settle(step)) {
     return abandon(*state, step, {Code::kCancelled, "the step was cancelled; its turn is open"});
+  }
+  if (ended_with_the_server(*state, verdict)) {
+    return abandon(*state, step, unavailable("the server is shutting down; the turn is open"));
   }
   if (verdict) return finish(state, step, {std::move(*verdict), {}, {}});
   const Code code = verdict.error().code;
@@ -225,6 +235,12 @@ void Episodes::renew(const Caller& caller, const Value& episodes) {
   for (const Value& name : episodes.as_array()) {
     if (name.is_string()) state_->table.renew(caller, episode_number(name.as_string()));
   }
+}
+
+std::size_t Episodes::leave(const std::set<std::string>& connections) {
+  const EpisodeTable::Left left = state_->table.leave(connections);
+  for (const std::uint64_t evaluation : left.evaluations) evaluator_.cancel(evaluation);
+  return left.steps;
 }
 
 std::size_t Episodes::reap() {

@@ -79,6 +79,7 @@ class Episodes final : public EpisodeService {
   void close(const Caller& caller, const Value& request, Reply reply) override;
   Result<Value> resume(const Caller& caller, const Value& request) override;
   void renew(const Caller& caller, const Value& episodes) override;
+  std::size_t leave(const std::set<std::string>& connections) override;
   std::size_t reap() override;
   Value stats() const override;
   Value capabilities() const override;

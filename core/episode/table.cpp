@@ -297,13 +297,29 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
   }
   touch(episode);
   std::optional<std::uint64_t> evaluation;
-  const bool under_way =
-      episode.flight != nullptr && episode.flight->turn == turn && !episode.flight->settled;
-  if (under_way) {
-    episode.flight->cancelled = true;
-    if (episode.flight->submitted) evaluation = episode.flight->evaluation;
-  }
+  const bool its_turn = episode.flight != nullptr && episode.flight->turn == turn;
+  const bool under_way = its_turn && mark(episode, evaluation);
   return std::pair(evaluation, under_way);
+}
+
+bool EpisodeTable::mark(Episode& episode, std::optional<std::uint64_t>& evaluation) {
+  if (episode.flight == nullptr || episode.flight->settled) return false;
+  episode.flight->cancelled = true;
+  if (episode.flight->submitted) evaluation = episode.flight->evaluation;
+  return true;
+}
+
+EpisodeTable::Left EpisodeTable::leave(const std::set<std::string>& connections) {
+  MutexLock lock(mutex_);
+  Left left;
+  for (const auto& [id, episode] : episodes_) {
+    if (episode->flight == nullptr || connections.count(episode->connection) == 0) continue;
+    std::optional<std::uint64_t> evaluation;
+    if (!mark(*episode, evaluation)) continue;
+    ++left.steps;
+    if (evaluation) left.evaluations.push_back(*evaluation);
+  }
+  return left;
 }
 
 Result<std::pair<EpisodeTable::Snapshot, std::optional<std::uint64_t>>> EpisodeTable::close(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -99,6 +100,13 @@ class EpisodeTable {
   /// anything was marked.
   Result<std::pair<std::optional<std::uint64_t>, bool>> cancel(const Caller& caller,
                                                                std::uint64_t id, std::int64_t turn);
+  /// What leave() cancelled.
+  struct Left {
+    std::size_t steps = 0;
+    std::vector<std::uint64_t> evaluations;  ///< the evaluator's ids; the others are not there yet
+  };
+  /// Marks the flights of episodes that belong to one of these connections.
+  Left leave(const std::set<std::string>& connections);
   /// Takes the episode out. The evaluator's id if a step was under way (which is then answered
   /// cancelled).
   Result<std::pair<Snapshot, std::optional<std::uint64_t>>> close(const Caller& caller,
@@ -154,6 +162,8 @@ class EpisodeTable {
 
   double lease_s(bool ended) const;
   void touch(Episode& episode) HONE_REQUIRES(mutex_);
+  /// Whether there is a flight to cancel, which now is; with the evaluator's id if that has it.
+  static bool mark(Episode& episode, std::optional<std::uint64_t>& evaluation);
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
   Result<Pinned> known(const Caller& caller, std::uint64_t id, std::string_view token)
       HONE_REQUIRES(mutex_);

@@ -9,6 +9,7 @@
 #include "evaluate/rehearsal.hpp"
 #include "evaluate/sources.hpp"
 #include "model/fields.hpp"
+#include "sandbox/starved_time.hpp"
 
 namespace hone {
 namespace {
@@ -241,7 +242,8 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   auto rehearsed = rehearse(*interpreters_, options_, device(), built.artifact);
   if (!rehearsed) {
     log_info("evaluate", rehearsed.error().message);
-    built.unrehearsed = builds_extensions(request.text);
+    built.unrehearsed =
+        builds_extensions(request.text) || rehearsed.error().code == Code::kResourceExhausted;
     return {};
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
@@ -280,11 +282,13 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
     copy.cached = true;
     return std::make_shared<const Built>(std::move(copy));
   }
+  const MemoryWait memory;
   auto answer =
       ask_builder(request_value(request, options_.toolchains.at(request.language), false));
   refill();
   if (!answer) return answer.error();
   HONE_ASSIGN(Built built, built_from_value(*answer));
+  if (built.failure == "timed_out" && memory.was_long()) built.failure = "starved";
   if (built.failure == "starved" && !options_.measure.defences.holds(Defence::kBuilderTime))
     built.failure = "timed_out";
   built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&

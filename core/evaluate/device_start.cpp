@@ -22,6 +22,7 @@ constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
 constexpr std::int64_t kKeptModuleMemoryMax = std::int64_t{6} << 30;  // of each of many
 constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
+constexpr std::int64_t kModuleScratchBytes = std::int64_t{64} << 20;  // on the processor
 constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
 
 constexpr double kWordsSeconds = 0.5;  // from a judge's failure to its end, if it ends
@@ -173,6 +174,7 @@ Result<Device::Runner> Device::start_interpreter(WarmInterpreters::Use use) {
     // Beside a device compilers and threads of the driver's are a module's, too, and others wait for their
     // turn beside it: not all on the core that is measured on.
     spawn.cpus = {spec_.cores.front()};
+    spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
   }
   run_interpreter(options_, "run_module.py",
                   {options_.backend_library.string(), std::to_string(spec_.index),

@@ -82,8 +82,9 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
     message += "; it said: " + exit->output;
   // There may be more of it once others are gone.
   if (memory) return resource_exhausted(message);
-  // The task's mistake, unless it was the judge's own.
-  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty();
+  // The task's mistake, unless it was the judge's own or the machine's.
+  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty() ||
+                     judgement.ending == Ending::kStarved;
   if (!done && fault) return internal_error(message);
   return failed_precondition(message);
 }

@@ -262,7 +262,8 @@ class LocalEvaluator : public Evaluator {
   static Status expect_not_starved(const Built& built) {
     if (built.failure != "starved") return {};
     return unavailable(
-        "the compiler got too little processor time; reduce the load of the machine or raise "
+        "the compiler got too little processor time or memory; reduce the load of the machine or "
+        "raise "
         "evaluate.build_seconds");
   }
 

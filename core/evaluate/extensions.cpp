@@ -27,6 +27,7 @@ Status Extensions::check(const std::string& kind, const std::string& device) {
   if (monotonic_s() < answer.until_s) return answer.status;
   const auto said =
       rehearse(interpreters_, options_, device, to_json(Value::map({{"cpp_extension", kind}})));
+  if (!said && said.error().code == Code::kResourceExhausted) return said.error();
   answer.status = status_of(said);
   answer.until_s = monotonic_s() + (answer.status ? kWorksSeconds : kFailsSeconds);
   return answer.status;

@@ -1,19 +1,25 @@
 // One process, one artifact, one answer.
 #include "evaluate/rehearsal.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <iterator>
 
+#include "base/clock.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/interpreter.hpp"
+#include "sandbox/starved_time.hpp"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kAnswerMax = 24u << 20;
 constexpr std::int64_t kFileBytesMax = std::int64_t{16} << 20;
-constexpr double kSeconds = 15;  // rehearse_module.py gives up before
+constexpr double kSeconds = 15;              // of its own time
+constexpr double kRehearsalClockFactor = 4;  // by the clock it may take this many times as long
+constexpr int kLookMs = 25;
 constexpr double kSendSeconds = 10;
 constexpr double kGoneSeconds = 5;
 constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
@@ -72,6 +78,23 @@ Result<Rehearsed> read(std::string bytes) {
   return said;
 }
 
+/// Returns once the process has answered or ended. deadline_exceeded: its time is over; resource_exhausted: it was starved.
+Status await_answer(int socket, const Process& process, double seconds) {
+  StarvedTime starved(ProcessWatch(process.pid(), Watched::kTree, process.freeze_fd()));
+  starved.begin();
+  const double begun_s = monotonic_s();
+  for (;;) {
+    pollfd polled[] = {{socket, POLLIN, 0}, {process.pidfd(), POLLIN, 0}};
+    if (::poll(polled, 2, kLookMs) > 0) return {};
+    starved.look();
+    const double passed_s = monotonic_s() - begun_s;
+    if (passed_s - starved.seconds() > seconds)
+      return Error{Code::kDeadlineExceeded, "no answer in time"};
+    if (passed_s - starved.halted_s() > kRehearsalClockFactor * seconds)
+      return resource_exhausted("no answer in time; the machine is too busy, or was stopped");
+  }
+}
+
 }  // namespace
 
 bool builds_extensions(const std::string& source) {
@@ -101,7 +124,10 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
   spawn.limits.cpu_seconds = seconds + kSendSeconds;
   HONE_ASSIGN(const auto process, interpreters.spawn(spawn, WarmInterpreters::Use::kSubmission));
   HONE_TRY(send_message(ends.first.get(), artifact, {}, kSendSeconds));
-  auto answer = receive_message(ends.first.get(), kAnswerMax, seconds, process->pidfd());
+  const Status waited = await_answer(ends.first.get(), *process, seconds);
+  auto answer = waited
+                    ? receive_message(ends.first.get(), kAnswerMax, kSendSeconds, process->pidfd())
+                    : Result<StreamMessage>(waited.error());
   process->kill();
   // What it started must not run on beside what is measured next.
   static_cast<void>(process->wait(kGoneSeconds));

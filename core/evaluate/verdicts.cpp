@@ -129,7 +129,7 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
 Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   const Judgement& j = result.judgement;
   if (j.ending == Ending::kDone) return j.verdict;
-  if (j.culprit != "submission" || j.ending == Ending::kFault) {
+  if (j.culprit != "submission" || j.ending == Ending::kFault || j.ending == Ending::kStarved) {
     return unavailable(
         (j.culprit.empty() ? "judge" : j.culprit) + ": " + std::string(ending_name(j.ending)) +
         (j.where.empty() ? "" : " in " + j.where) + (j.message.empty() ? "" : ": " + j.message));
@@ -229,6 +229,7 @@ bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
 
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
   if (result && result->exit && result->exit->killed_by_machine) return false;
+  if (result && result->judgement.ending == Ending::kStarved) return false;
   if (!module_on_device) return result && result->judgement.culprit == "submission";
   // Rationale: such a process opens its device before anything of the submission is there, and may do that
   // while the last one's memory is not free yet.

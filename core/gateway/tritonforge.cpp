@@ -104,9 +104,17 @@ HttpReply TritonForgeGateway::handle(const HttpRequest& request) {
         .body = Value::map(
             {{"error", "CUDA not available"}, {"total_devices", 0}, {"devices", Value::array()}})};
   if (path == "/backend_info" && !post) return {.body = backends()};
-  if (path == "/reset_devices" && post)
-    return {.body = Value::map(
-                {{"status", "device pool reset"}, {"available_devices", Value::array()}})};
+  if (path == "/fault_statistics" && !post)
+    return {.body = Value::map({{"per_device_faults", Value::map()},
+                                {"total_faults", faults_.load()},
+                                {"max_faults_threshold", Value()},
+                                {"devices_near_limit", Value::array()}})};
+  if (path == "/reset_devices" && post) {
+    faults_ = 0;
+    return {.body = Value::map({{"status", "device pool and fault counters reset"},
+                                {"available_devices", Value::array()},
+                                {"fault_counts", Value::map()}})};
+  }
   if (path == "/cleanup" && post)
     return {.body = Value::map({{"status", "cleanup not needed"},
                                 {"message", "hone ends and replaces processes by itself"}})};
@@ -116,7 +124,7 @@ HttpReply TritonForgeGateway::handle(const HttpRequest& request) {
                                "; modules are judged on the processor");
   return http_error(404, "found no such path for " + request.method +
                              ", expected POST /eval, /reset_devices, /reset_gpu/ID, /cleanup, or "
-                             "GET /health, /gpu_status, /backend_info");
+                             "GET /health, /gpu_status, /backend_info, /fault_statistics");
 }
 
 HttpReply TritonForgeGateway::evaluate(const HttpRequest& request) {
@@ -142,6 +150,7 @@ HttpReply TritonForgeGateway::evaluate(const HttpRequest& request) {
     if (judged || !is_retryable(judged.error().code) || monotonic_s() >= end_s) break;
   }
   if (!judged) {
+    if (judged.error().code == Code::kUnavailable && !stopping_) ++faults_;
     log_warning("gateway", "no verdict: " + judged.error().message);
     return reply_to(judged.error());
   }
@@ -237,8 +246,11 @@ Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& 
 Value TritonForgeGateway::health() const {
   RequestOptions soon;
   soon.timeout_s = kHealthSeconds;
-  const Reply pinged = client_.submit("ping", Value::map(), soon).take();
-  Value body = Value::map({{"status", pinged.ok() ? "healthy" : "unhealthy"},
+  const Reply reply = client_.submit("health", Value::map(), soon).take();
+  // A control endpoint that cannot be reached, behind a tunnel, says nothing of the server.
+  const Reply pinged = reply.ok() ? reply : client_.submit("ping", Value::map(), soon).take();
+  const std::string status = reply.ok() ? text_of(reply.body, "status") : "serving";
+  Value body = Value::map({{"status", pinged.ok() && status == "serving" ? "healthy" : "unhealthy"},
                            {"gpu_platform", "none"},
                            {"cuda_available", false},
                            {"supported_backends", Value::array({"cuda", "triton"})},
@@ -250,6 +262,10 @@ Value TritonForgeGateway::health() const {
                            {"isolation", "hone"},
                            {"evaluations_running", running_.load()}});
   if (!pinged.ok()) body.set("detail", pinged.failure->message);
+  if (const Value* problems = reply.body.find("problems");
+      problems != nullptr && status == "failing")
+    body.set("detail", *problems);
+  if (status == "draining") body.set("detail", "the server is shutting down");
   return body;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/utf8.hpp"
+
 namespace hone::tritonforge {
 namespace {
 
@@ -105,7 +107,7 @@ void say_what_is_wrong(const Verdict& verdict, Value& metadata) {
 }  // namespace
 
 std::variant<EvalRequest, HttpReply> read_request(std::string_view body) {
-  const Result<Value> read = from_json(body);
+  const Result<Value> read = from_json(valid_utf8(body));
   if (!read) return unreadable("json_invalid", read.error().message);
   if (!read->is_map()) return unreadable("model_attributes_type", "expected a JSON object");
   Reader reader(*read);

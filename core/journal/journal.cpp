@@ -160,6 +160,7 @@ void Journal::commit(std::vector<Addition>& batch) {
   const bool apart = !all && batch.size() > 1;
   for (Addition& addition : batch) {
     const Status one = apart ? transact(&addition, 1) : all;
+    note(one);
     if (!one) {
       ++failures_;
       log_error("journal", one.error().message);
@@ -188,12 +189,24 @@ Status Journal::transact(const Addition* additions, std::size_t count) {
   return {};
 }
 
+void Journal::note(const Status& written) {
+  MutexLock lock(mutex_);
+  problem_ = written ? "" : written.error().message;
+}
+
+std::string Journal::problem() const {
+  MutexLock lock(mutex_);
+  return problem_;
+}
+
 /// A few rows at a time, between two commits: nobody's step waits long for it.
 void Journal::keep_up() {
   const auto now = std::chrono::steady_clock::now();
   if (broken_ || now < upkeep_at_) return;
   upkeep_at_ = now + kUpkeepEvery;
-  const Addition upkeep{[this](Writer& w) -> Status {
+  const bool tries = !problem().empty();
+  const Addition upkeep{[this, tries](Writer& w) -> Status {
+                          if (tries) HONE_TRY(w.touch());
                           Writer::Retired gone;
                           if (options_.keep_days > 0) {
                             const double before = wall_s() - kDay * options_.keep_days;
@@ -208,7 +221,9 @@ void Journal::keep_up() {
                           return w.shrink(pace_.budget());
                         },
                         nullptr};
-  if (Status done = transact(&upkeep, 1); !done) log_error("journal", done.error().message);
+  const Status done = transact(&upkeep, 1);
+  if (!done && !tries) log_error("journal", done.error().message);
+  if (tries || !done) note(done);
   const auto took = std::chrono::duration_cast<Pace::Span>(std::chrono::steady_clock::now() - now);
   pace_.took(took);
   upkeep_ms_max_ = std::max(upkeep_ms_max_.load(), static_cast<double>(took.count()) * 1e-3);

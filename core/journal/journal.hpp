@@ -61,6 +61,9 @@ class Journal {
   /// Reads see what was told "done" before.
   const JournalReader& reader() const { return *reader_; }
 
+  /// Why the last write failed, while none has succeeded since; empty: nothing is wrong. Upkeep
+  /// tries again.
+  std::string problem() const;
   /// {"episodes", "turns", "syncs", "failures", "forgotten", "upkeep_ms_max", "waiting", "bytes"}
   Value stats() const;
 
@@ -75,6 +78,7 @@ class Journal {
   void commit(std::vector<Addition>& batch);
   Status transact(const Addition* additions, std::size_t count);
   void keep_up();
+  void note(const Status& written);
 
   const JournalOptions options_;
   UniqueFd lock_;
@@ -92,6 +96,7 @@ class Journal {
   Condition changed_;
   std::deque<Addition> waiting_ HONE_GUARDED_BY(mutex_);
   bool stop_ HONE_GUARDED_BY(mutex_) = false;
+  std::string problem_ HONE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -162,6 +162,11 @@ Status Writer::release(std::uint64_t episode, RecordState state, double now) {
   return change_episode(release_, {number_of(episode), static_cast<std::int64_t>(state), now});
 }
 
+Status Writer::touch() {
+  HONE_ASSIGN(const std::int64_t version, database_->number("PRAGMA user_version"));
+  return database_->execute("PRAGMA user_version = " + std::to_string(version));
+}
+
 /// The last one, so that what is left has no gap. False: there is none.
 Result<bool> Writer::drop_turn(std::int64_t episode) {
   HONE_ASSIGN(const bool found, drop_turn_.start({episode}));

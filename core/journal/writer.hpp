@@ -39,6 +39,9 @@ class Writer {
   Status write(const IntentRecord& intent);
   Status release(std::uint64_t episode, RecordState state, double now);
 
+  /// Writes a page as it is, to see whether that can be done.
+  Status touch();
+
   struct Retired {
     int episodes = 0;   ///< that are gone
     bool some = false;  ///< anything went, so that there may be more

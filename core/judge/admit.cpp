@@ -229,7 +229,8 @@ class Admission {
   static Error failed(const std::string& what, const Round& round) {
     const std::string message = what + " failed: " + std::string(ending_name(round.ending)) +
                                 (round.message.empty() ? "" : ": " + round.message);
-    return round.ending == Ending::kFault ? internal_error(message) : failed_precondition(message);
+    const bool fault = round.ending == Ending::kFault || round.ending == Ending::kStarved;
+    return fault ? internal_error(message) : failed_precondition(message);
   }
 
   /// The exact outputs of one input, by tensor.

@@ -19,7 +19,9 @@ Judgement blame(const Round& round, const char* culprit, const std::string& wher
 }
 
 Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where) {
-  const Ending ending = error.code == Code::kNotFound ? Ending::kDied : Ending::kFault;
+  const Ending ending = error.code == Code::kNotFound            ? Ending::kDied
+                        : error.code == Code::kResourceExhausted ? Ending::kStarved
+                                                                 : Ending::kFault;
   return {ending, culprit, where, error.message, {}};
 }
 

@@ -10,13 +10,13 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "freeze",         "freeze_between", "fresh_inputs",   "poison",        "shuffle",
-    "timed_answers",  "single_rounds",  "canaries",       "guards",        "inputs_unchanged",
-    "hidden_shapes",  "families",       "seccomp",        "landlock",      "memory_limit",
-    "physics",        "second_look",    "proven_faults",  "thread_memory", "mixed_families",
-    "fixed_pairs",    "witness",        "own_round",      "own_heap",      "stream_wait",
-    "scrub",          "known_answer",   "withhold",       "alone",         "stand_still",
-    "second_witness", "spikes",         "floor_in_pairs", "builder_time"};
+    "freeze",        "freeze_between", "fresh_inputs",  "poison",         "shuffle",
+    "timed_answers", "single_rounds",  "canaries",      "guards",         "inputs_unchanged",
+    "hidden_shapes", "families",       "seccomp",       "landlock",       "memory_limit",
+    "physics",       "second_look",    "proven_faults", "thread_memory",  "mixed_families",
+    "fixed_pairs",   "own_waits",      "witness",       "own_round",      "own_heap",
+    "stream_wait",   "scrub",          "known_answer",  "withhold",       "alone",
+    "stand_still",   "second_witness", "spikes",        "floor_in_pairs", "builder_time"};
 
 }  // namespace
 

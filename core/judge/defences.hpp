@@ -33,6 +33,7 @@ enum class Defence : unsigned {
   kThreadMemory,   ///< memory is looked for in other threads where the first one has exited
   kMixedFamilies,  ///< the calls of timed rounds have inputs of all families
   kFixedPairs,  ///< the submission's times choose neither how many pairs there are nor which count
+  kOwnWaits,    ///< time in which a submission sleeps or waits counts towards its limit
   // Of devices with memory of their own:
   kWitness,      ///< the clock stops at outputs that stay as they were seen
   kOwnRound,     ///< of checks that lie in memory together, outputs change in their own round alone

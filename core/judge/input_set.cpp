@@ -97,6 +97,8 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims,
       set.run_reference(form == "inputs" ? Form::kInputs : Form::kVaried, kReferenceSeconds);
   if (filled.ending == Ending::kOutOfMemory)
     return resource_exhausted("the reference's inputs: " + filled.message);
+  if (filled.ending == Ending::kStarved)
+    return unavailable("the reference's inputs: " + filled.message);
   if (filled.ending != Ending::kDone)
     return failed_precondition("the reference's inputs: " + filled.message);
   set.scalars_ = told;

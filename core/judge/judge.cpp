@@ -125,7 +125,7 @@ RunnerOptions Judge::options_for(const Value& request, const Task& task,
   // What is not timed leaves the judge's core to builders and launchers.
   options.spin = settings.measure && std::find(cores_.begin(), granted_end, cpu_) == granted_end;
   options.memory_bytes_max = limited && !device_code_ ? task.memory_mb << 20 : 0;
-  options.one_thread = task.threads == 1 && !options.observes;
+  options.one_thread = !options.module && (task.threads == 1 || device_code_);
   options.seconds_max = limited ? settings.submission_seconds : 0;
   options.defences = settings.defences;
   return options;

@@ -8,8 +8,9 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kEndings[] = {"done",      "died",    "timed_out", "out_of_memory",
-                                         "exception", "refused", "fault",     "mismatch"};
+constexpr std::string_view kEndings[] = {"done",          "died",      "timed_out",
+                                         "out_of_memory", "exception", "refused",
+                                         "fault",         "mismatch",  "starved"};
 
 }  // namespace
 

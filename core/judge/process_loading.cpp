@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kSetupTimeout = 10.0;
 constexpr double kHangUpSeconds = 1.0;
+constexpr int kLookMs = 10;
 constexpr double kOpenTimeout = 60.0;  // an interpreter that imports its libraries beside compilers
 
 }  // namespace
@@ -42,20 +43,22 @@ Round ProcessRunner::hung_up(Ending blame) {
 
 Round ProcessRunner::receive_report(Report expected, double timeout_s) {
   const Ending blame = expected == Report::kLoaded ? Ending::kDied : Ending::kFault;
-  const double deadline_s = monotonic_s() + timeout_s;
+  const double start_s = monotonic_s(), limit_s = left_of(timeout_s);
+  starved_.begin();
   Loaded loaded{};
   for (;;) {
     pollfd polled[2] = {{handles_.socket.get(), POLLIN, 0}, {handles_.pidfd.get(), POLLIN, 0}};
-    const double left = deadline_s - monotonic_s();
-    if (left <= 0) {
-      if (blame == Ending::kFault) return {Ending::kFault, 0, "loading took too long"};
-      return {Ending::kTimedOut, 0, {}};
-    }
-    const int n = poll(polled, 2, freezer_ ? 1 : static_cast<int>(left * 1e3) + 1);
+    const int n = poll(polled, 2, freezer_ ? 1 : kLookMs);
     if (freezer_) freezer_->service();
     if (n < 0 && errno != EINTR) return {Ending::kFault, 0, "poll failed"};
     if (freezer_ && over_memory()) return {Ending::kOutOfMemory, 0, over_memory_text()};
-    if (n <= 0) continue;
+    if (n <= 0) {
+      const auto over = over_time(monotonic_s() - start_s, limit_s, timeout_s);
+      if (over && over->ending == Ending::kTimedOut && blame == Ending::kFault)
+        return {Ending::kFault, 0, "loading took too long"};
+      if (over) return *over;
+      continue;
+    }
     if (polled[0].revents == 0) return {blame, 0, "the process ended before it had loaded"};
     const ssize_t size = recv(handles_.socket.get(), &loaded, sizeof loaded, MSG_DONTWAIT);
     if (size <= 0) return hung_up(blame);
@@ -71,6 +74,15 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
             printable(loaded.message)};
   }
+}
+
+/// From here on its time is the candidate's own.
+Round ProcessRunner::await_loaded(double timeout_s) {
+  const double start_s = monotonic_s();
+  Round loaded = receive_report(Report::kLoaded, timeout_s);
+  loaded.seconds = monotonic_s() - start_s;
+  spend(loaded);
+  return loaded;
 }
 
 Status ProcessRunner::send(const Task& task, int artifact) {
@@ -91,7 +103,7 @@ Round ProcessRunner::send_and_load(const Task& task, int artifact, double timeou
   if (Status sent = send(task, artifact); !sent) return {Ending::kFault, 0, sent.error().message};
   if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
     return sealed;
-  return receive_report(Report::kLoaded, left_of(timeout_s));
+  return await_loaded(timeout_s);
 }
 
 Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
@@ -119,10 +131,7 @@ Round ProcessRunner::set_up_module(const Task& task, double timeout_s) {
     if (Round said = receive_report(expected, kOpenTimeout); said.ending != Ending::kDone)
       return said;
   }
-  const double start = monotonic_s();
-  Round loaded = receive_report(Report::kLoaded, left_of(timeout_s));
-  spent_s_ += monotonic_s() - start;
-  return loaded;
+  return await_loaded(timeout_s);
 }
 
 Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int>& cores,
@@ -155,10 +164,7 @@ Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int
     return {Ending::kFault, 0, freezer.error().message};
   }
   freezer_ = std::move(freezer).value();
-  const double start = monotonic_s();
-  Round loaded = receive_report(Report::kLoaded, left_of(timeout_s));
-  spent_s_ += monotonic_s() - start;
-  return loaded;
+  return await_loaded(timeout_s);
 }
 
 }  // namespace hone

@@ -19,14 +19,20 @@
 namespace hone {
 namespace {
 
-constexpr double kFreezeTimeout = 2.0, kTrimSeconds = 10.0;
-// Maximum extra time for run delay, as a multiple of the limit.
-constexpr double kDelayedFactor = 3;
+constexpr double kFreezeTimeout = 2.0, kFreezeLookSeconds = 0.2, kTrimSeconds = 10.0;
+// A limit is the candidate's own time. By the clock it may take this many times as long, for others may have its cores;
+// then it is starved.
+constexpr double kClockFactor = 10;
 
 std::string over_all_time(double seconds) {
   char text[80];
   std::snprintf(text, sizeof text, "over the %g s that all of its calls may take", seconds);
   return text;
+}
+
+Watched watched_of(const RunnerOptions& options) {
+  if (options.module) return Watched::kTree;
+  return options.one_thread ? Watched::kFirstThread : Watched::kThreads;
 }
 
 void sleep_us(long us) {
@@ -50,7 +56,10 @@ Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(std::unique_ptr<Are
   HONE_ASSIGN(runner->answers_fd_, shared_region("hone-answers", kAnswersBytes));
   HONE_ASSIGN(void* answers, map_region(runner->answers_fd_.get(), kAnswersBytes, false));
   runner->answers_ = static_cast<const Answers*>(answers);
-  if (!options.device_code) runner->delayed_ = RunDelay(runner->handles_.pid);
+  const RunnerHandles& process = runner->handles_;
+  if (!options.device_code) runner->delayed_ = RunDelay(process.pid);
+  runner->starved_ =
+      StarvedTime(ProcessWatch(process.pid, watched_of(options), process.freeze.get()));
   return runner;
 }
 
@@ -69,9 +78,25 @@ double ProcessRunner::left_of(double timeout_s) const {
   return std::min(timeout_s, std::max(options_.seconds_max - spent_s_, 0.0));
 }
 
+/// resource_exhausted: it was starved. Rationale: a thread stops once it has a core.
+Status ProcessRunner::stop_threads() {
+  Status frozen = freezer_->freeze(kFreezeLookSeconds);
+  const auto is_late = [&] { return !frozen && frozen.error().code == Code::kDeadlineExceeded; };
+  if (!is_late()) return frozen;
+  const double start_s = monotonic_s();
+  starved_.begin();
+  for (;;) {
+    frozen = freezer_->freeze(kFreezeLookSeconds);
+    if (!is_late()) return frozen;
+    const auto over = over_time(monotonic_s() - start_s, kFreezeTimeout, kFreezeTimeout);
+    if (over && over->ending == Ending::kStarved) return resource_exhausted(over->message);
+    if (over) return frozen;
+  }
+}
+
 Status ProcessRunner::freeze() {
   if (frozen_ || options_.device_code) return {};
-  if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(freezer_->freeze(kFreezeTimeout));
+  if (options_.defences.holds(Defence::kFreeze)) HONE_TRY(stop_threads());
   frozen_ = true;
   return {};
 }
@@ -91,6 +116,7 @@ RoundValues& ProcessRunner::values(std::size_t call) {
 
 std::uint32_t ProcessRunner::give(Order order, std::size_t calls, bool spin) {
   HONE_ASSERT(calls <= kCallsMax);
+  starved_.begin();
   orders_->order = order;
   orders_->calls = static_cast<std::uint32_t>(calls);
   orders_->wake = spin ? 0 : 1;
@@ -117,9 +143,43 @@ bool ProcessRunner::over_memory() const {
   return memory.resident - memory.shared > options_.memory_bytes_max;
 }
 
+/// Of a time by the clock, what the candidate could not use.
+double ProcessRunner::starved_s(double passed_s) const {
+  if (!options_.defences.holds(Defence::kOwnWaits)) return passed_s - starved_.ran_s();
+  return std::min(starved_.seconds(), passed_s);
+}
+
+Round ProcessRunner::starved(double passed_s) const {
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "it had %.2f s of processor time in %.1f s; the machine is too busy, or was stopped",
+      starved_.ran_s(), passed_s);
+  return {Ending::kStarved, passed_s, text};
+}
+
+/// What ends a wait for the candidate, if its time is over. `limit_s`: what is left for it; `timeout_s`: what it may take at
+/// most.
+std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, double timeout_s) {
+  starved_.look();
+  if (passed_s <= limit_s) return std::nullopt;
+  if (passed_s - starved_s(passed_s) > limit_s) {
+    const bool of_all = limit_s < timeout_s;
+    return Round{Ending::kTimedOut, passed_s, of_all ? over_all_time(options_.seconds_max) : ""};
+  }
+  if (passed_s - starved_.halted_s() <= kClockFactor * timeout_s) return std::nullopt;
+  return starved(passed_s);
+}
+
+/// Counts a round that is over towards the candidate's time.
+void ProcessRunner::spend(Round& round) {
+  round.starved_seconds = starved_s(round.seconds);
+  const double delayed_s = options_.one_thread ? round.delayed_seconds : 0;
+  spent_s_ += round.seconds - std::max(round.starved_seconds, delayed_s);
+}
+
 Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin) {
   const double start = monotonic_s(), limit_s = left_of(timeout_s);
-  const double delayed_before = delayed_.seconds();
   double next_look = start + 1e-3;
   for (;;) {
     for (int look = 0; look < 200; ++look) {
@@ -152,10 +212,7 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
     if (now < next_look) continue;
     next_look = now + 2e-3;
     if (ended()) return {Ending::kDied, 0, {}};
-    const double delayed_s =
-        now - start > limit_s && options_.one_thread ? delayed_.seconds() - delayed_before : 0;
-    if (now - start - std::min(delayed_s, kDelayedFactor * limit_s) > limit_s)
-      return {Ending::kTimedOut, 0, limit_s < timeout_s ? over_all_time(options_.seconds_max) : ""};
+    if (auto over = over_time(now - start, limit_s, timeout_s)) return *over;
     if (over_memory()) return {Ending::kOutOfMemory, 0, over_memory_text()};
   }
 }
@@ -178,7 +235,7 @@ Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout
   result.seconds = static_cast<double>(stop - start) * 1e-9;
   if (witness_ != nullptr) witness_->keep();
   result.marked_seconds = order == Order::kMarked ? answers_->marked_seconds : 0;
-  spent_s_ += result.seconds;
+  spend(result);
   if (result.ending == Ending::kDone && !seen) return {Ending::kFault, 0, seen.error().message};
   return result;
 }
@@ -240,7 +297,7 @@ Result<bool> ProcessRunner::stand_still() {
     HONE_ASSIGN(freezer_,
                 Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get()));
   }
-  HONE_TRY(freezer_->freeze(kFreezeTimeout));
+  HONE_TRY(stop_threads());
   frozen_ = true;
   return true;
 }
@@ -268,9 +325,11 @@ Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
   result.delayed_seconds = std::clamp(delayed_.seconds() - delayed_before, 0.0, result.seconds);
-  spent_s_ += result.seconds;
+  spend(result);
   if (result.ending == Ending::kDone && !stopped) {
     if (ended()) return {Ending::kDied, 0, {}};
+    if (stopped.error().code == Code::kResourceExhausted)
+      return {Ending::kStarved, 0, stopped.error().message};
     return {Ending::kFault, 0, stopped.error().message};
   }
   return result;
@@ -284,7 +343,7 @@ Round ProcessRunner::plain_round(Order order, std::size_t calls, double timeout_
   futex_wake(orders_->go);
   Round result = wait_done(round, timeout_s, spin);
   result.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-  spent_s_ += result.seconds;
+  spend(result);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "judge/witness.hpp"
 #include "model/task.hpp"
 #include "sandbox/freezer.hpp"
+#include "sandbox/starved_time.hpp"
 
 namespace hone {
 
@@ -34,8 +36,9 @@ struct RunnerOptions {
   bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   bool observes = false;              ///< a module's interpreter can say what does its work
-  bool one_thread = false;  ///< it can have no other: delays of its first thread are not its doing
-  double seconds_max = 0;   ///< of all its rounds and its loading together; 0: no limit
+  bool one_thread =
+      false;  ///< it can have no other, or its code is ours: its delays are not its doing
+  double seconds_max = 0;  ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
 
@@ -93,7 +96,13 @@ class ProcessRunner : public Runner {
   Round send_and_load(const Task& task, int artifact, double timeout_s);
   Round set_up_module(const Task& task, double timeout_s);
   Round device_round(Order order, std::size_t calls, double timeout_s);
+  std::optional<Round> over_time(double passed_s, double limit_s, double timeout_s);
+  double starved_s(double passed_s) const;
+  void spend(Round& round);
+  Round starved(double passed_s) const;
   Round wait_done(std::uint32_t round, double timeout_s, bool spin);
+  Round await_loaded(double timeout_s);
+  Status stop_threads();
   Round receive_report(Report expected, double timeout_s);
   Round hung_up(Ending blame);
   double left_of(double timeout_s) const;
@@ -108,13 +117,14 @@ class ProcessRunner : public Runner {
   const Answers* answers_ = nullptr;
   RunDelay
       delayed_;  ///< of the process' first thread; of a process with host code of the submission's
+  StarvedTime starved_;  ///< since the last order, or since its artifact was sent
   std::unique_ptr<Freezer> freezer_;
   std::unique_ptr<Witness> witness_;
   Plans plans_;
   std::function<Status()> put_inputs_;  ///< of a module
   RunnerOptions options_;
   bool frozen_ = false;
-  double spent_s_ = 0;  ///< by the process, of options_.seconds_max
+  double spent_s_ = 0;  ///< by the process, of options_.seconds_max; not while it was starved
 };
 
 }  // namespace hone

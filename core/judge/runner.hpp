@@ -15,8 +15,9 @@
 
 namespace hone {
 
-/// Why a round did not end as it should. `kFault` is ours; all others are the candidate's doing.
-/// `kMismatch`: outputs of another form than the task's, in the candidate's words.
+/// Why a round did not end as it should. `kFault` and `kStarved` are ours; all others are the candidate's doing.
+/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine did not let the
+/// candidate have its time.
 enum class Ending {
   kDone,
   kDied,
@@ -25,7 +26,8 @@ enum class Ending {
   kException,
   kRefused,
   kFault,
-  kMismatch
+  kMismatch,
+  kStarved
 };
 
 /// What a candidate's report is that cannot be read, or was not due.
@@ -39,6 +41,9 @@ struct Round {
   /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
   /// 0 where the kernel does not say.
   double delayed_seconds = 0;
+  /// How long the candidate was starved (sandbox/starved_time.hpp); 0 for rounds of some milliseconds. It does not count
+  /// towards a limit.
+  double starved_seconds = 0;
 };
 
 /// The nice value of judges and candidates, where we may set it: what is measured must not wait for

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 
 #include "base/nearest.hpp"
 
@@ -10,10 +12,15 @@ namespace hone {
 namespace {
 
 std::string show(double number) {
-  std::string text = std::to_string(number);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (!text.empty() && text.back() == '.') text.pop_back();
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", number);
   return text;
+}
+
+std::string range(double low, double high) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  if (high < kMost) return show(low) + " to " + show(high);
+  return low > -kMost ? "a finite number of at least " + show(low) : "a finite number";
 }
 
 const Value& empty_map() {
@@ -98,7 +105,7 @@ double Fields::number(std::string_view key, double low, double high) {
   }
   const double number = found->as_double();
   if (!(number >= low && number <= high)) {
-    mistake(key, "found " + show(number) + ", expected " + show(low) + " to " + show(high));
+    mistake(key, "found " + show(number) + ", expected " + range(low, high));
     return low;
   }
   return number;

@@ -1,5 +1,6 @@
 // Value to and from JSON: the one file that includes nlohmann/json.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -52,6 +53,34 @@ Json encode(const Value& value) {
   return object;
 }
 
+/// The code unit of the escape (\\u and four digits) at `at`; 0 where there is none.
+unsigned escaped_unit(std::string_view text, std::size_t at) {
+  if (at + 6 > text.size() || text.substr(at, 2) != "\\u") return 0;
+  const char* digits = text.data() + at + 2;
+  unsigned unit = 0;
+  const auto [end, error] = std::from_chars(digits, digits + 4, unit, 16);
+  return error == std::errc() && end == digits + 4 ? unit : 0;
+}
+
+/// Puts U+FFFD where an escape is half of a surrogate pair, as other parsers do: an answer that was
+/// cut in the middle of a character has one.
+std::string with_whole_characters(std::string_view json) {
+  constexpr unsigned kHigh = 0xd800 >> 10, kLow = 0xdc00 >> 10;
+  std::string text(json);
+  for (std::size_t at = text.find('\\'); at != std::string::npos; at = text.find('\\', at)) {
+    const unsigned half = escaped_unit(text, at) >> 10;
+    if (half == kHigh && escaped_unit(text, at + 6) >> 10 == kLow) {
+      at += 12;
+    } else if (half == kHigh || half == kLow) {
+      text.replace(at, 6, "\\ufffd");
+      at += 6;
+    } else {
+      at += 2;
+    }
+  }
+  return text;
+}
+
 std::string in_quotes(std::string_view text) { return "'" + cut_end(text, 128) + "'"; }
 
 /// A key that stands twice, if any.
@@ -98,7 +127,9 @@ class Maker final : public nlohmann::json_sax<Json> {
     return key != nullptr ? fail("the key " + in_quotes(*key) + " twice") : end();
   }
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-    return fail(cut_middle(error.what(), 256));  // it says the last word whole
+    const bool number = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
+    return fail((number ? place() : "") +
+                cut_middle(error.what(), 256));  // it says the last word whole
   }
 
  private:
@@ -111,7 +142,15 @@ class Maker final : public nlohmann::json_sax<Json> {
     return false;
   }
   bool beyond(const std::string& text) {
-    return fail("an integer beyond int64: " + in_quotes(text));
+    return fail(place() + "an integer beyond int64: " + in_quotes(text));
+  }
+  /// "options/seed: "
+  std::string place() const {
+    std::string keys;
+    for (const Open& in : open_) {
+      if (!in.key.empty()) keys += (keys.empty() ? "" : "/") + cut_end(in.key, 128);
+    }
+    return keys.empty() ? keys : keys + ": ";
   }
   bool start(Value value) {
     open_.push_back({std::move(value), {}});
@@ -182,7 +221,7 @@ Result<Value> from_json(std::string_view text, const CodecLimits& limits) {
   HONE_TRY(check_limits(text, limits));
   Maker maker;
   try {
-    static_cast<void>(Json::sax_parse(text, &maker));
+    static_cast<void>(Json::sax_parse(with_whole_characters(text), &maker));
   } catch (const std::exception& error) {
     return invalid_argument(std::string("json: ") + error.what());
   }

@@ -71,7 +71,7 @@ class Builder : public msgpack::null_visitor {
   bool visit_boolean(bool v) { return add(Value(v)); }
   bool visit_positive_integer(std::uint64_t v) {
     if (v > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      return refuse("an integer beyond int64");
+      return refuse(place() + "an integer beyond int64: " + std::to_string(v));
     }
     return add(Value(static_cast<std::int64_t>(v)));
   }
@@ -103,6 +103,16 @@ class Builder : public msgpack::null_visitor {
   Value take() { return std::move(root_); }
 
  private:
+  /// "options/seed: "
+  std::string place() const {
+    std::string keys;
+    for (const Value& in : stack_) {
+      if (!in.is_map() || in.as_map().empty()) continue;
+      keys += (keys.empty() ? "" : "/") + cut_end(in.as_map().back().first, kQuotedMax);
+    }
+    return keys.empty() ? keys : keys + ": ";
+  }
+
   bool refuse(std::string why) {
     if (refusal_.empty()) refusal_ = std::move(why);
     return false;

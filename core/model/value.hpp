@@ -109,7 +109,7 @@ Result<Value> from_msgpack(std::string_view bytes, const CodecLimits& limits = {
 /// line.
 std::string to_json(const Value& value, int indent = -1);
 /// Text of strangers may be given: all limits but bytes_max hold. A key twice and integers beyond
-/// int64 are invalid_argument.
+/// int64 are invalid_argument. An escape that is half of a surrogate pair becomes U+FFFD.
 Result<Value> from_json(std::string_view text, const CodecLimits& limits = {});
 
 }  // namespace hone

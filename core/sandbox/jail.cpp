@@ -79,13 +79,17 @@ Status set_limits(const JailPlan& plan) {
 /// stdin is empty, stdout and stderr the pipe, the request's descriptors follow, all others close
 /// at exec.
 Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
-  constexpr int kOutOfTheWay = 400;
+  // Behind those that the program gets, wherever they lie now.
+  const int out_of_the_way = 3 + static_cast<int>(plan.fds.size());
   for (UniqueFd* end : {&ends.output, &ends.failure, &ends.status}) {
-    if (*end) end->reset(::fcntl(end->get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+    if (!*end) continue;
+    const int moved = ::fcntl(end->get(), F_DUPFD_CLOEXEC, out_of_the_way);
+    if (moved < 0) return failed("duplicate a descriptor");
+    end->reset(moved);
   }
   std::vector<int> moved;
   for (const UniqueFd& fd : plan.fds) {
-    moved.push_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+    moved.push_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, out_of_the_way));
     if (moved.back() < 0) return failed("duplicate a descriptor");
   }
   const int empty = ::open("/dev/null", O_RDONLY);
@@ -120,9 +124,7 @@ Status enter_root(const JailPlan& plan) {
     root.readable = toolchain_folders();
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
     root.devices = {"/dev/null", "/dev/zero", "/dev/urandom"};
-    root.writable = kWorkFolder;
     root.writable_bytes = 4 * request.limits.file_bytes;
-    root.owner = plan.change_user ? plan.user : ::geteuid();
     if (request.device) see_devices(root);
   } else {
     root.readable = library_folders();
@@ -133,18 +135,20 @@ Status enter_root(const JailPlan& plan) {
       for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
         root.devices.emplace_back(node);
     }
+    root.writable_bytes = request.scratch_bytes;
+    root.executable = false;
   }
+  if (has_work_folder(request)) root.writable = kWorkFolder;
+  root.owner = plan.change_user ? plan.user : ::geteuid();
   if (::access(plan.libraries.c_str(), R_OK) == 0) root.readable.push_back(plan.libraries);
   root.readable.push_back(request.program.string());
   return enter_private_root(root);
 }
 
-/// The working folder: the builder's own, else "/".
+/// The working folder: its own, else "/".
 Status enter_folder(const JailPlan& plan) {
   std::string folder = "/";
-  if (plan.request->jail == Jail::kBuilder) {
-    folder = plan.private_root ? kWorkFolder : plan.work_folder;
-  }
+  if (has_work_folder(*plan.request)) folder = plan.private_root ? kWorkFolder : plan.work_folder;
   if (::chdir(folder.c_str()) != 0) return failed("enter " + folder);
   return {};
 }
@@ -205,7 +209,7 @@ Status set_up(const JailPlan& plan, ChildEnds& ends, const Parent& parent, bool 
 
 std::vector<std::string> environment(const JailPlan& plan) {
   std::vector<std::string> all = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"};
-  if (plan.request->jail == Jail::kBuilder) {
+  if (has_work_folder(*plan.request)) {
     all.push_back("TMPDIR=" + (plan.private_root ? kWorkFolder : plan.work_folder));
   }
 #ifdef HONE_SANITIZED
@@ -276,6 +280,10 @@ Status make_pipe(UniqueFd* reading, UniqueFd* writing) {
 }
 
 }  // namespace
+
+bool has_work_folder(const SpawnRequest& request) {
+  return request.jail == Jail::kBuilder || request.scratch_bytes > 0;
+}
 
 Result<JailStart> start_jail(const JailPlan& plan) {
   JailStart start;

@@ -43,6 +43,8 @@ struct SpawnRequest {
   std::vector<int> cpus;               ///< affinity; empty: as the launcher
   ProcessLimits limits;
   bool device = false;  ///< drives a device, whose nodes and driver it sees
+  /// Candidates: size of a writable folder of its own, its working folder and TMPDIR; 0: none. Builders always have one.
+  std::int64_t scratch_bytes = 0;
   std::vector<std::string>
       readable;  ///< builders: folders seen besides the toolchain (read and execute)
 };

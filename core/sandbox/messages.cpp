@@ -96,6 +96,7 @@ void put(PacketWriter& to, const SpawnRequest& request) {
   const ProcessLimits& limits = request.limits;
   to.number(limits.memory_bytes).real(limits.cpu_seconds).number(limits.file_bytes);
   to.number(limits.processes).texts(request.readable).number(request.device ? 1 : 0);
+  to.number(request.scratch_bytes);
 }
 
 SpawnRequest get_request(PacketReader& from) {
@@ -111,6 +112,7 @@ SpawnRequest get_request(PacketReader& from) {
   request.limits.processes = get_int(from);
   request.readable = from.texts();
   request.device = get_bool(from);
+  request.scratch_bytes = from.number();
   return request;
 }
 

@@ -117,8 +117,8 @@ Status mount_proc(const std::string& base, bool pid_namespace, bool whole) {
 Status mount_writable(const PrivateRoot& root) {
   const std::string options = "mode=0700,nr_inodes=16384,size=" +
                               std::to_string(std::max<std::int64_t>(root.writable_bytes, 1 << 20));
-  if (::mount("tmpfs", root.writable.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) !=
-      0) {
+  const unsigned long flags = MS_NOSUID | MS_NODEV | (root.executable ? 0 : MS_NOEXEC);
+  if (::mount("tmpfs", root.writable.c_str(), "tmpfs", flags, options.c_str()) != 0) {
     return failed("mount the work folder");
   }
   if (::chown(root.writable.c_str(), root.owner, root.owner) != 0) {

@@ -55,17 +55,20 @@ Status seal_candidate(const SealOptions& options) {
   // Where Yama restricts ptrace, the judge's freezer needs consent. Without Yama the call is
   // unknown and not needed.
   (void)::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  const bool writes = !options.writable.empty() && landlock_abi() > 0;
   if (options.landlock && landlock_abi() > 0) {
     std::vector<std::string> seen = options.readable;
     if (!seen.empty()) {
       const std::vector<std::string> libraries = library_folders();
       seen.insert(seen.end(), libraries.begin(), libraries.end());
     }
-    HONE_TRY(restrict_with_landlock(seen, {}));
+    std::vector<std::string> written;
+    if (writes) written.push_back(options.writable);
+    HONE_TRY(restrict_with_landlock(seen, written));
   }
   if (!options.seccomp) return {};
   if (options.device) return filter_device();
-  HONE_TRY(filter_candidate(options.threads, !options.readable.empty()));
+  HONE_TRY(filter_candidate({options.threads, !options.readable.empty(), writes}));
   return {};
 }
 

@@ -13,12 +13,14 @@ struct SealOptions {
   bool device = false;   ///< code of ours that drives a device, which runs what is foreign
   /// Folders that an interpreter reads what it imports from; candidates of native code see none.
   std::vector<std::string> readable = {};
+  /// A folder that it may write in; empty: none. Without Landlock nothing can be written.
+  std::string writable = {};
   bool landlock = true;
   bool seccomp = true;
 };
 
 /// For hone-candidate, between its own set-up and loading the submission: no_new_privs, Landlock
-/// with no path at all (memory files that are already open can still be loaded through
+/// with no path at all, but for `readable` and `writable` (memory files that are already open can still be loaded through
 /// /proc/self/fd), and a seccomp allow-list: memory, futex, time, its own signals, reads and writes
 /// of open descriptors, exit; no open for writing, sockets, clone of a process, signals to others,
 /// io_uring, aio, ptrace, timers that the freezer could not stop, or new kernel objects. A

@@ -1,5 +1,4 @@
-// Seccomp: what a candidate may call, and what compilers may not. The one file that includes
-// libseccomp.
+// Seccomp: what a candidate may call, and what compilers may not. The one file that includes libseccomp.
 #include "sandbox/seccomp_filter.hpp"
 
 #include <asm/prctl.h>
@@ -88,34 +87,23 @@ scmp_arg_cmp equal_int(unsigned argument, long long value) {
   return masked(argument, kLowHalf, value & kLowHalf);
 }
 
-/// Every clock of one's own and of the machine. Beyond them lie the processor times of whatever
-/// process one names: who works when, in other slots.
+/// Every clock of one's own and of the machine. Beyond them lie the processor times of whatever process one names.
 constexpr long long kClocksLast = 11;
 scmp_arg_cmp own_clock(unsigned argument) { return {argument, SCMP_CMP_LE, datum(kClocksLast), 0}; }
 constexpr std::initializer_list<int> kClockCalls = {SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres),
                                                     SCMP_SYS(clock_nanosleep)};
 
 // Calls that have no other use here than to break out.
-constexpr std::initializer_list<int> kEscapes = {SCMP_SYS(ptrace),
-                                                 SCMP_SYS(process_vm_readv),
-                                                 SCMP_SYS(process_vm_writev),
-                                                 SCMP_SYS(pidfd_getfd),
-                                                 SCMP_SYS(kcmp),
-                                                 SCMP_SYS(mount),
-                                                 SCMP_SYS(umount2),
-                                                 SCMP_SYS(pivot_root),
-                                                 SCMP_SYS(setns),
-                                                 SCMP_SYS(unshare),
-                                                 SCMP_SYS(bpf),
-                                                 SCMP_SYS(init_module),
-                                                 SCMP_SYS(finit_module),
-                                                 SCMP_SYS(kexec_load),
-                                                 SCMP_SYS(move_mount),
-                                                 SCMP_SYS(open_tree),
-                                                 SCMP_SYS(fsopen),
-                                                 SCMP_SYS(fsmount),
-                                                 SCMP_SYS(mount_setattr),
-                                                 SCMP_SYS(open_by_handle_at)};
+void deny_escapes(Filter& filter, std::uint32_t action) {
+  filter.deny(action, {SCMP_SYS(ptrace), SCMP_SYS(kcmp), SCMP_SYS(mount), SCMP_SYS(umount2),
+                       SCMP_SYS(setns), SCMP_SYS(unshare), SCMP_SYS(bpf), SCMP_SYS(fsopen),
+                       SCMP_SYS(fsmount)});
+  filter.deny(action, {SCMP_SYS(pidfd_getfd), SCMP_SYS(init_module), SCMP_SYS(kexec_load),
+                       SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(pivot_root)});
+  filter.deny(action,
+              {SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(finit_module),
+               SCMP_SYS(mount_setattr), SCMP_SYS(open_by_handle_at)});
+}
 
 void allow_memory_and_threads(Filter& filter, bool threads) {
   filter.allow({SCMP_SYS(munmap), SCMP_SYS(mprotect), SCMP_SYS(mremap), SCMP_SYS(brk),
@@ -133,8 +121,7 @@ void allow_memory_and_threads(Filter& filter, bool threads) {
   // would not count towards a limit on private memory.
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_TYPE, MAP_PRIVATE)});
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_ANONYMOUS, 0)});
-  // Not: to punch holes into the arena or collapse it into huge pages (the baseline has none), or
-  // to merge pages with those of other processes.
+  // Not: to punch holes into the arena, collapse it into huge pages, or merge pages with those of other processes.
   for (const int advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
                            MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP}) {
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(madvise), {equal(2, advice)});
@@ -148,8 +135,7 @@ void allow_memory_and_threads(Filter& filter, bool threads) {
                                    CLONE_IO;
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(clone), {masked(0, kMust | kMustNot, kMust)});
   }
-  // The flags of clone3 lie in memory, where a filter cannot look; the C library falls back to
-  // clone.
+  // The flags of clone3 lie in memory, where a filter cannot look; the C library falls back to clone.
   filter.add(kMissing, SCMP_SYS(clone3));
 }
 
@@ -178,6 +164,19 @@ void allow_folders(Filter& filter) {
              {masked(2, kWriting | O_ASYNC | O_DIRECTORY, O_DIRECTORY)});
   filter.allow({SCMP_SYS(getdents64), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(access),
                 SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(faccessat)});
+}
+
+/// Files in a folder of its own, where Landlock keeps it. Landlock leaves modes and times alone, so these stay as they are;
+/// shutil takes other answers for a failed copy.
+void allow_writing(Filter& filter) {
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(openat), {masked(2, O_PATH | O_ASYNC, 0)});
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(ioctl), {equal(1, FIOCLEX)});  // by Python's tempfile
+  filter.allow({SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(unlink),
+                SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+                SCMP_SYS(ftruncate), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(statfs)});
+  filter.add(SCMP_ACT_ERRNO(ENOTSUP), SCMP_SYS(listxattr));
+  filter.deny(SCMP_ACT_ERRNO(0),
+              {SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(utimensat)});
 }
 
 /// Signals by which hone recognises an end that the submission did not choose: killed by the machine or by hone, over its
@@ -280,13 +279,14 @@ void allow_sanitizers(Filter& filter) {
 
 }  // namespace
 
-Status filter_candidate(bool threads, bool folders) {
+Status filter_candidate(const CandidateFilter& options) {
   Filter filter(kRefuse);
-  filter.deny(SCMP_ACT_KILL_PROCESS, kEscapes);
-  allow_memory_and_threads(filter, threads);
+  deny_escapes(filter, SCMP_ACT_KILL_PROCESS);
+  allow_memory_and_threads(filter, options.threads);
   allow_files(filter);
   allow_own_process(filter);
-  if (folders) allow_folders(filter);
+  if (options.folders) allow_folders(filter);
+  if (options.writes) allow_writing(filter);
 #ifdef HONE_SANITIZED
   allow_sanitizers(filter);
 #endif
@@ -295,7 +295,7 @@ Status filter_candidate(bool threads, bool folders) {
 
 Status filter_device() {
   Filter filter(kRefuse);
-  filter.deny(SCMP_ACT_KILL_PROCESS, kEscapes);
+  deny_escapes(filter, SCMP_ACT_KILL_PROCESS);
   allow_memory_and_threads(filter, true);
   allow_files(filter);
   allow_own_process(filter);
@@ -349,7 +349,7 @@ Status filter_compilers(bool driver) {
   }
   keep_off_others(filter);
   keep_off_shared(filter);
-  filter.deny(kRefuse, kEscapes);
+  deny_escapes(filter, kRefuse);
   filter.deny(kRefuse, {SCMP_SYS(keyctl),
                         SCMP_SYS(add_key),
                         SCMP_SYS(request_key),

@@ -5,9 +5,15 @@
 
 namespace hone {
 
+struct CandidateFilter {
+  bool threads = false;  ///< it may start threads
+  bool folders = false;  ///< it may look into folders, as an interpreter does
+  bool writes = false;   ///< it may make files, where Landlock lets it
+};
+
 /// Allow-list for a candidate; see seal.hpp. For good, for the calling process and its later
 /// threads.
-Status filter_candidate(bool threads, bool folders);
+Status filter_candidate(const CandidateFilter& options);
 /// For a candidate whose own code is ours and drives a device: its driver may talk to the device and
 /// map its memory; beyond that, nothing that a candidate may not. Binds all threads that there are.
 Status filter_device();

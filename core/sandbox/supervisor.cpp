@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sandbox/cgroup.hpp"
+#include "sandbox/process_watch.hpp"
 
 namespace hone {
 namespace {
@@ -93,18 +94,6 @@ void on_launcher_death(int /*signal*/) {
 }
 
 }  // namespace
-
-std::vector<pid_t> children_of(pid_t pid) {
-  std::vector<pid_t> children;
-  std::error_code error;
-  const std::string threads = "/proc/" + std::to_string(pid) + "/task";
-  for (std::filesystem::directory_iterator thread(threads, error), end; !error && thread != end;
-       thread.increment(error)) {
-    const std::vector<pid_t> more = children_in(thread->path().string() + "/children");
-    children.insert(children.end(), more.begin(), more.end());
-  }
-  return children;
-}
 
 pid_t fork_with(unsigned long long flags, int cgroup_fd, bool* in_cgroup) {
   // Rationale: a child that goes on as what we have in memory, without an exec, locks by its thread's number.

@@ -19,9 +19,6 @@ pid_t fork_with(unsigned long long flags, int cgroup_fd = -1, bool* in_cgroup = 
 /// descendants and exits.
 Result<bool> fork_supervised(int status_fd, bool owns_pid_namespace);
 
-/// The processes that any thread of this one has started, as far as /proc shows them.
-std::vector<pid_t> children_of(pid_t pid);
-
 /// SIGKILL to every process of `user`, sent by a short-lived child that is that user. Whether any
 /// may be left.
 bool kill_all_of_user(uid_t user);

@@ -97,7 +97,7 @@ int Warden::timeout_ms() const {
   int timeout = 1000;
   for (const auto& [id, each] : jailed_) {
     if (each->phase == Phase::kDraining) return 1;
-    if (each->polls_memory) timeout = 3;
+    if (each->polls_memory || each->polls_folder) timeout = 3;
   }
   return timeout;
 }
@@ -133,6 +133,7 @@ void Warden::tick() {
     const auto current = next++;
     Jailed& jailed = *current->second;
     if (jailed.polls_memory && jailed.phase != Phase::kDraining) poll_memory(jailed);
+    if (jailed.polls_folder && jailed.phase != Phase::kDraining) poll_folder(jailed);
     if (jailed.phase == Phase::kDraining && drain(jailed)) {
       finish(jailed);
       jailed_.erase(current);

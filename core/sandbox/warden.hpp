@@ -47,6 +47,7 @@ class Warden {
     bool failed = false;    ///< kFailed was sent: no kExited
     bool has_user = false;  ///< a slot user of its own
     bool polls_memory = false;
+    bool polls_folder = false;  ///< nothing else limits the size of its work folder
     bool out_of_memory = false;
     std::int64_t oom_kills_before = 0;  ///< of the machine, when it started
     std::string failure;
@@ -76,6 +77,7 @@ class Warden {
   void reap();
   void record_exit(Jailed& jailed, int status, const rusage& usage);
   void poll_memory(Jailed& jailed);
+  void poll_folder(Jailed& jailed);
   /// True once nothing of it is left.
   bool drain(Jailed& jailed);
   void finish(Jailed& jailed);

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/memory.hpp"
 #include "sandbox/level.hpp"
+#include "sandbox/process_watch.hpp"
 #include "sandbox/supervisor.hpp"
 #include "sandbox/warden.hpp"
 
@@ -32,6 +33,20 @@ int count_own_threads() {
     if (line != std::string::npos) count += std::atoi(status.c_str() + line + 9);
   }
   return count;
+}
+
+/// Of all files in a folder; each counts a page, at the least.
+std::int64_t bytes_below(const std::string& folder) {
+  constexpr std::int64_t kBlock = 512, kPage = 4096;
+  std::int64_t bytes = 0;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    struct stat info {};
+    if (::lstat(it->path().c_str(), &info) == 0)
+      bytes += std::max<std::int64_t>(info.st_blocks * kBlock, kPage);
+  }
+  return bytes;
 }
 
 /// Resident bytes of a process and all its descendants, whichever of their threads started them.
@@ -112,9 +127,10 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
     plan.plugins = (options_.root / "plugins").string();
     plan.libraries = (options_.root / "lib").string();
     plan.image = image_;
-    if (request.jail == Jail::kBuilder && !plan.private_root) {
+    if (has_work_folder(request) && !plan.private_root) {
       HONE_TRY(make_work_folder(jailed));
       plan.work_folder = jailed.work_folder;
+      jailed.polls_folder = request.scratch_bytes > 0;
     }
   }
   jailed.oom_kills_before = machine_oom_kills();
@@ -138,6 +154,13 @@ void Warden::poll_memory(Jailed& jailed) {
   const std::int64_t bytes = resident_bytes_of_all(jailed.start.pid);
   jailed.exit.peak_bytes = std::max(jailed.exit.peak_bytes, bytes);
   if (bytes <= jailed.request.limits.memory_bytes || jailed.ending) return;
+  jailed.out_of_memory = true;
+  end(jailed);
+}
+
+/// Rationale: only a mount of its own has a size, and below a private root there is none.
+void Warden::poll_folder(Jailed& jailed) {
+  if (jailed.ending || bytes_below(jailed.work_folder) <= jailed.request.scratch_bytes) return;
   jailed.out_of_memory = true;
   end(jailed);
 }

@@ -10,8 +10,6 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kRetryAfterMsMax = 5000;
-
 /// Identities that ZeroMQ gives out are a zero byte and four more; what a client chose never begins
 /// with zero.
 bool chosen_by_client(const std::string& routing_id) {
@@ -38,26 +36,10 @@ Error too_late(Verb verb) {
 
 void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::string& key,
                     wire::Incoming message) {
-  const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns());
-  if (peer == nullptr) {
-    // Nowhere to keep anything about it: it is answered once, if it reads.
-    Peer stranger;
-    stranger.routing_id = routing_id;
-    auto request = wire::decode_request(std::move(message), options_.limits);
-    const auto* readable = std::get_if<wire::Request>(&request);
-    const Error error = resource_exhausted("the server has " + std::to_string(peers.size()) +
-                                           " busy connections, at most " +
-                                           std::to_string(options_.connections_max) + " allowed");
-    ++metrics_.busy;
-    peers.send_or_forget(
-        stranger,
-        wire::encode_reply({wire::ReplyKind::kError,
-                            readable != nullptr ? readable->id : -1,
-                            readable != nullptr ? readable->verb : "",
-                            to_msgpack(to_value(wire::error_body(error, retry_after_ms()))),
-                            {}}));
-    return;
-  }
+  // Whoever looks after a server that is full gets in by the control endpoint.
+  const bool full = &peers == main_.get() && keeper_->full();
+  const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns(), !full);
+  if (peer == nullptr) return turn_away(peers, routing_id, std::move(message), full);
   if (peer->client) metrics_.heard(peer->client->name, message.bytes);
   auto decoded = wire::decode_request(std::move(message), options_.limits);
   if (peers.revoked(*peer)) return refuse_revoked(peers, *peer, decoded);
@@ -114,7 +96,7 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   }
   Call call{peer, request.id, ++serials_, *verb, 0, std::move(request.body)};
   const std::int64_t now_ns = monotonic_ns();
-  InFlight entry{call.verb, call.serial, now_ns, 0, false};
+  InFlight entry{call.verb, call.serial, now_ns};
   if (request.deadline_ms) {
     call.deadline_ns = now_ns + *request.deadline_ms * 1'000'000;
     entry.overdue_ns =
@@ -124,23 +106,6 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   peer->in_flight[call.id] = entry;
   ++in_flight_;
   serve(std::move(call));
-}
-
-/// Said, and nothing kept: whoever has a revoked key is a stranger again.
-void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
-                            const std::variant<wire::Request, wire::Refusal>& message) {
-  const auto* request = std::get_if<wire::Request>(&message);
-  const Error error = failed_precondition("the key of this client" +
-                                          (peer.caller.client == peer.caller.connection
-                                               ? std::string()
-                                               : ", '" + peer.caller.client + "',") +
-                                          " was revoked");
-  metrics_.answered(Verb::kUnknown, error.code, 0);
-  peers.send_or_forget(peer, wire::encode_reply({wire::ReplyKind::kError,
-                                                 request != nullptr ? request->id : -1,
-                                                 request != nullptr ? request->verb : "",
-                                                 to_msgpack(to_value(wire::error_body(error, 0))),
-                                                 {}}));
 }
 
 Status IoLoop::permitted(const Peer& peer, Verb verb) {
@@ -234,6 +199,7 @@ Result<Value> IoLoop::hello(const Call& call) {
     welcome.role = role_name(call.peer->client->role);
   }
   welcome.source_bytes = options_.source_bytes_max;
+  welcome.response_bytes = options_.response_bytes_max;
   welcome.in_flight = options_.in_flight_max;
   welcome.episodes = options_.episodes_max;
   welcome.capabilities = service_.capabilities();
@@ -255,6 +221,7 @@ Result<Value> IoLoop::metrics(const Call& call) {
   const std::string format = fields.choice_or("format", "map", {"map", "prometheus"});
   HONE_TRY(fields.finish());
   metrics_.reaped = reaped_;
+  metrics_.steps_dropped = steps_dropped_;
   const Doorkeeper::Counts door = keeper_->counts();
   metrics_.keys_refused = door.keys_refused;
   metrics_.handshakes_failed = door.handshakes_failed;
@@ -268,7 +235,16 @@ Result<Value> IoLoop::metrics(const Call& call) {
 Result<Value> IoLoop::health(const Call& call) {
   HONE_TRY(Fields(call.body, "health").finish());
   const Gauges now = gauges();
-  return Value::map({{"status", draining_ ? "draining" : "serving"},
+  Value problems = Value::array();
+  {
+    MutexLock lock(problems_mutex_);
+    for (const std::string& one : problems_) problems.push(one);
+  }
+  const bool failing = !problems.as_array().empty();
+  return Value::map({{"status", draining_ ? "draining"
+                                : failing ? "failing"
+                                          : "serving"},
+                     {"problems", std::move(problems)},
                      {"incarnation", incarnation_},
                      {"uptime_s", now.uptime_s},
                      {"steps", service_.pending()},
@@ -302,9 +278,10 @@ void IoLoop::handle_event(Event event) {
                wire::encode_reply(
                    {wire::ReplyKind::kAccepted, event.id, verb, to_msgpack(Value::map()), {}}));
   }
-  peers.send(event.peer,
-             wire::encode_reply(
-                 {wire::ReplyKind::kProgress, event.id, verb, std::move(event.body).value(), {}}));
+  found->second.progress = std::move(event.body).value();
+  peers.send(
+      event.peer,
+      wire::encode_reply({wire::ReplyKind::kProgress, event.id, verb, found->second.progress, {}}));
 }
 
 void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uint64_t serial,
@@ -327,22 +304,9 @@ void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uin
                     std::string(verb_name(request.verb)),
                     {},
                     {}};
-  reply.body = body ? std::move(*body)
-                    : to_msgpack(to_value(wire::error_body(body.error(), retry_after_ms())));
+  reply.body = body ? std::move(*body) : packed_error(body.error());
   if (code == Code::kInternal) log_error("server", reply.verb + ": " + body.error().message);
   peers_of(*peer).send(peer, wire::encode_reply(std::move(reply)));
-}
-
-/// An answer to what never became a request in flight.
-void IoLoop::refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, std::string verb,
-                    const Error& error) {
-  metrics_.answered(Verb::kUnknown, error.code, 0);
-  peers_of(*peer).send(
-      peer, wire::encode_reply({wire::ReplyKind::kError,
-                                id,
-                                std::move(verb),
-                                to_msgpack(to_value(wire::error_body(error, retry_after_ms()))),
-                                {}}));
 }
 
 /// The service answers deadlines itself; this is for one that does not.
@@ -358,11 +322,6 @@ void IoLoop::end_overdue(std::int64_t now_ns) {
     ++metrics_.deadlines;
     finish(peer, due.id, serial, too_late(found->second.verb));
   }
-}
-
-std::int64_t IoLoop::retry_after_ms() const {
-  const auto waiting = static_cast<std::int64_t>(workers_.waiting() + service_.pending());
-  return std::min(options_.retry_after_ms + 10 * waiting, kRetryAfterMsMax);
 }
 
 Gauges IoLoop::gauges() const {

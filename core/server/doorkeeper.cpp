@@ -3,13 +3,13 @@
 
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "base/descriptors.hpp"
 #include "base/log.hpp"
 
 namespace hone {
@@ -22,20 +22,10 @@ constexpr std::size_t kCurveBytesMin = 500, kPlainBytesMin = 80;
 constexpr std::int64_t kSayAgainNs = 1'000'000'000;
 constexpr std::size_t kQuestionFrames = 7;
 
-/// As many descriptors as this process may have; strangers get no more than half of them.
-std::size_t descriptors_for_connections() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
-  if (limit.rlim_cur < limit.rlim_max) {
-    rlimit raised{limit.rlim_max, limit.rlim_max};
-    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-  }
-  return static_cast<std::size_t>(std::max<rlim_t>(limit.rlim_cur / 2, 64));
-}
-
 Strangers::Limits within_descriptors(Strangers::Limits limits) {
-  limits.open_max = std::min(limits.open_max, descriptors_for_connections());
-  limits.waiting_max = std::min(limits.waiting_max, std::max<std::size_t>(limits.open_max / 4, 1));
+  const std::size_t connections = raise_descriptor_limit() / 2;
+  limits.open_max = std::min(limits.open_max, std::max<std::size_t>(connections, 64));
+  limits.waiting_max = std::min(limits.waiting_max, std::max<std::size_t>(limits.open_max / 2, 1));
   return limits;
 }
 
@@ -55,7 +45,8 @@ Doorkeeper::Doorkeeper(std::shared_ptr<AllowList> allowed, Strangers::Limits lim
           [bytes_min = allowed_ ? kCurveBytesMin : kPlainBytesMin](int descriptor) {
             return has_sent_less(descriptor, bytes_min);
           },
-          [this](int descriptor, const std::string& endpoint) { hang_up(descriptor, endpoint); }) {}
+          [this](int descriptor, const std::string& endpoint) { hang_up(descriptor, endpoint); }),
+      served_max_(Strangers::served_of(strangers_.limits().open_max)) {}
 
 Result<std::unique_ptr<Doorkeeper>> Doorkeeper::create(SocketContext& context,
                                                        std::shared_ptr<AllowList> allowed,
@@ -93,8 +84,15 @@ void Doorkeeper::stop() {
   thread_.join();
 }
 
+std::string Doorkeeper::limit_text() const {
+  const std::size_t files = raise_descriptor_limit();
+  const bool by_files = strangers_.limits().open_max >= files / 2;
+  return std::to_string(served_max_) +
+         (by_files ? " (with " + std::to_string(files) + " open files)" : "");
+}
+
 Doorkeeper::Counts Doorkeeper::counts() const {
-  return {admitted_, keys_refused_, handshakes_failed_, hung_up_, open_};
+  return {admitted_, keys_refused_, handshakes_failed_, hung_up_, open_, departed_};
 }
 
 void Doorkeeper::run() {
@@ -146,6 +144,7 @@ void Doorkeeper::note(const ConnectionEvent& event) {
       break;
     case ConnectionEvent::kGone:
       strangers_.gone(event.descriptor);
+      ++departed_;
       break;
     case ConnectionEvent::kHandshakeFailed:
       ++handshakes_failed_;
@@ -159,9 +158,11 @@ void Doorkeeper::note(const ConnectionEvent& event) {
 void Doorkeeper::hang_up(int descriptor, const std::string& endpoint) {
   if (!shut_down_connection(descriptor, endpoint)) return;
   if (hung_up_++ == 0) {
-    log_warning("server",
-                "connections to " + endpoint +
-                    " are hung up, as more come than speak; the metric hung_up counts them");
+    log_warning("server", "connections to " + endpoint + " are hung up: found " +
+                              std::to_string(open_) + ", at most " + limit_text() +
+                              " are served, and the last " +
+                              std::to_string(strangers_.limits().waiting_max) +
+                              " may be silent; the metric hung_up counts them");
   }
 }
 

@@ -32,6 +32,7 @@ class Doorkeeper {
     std::uint64_t handshakes_failed = 0;  ///< no CURVE, the wrong server key, garbage, too slow
     std::uint64_t hung_up = 0;            ///< silent or too many
     std::uint64_t open = 0;               ///< connections now, those of strangers included
+    std::uint64_t departed = 0;           ///< connections that ended, ever
   };
 
   /// `allowed` is null where there is no CURVE: then connections are limited, and nobody is asked.
@@ -46,6 +47,10 @@ class Doorkeeper {
   void start();
   void stop();
   Counts counts() const;  ///< [any thread]
+  /// [any thread] Whether so many connections are open that new ones are not served.
+  bool full() const { return open_ > served_max_; }
+  /// "114 (with 256 open files)"
+  std::string limit_text() const;
 
  private:
   Doorkeeper(std::shared_ptr<AllowList> allowed, Strangers::Limits limits);
@@ -59,9 +64,10 @@ class Doorkeeper {
   std::unique_ptr<Socket> zap_;  // null without CURVE
   std::vector<Socket> watches_;
   Strangers strangers_;
+  const std::size_t served_max_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> admitted_{0}, keys_refused_{0}, handshakes_failed_{0}, hung_up_{0},
-      open_{0};
+      open_{0}, departed_{0};
   std::int64_t said_ns_ = 0;      // when a refusal was last put into the log
   std::uint64_t said_count_ = 0;  // how many there were by then
   std::thread thread_;

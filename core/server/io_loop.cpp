@@ -2,6 +2,7 @@
 #include "server/io_loop.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -53,18 +54,22 @@ Result<std::unique_ptr<IoLoop>> IoLoop::open(ServerOptions options, EpisodeServi
   HONE_ASSIGN(auto events, EventQueue::create());
   std::unique_ptr<IoLoop> loop(new IoLoop(std::move(options), service, std::move(events)));
   HONE_TRY(loop->listen(context));
+  loop->look_for_problems();
   return loop;
 }
 
 Status IoLoop::listen(SocketContext& context) {
+  const bool guarded = !options_.keys.empty();
+  const auto chosen = [guarded](auto given, auto with_keys, auto without) {
+    return given != 0 ? given : guarded ? with_keys : without;
+  };
   SocketOptions socket_options{
       .frame_bytes_max = options_.limits.frame_bytes_max,
       .hwm = options_.hwm,
       .linger_ms = static_cast<int>(options_.linger_s * 1000),
       .heartbeat_s = options_.heartbeat_s,
-      .handshake_ms = options_.handshake_ms,
+      .handshake_ms = chosen(options_.handshake_ms, 5000, 30'000),
   };
-  const bool guarded = !options_.keys.empty();
   if (guarded) {
     const KeyFolder folder{options_.keys};
     HONE_ASSIGN(socket_options.curve, read_server_key(folder));
@@ -72,8 +77,10 @@ Status IoLoop::listen(SocketContext& context) {
     allowed_generation_ = allowed_->generation();
     server_key_ = socket_options.curve->public_key;
   }
-  HONE_ASSIGN(keeper_, Doorkeeper::create(context, allowed_,
-                                          {options_.sockets_max, options_.strangers_max}));
+  const std::size_t silent_max =
+      chosen(options_.strangers_max, std::size_t{256}, std::size_t{8192});
+  HONE_ASSIGN(keeper_, Doorkeeper::create(context, allowed_, {options_.sockets_max, silent_max}));
+  log_info("server", "connections: at most " + keeper_->limit_text());
   Socket main = Socket::router(context, socket_options);
   HONE_TRY(keeper_->watch(context, main));
   std::optional<Socket> control;
@@ -177,12 +184,66 @@ void IoLoop::keep_time(std::int64_t now_ns) {
   reap_at_ns_ = now_ns + static_cast<std::int64_t>(options_.reap_interval_s * kSecondNs);
   main_->expire(now_ns);
   if (control_) control_->expire(now_ns);
+  look_for_the_gone(now_ns);
   if (reaping_.exchange(true)) return;
   const bool taken = workers_.submit([this] {
     reaped_ += service_.reap();
+    look_for_problems();
     reaping_ = false;
   });
   if (!taken) reaping_ = false;
+}
+
+void IoLoop::look_for_problems() {
+  if (!options_.problems) return;
+  std::vector<std::string> found = options_.problems();
+  MutexLock lock(problems_mutex_);
+  for (const std::string& one : found) {
+    if (std::find(problems_.begin(), problems_.end(), one) == problems_.end())
+      log_error("server", one);
+  }
+  problems_ = std::move(found);
+}
+
+/// Drops steps that nobody waits for any more.
+///
+/// Rationale: ZeroMQ tells that a connection has ended, but whose it was only when something is sent
+/// to it. So whoever waits for a step hears its stage again, twice, since the word of the end may
+/// come before the end.
+void IoLoop::look_for_the_gone(std::int64_t now_ns) {
+  constexpr int kProbes = 2;
+  const std::uint64_t departed = keeper_->counts().departed;
+  if (std::exchange(departed_, departed) != departed) probes_left_ = kProbes;
+  const bool probing = probes_left_ > 0;
+  if (probing) --probes_left_;
+  std::vector<std::shared_ptr<Peer>> left;
+  main_->each([&](const std::shared_ptr<Peer>& peer) {
+    if (peer->in_flight.empty() || peer->left) return;
+    if (probing && peer->gone_ns == 0) probe(peer);
+    const double gone_s = static_cast<double>(now_ns - peer->gone_ns) * 1e-9;
+    if (peer->gone_ns != 0 && gone_s >= options_.disconnect_grace_s) left.push_back(peer);
+  });
+  if (left.empty()) return;
+  std::set<std::string> connections;
+  for (const auto& peer : left) connections.insert(peer->caller.connection);
+  const bool taken = workers_.submit([this, connections] {
+    const std::size_t steps = service_.leave(connections);
+    steps_dropped_ += steps;
+    if (steps == 0) return;
+    log_info("server", std::to_string(steps) + " steps are dropped: their connections (" +
+                           std::to_string(connections.size()) + ") are gone");
+  });
+  for (const auto& peer : left) peer->left = taken;
+}
+
+void IoLoop::probe(const std::shared_ptr<Peer>& peer) {
+  for (const auto& [id, request] : peer->in_flight) {
+    if (request.verb != Verb::kStep || !request.accepted) continue;
+    const std::string stage =
+        request.progress.empty() ? to_msgpack(Value::map({{"stage", "queued"}})) : request.progress;
+    return main_->send(peer,
+                       wire::encode_reply({wire::ReplyKind::kProgress, id, "step", stage, {}}));
+  }
 }
 
 /// Rationale: the sockets stay bound. ZeroMQ's unbind would also end the connections that came in

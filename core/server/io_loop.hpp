@@ -61,6 +61,9 @@ class IoLoop {
   void take_events();
   long wait_ms(std::int64_t now_ns) const;
   void keep_time(std::int64_t now_ns);
+  void look_for_problems();
+  void look_for_the_gone(std::int64_t now_ns);
+  void probe(const std::shared_ptr<Peer>& peer);
   void start_draining();
   bool drained(std::int64_t now_ns, bool idle);
   void cut_short();
@@ -70,6 +73,7 @@ class IoLoop {
   void look_at_the_allow_list();
   void handle(Peers& peers, const std::string& routing_id, const std::string& key,
               wire::Incoming message);
+  void turn_away(Peers& peers, const std::string& routing_id, wire::Incoming message, bool full);
   static Status permitted(const Peer& peer, Verb verb);
   void refuse_revoked(Peers& peers, Peer& peer,
                       const std::variant<wire::Request, wire::Refusal>& message);
@@ -90,6 +94,7 @@ class IoLoop {
   EpisodeService::Reply reply_to(const Call& call) const;
   EpisodeService::Progress progress_of(const Call& call) const;
   void end_overdue(std::int64_t now_ns);
+  std::string packed_error(const Error& error) const;
   std::int64_t retry_after_ms() const;
   Gauges gauges() const;
   Peers& peers_of(const Peer& peer) { return peer.door == Door::kMain ? *main_ : *control_; }
@@ -109,11 +114,17 @@ class IoLoop {
   std::vector<Event> taken_;
   std::uint64_t serials_ = 0;
   std::size_t in_flight_ = 0;
+  std::int64_t full_said_ns_ = 0;  // when the log was told last
   // By when and serial; a request that ends leaves it.
   std::map<std::pair<std::int64_t, std::uint64_t>, Overdue> overdue_;
   std::int64_t reap_at_ns_ = 0;
   std::atomic<bool> reaping_{false};
+  Mutex problems_mutex_;
+  std::vector<std::string> problems_ HONE_GUARDED_BY(problems_mutex_);
   std::atomic<std::uint64_t> reaped_{0};
+  std::uint64_t departed_ = 0;  // connections, as the doorkeeper counted them last
+  int probes_left_ = 0;
+  std::atomic<std::uint64_t> steps_dropped_{0};
 
   std::atomic<std::int64_t> drain_limit_ns_{0};  // 0: not asked for
   bool draining_ = false;

@@ -162,6 +162,7 @@ Metrics::Named Metrics::counters() const {
            {"late_ends", late},
            {"deadlines_enforced", deadlines},
            {"episodes_reaped", reaped},
+           {"steps_dropped", steps_dropped},
            {"keys_refused", keys_refused},
            {"handshakes_failed", handshakes_failed},
            {"hung_up", hung_up}}};

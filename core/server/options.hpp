@@ -3,11 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "wire/message.hpp"
 
 namespace hone {
+
+/// Connections that a server serves, where its descriptors allow it. Beyond them it answers BUSY, and beyond an eighth
+/// more it hangs up.
+inline constexpr std::size_t kConnectionsMax = 16384;
 
 struct ServerOptions {
   std::string endpoint = "tcp://127.0.0.1:5917";
@@ -19,17 +25,21 @@ struct ServerOptions {
   std::string keys;
 
   wire::Limits limits;
-  std::size_t source_bytes_max = 1u << 20;  ///< published in hello; the environment enforces it
-  std::size_t episodes_max = 100000;        ///< published in hello; the service enforces it
-  std::size_t in_flight_max = 4096;         ///< requests of one connection without their reply
-  std::size_t queue_max = 1024;             ///< describes and resets waiting for a worker
+  std::size_t source_bytes_max = 1u << 20;    ///< published in hello; the environment enforces it
+  std::size_t response_bytes_max = 1u << 20;  ///< published in hello; the environment enforces it
+  std::size_t episodes_max = 100000;          ///< published in hello; the service enforces it
+  std::size_t in_flight_max = 4096;           ///< requests of one connection without their reply
+  std::size_t queue_max = 1024;               ///< describes and resets waiting for a worker
   std::size_t workers = 2;  ///< threads for describe and reset, which may load from disk
-  std::size_t connections_max = 4096;
+  std::size_t connections_max = kConnectionsMax;  ///< of an endpoint, that have said something
 
   // Before anybody has said who it is. Small constants; tests alone change them.
-  int handshake_ms = 5000;          ///< to be through with it
-  std::size_t strangers_max = 256;  ///< of the last connections; older ones that are silent go
-  std::size_t sockets_max = 16384;  ///< connections accepted; half the descriptors, if less
+  int handshake_ms = 0;  ///< to be through with it; 0: 5000 with keys, 30000 without
+  std::size_t strangers_max =
+      0;  ///< of the last connections; older ones that are silent go. 0: 256
+          ///< with keys; without, where all are of this machine, 8192
+  std::size_t sockets_max =
+      kConnectionsMax + kConnectionsMax / 8;  ///< that are accepted; half the descriptors, if less
 
   std::size_t outbox_bytes_max = 32u << 20;  ///< replies kept for a connection that does not read
   double stalled_s_max = 60;                 ///< how long it may not read
@@ -39,6 +49,9 @@ struct ServerOptions {
   double deadline_grace_s =
       0.5;  ///< how long after its deadline a request is answered by the server itself
   double reap_interval_s = 1;
+  double disconnect_grace_s = 5;  ///< steps of a connection that is gone go on for so long
+  /// Why steps cannot be done now; health says so. Asked by a worker, every reap interval.
+  std::function<std::vector<std::string>()> problems;
   double linger_s = 2;                ///< at the end, for replies that are under way
   std::int64_t retry_after_ms = 200;  ///< in BUSY, when nothing waits; longer with the queue
 };

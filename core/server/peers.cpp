@@ -38,18 +38,20 @@ Peers::Peers(Door door, Socket socket, const ServerOptions& options, std::string
 /// Rationale: ZeroMQ gives a routing id out again, and a client of its own making may ask for one
 /// that was another's. Who has it now is who proves the key.
 std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::string& key,
-                                 std::int64_t now_ns) {
+                                 std::int64_t now_ns, bool takes_new) {
   std::string suffix;
   if (const auto found = peers_.find(routing_id); found != peers_.end()) {
     if (found->second->key == key) {
       found->second->heard_ns = now_ns;
-      found->second->gone = false;
+      found->second->gone_ns = 0;
+      found->second->left = false;
       return found->second;
     }
     suffix = "-" + std::to_string(++renamed_);
-    found->second->gone = true;
+    mark_gone(*found->second);
     peers_.erase(found);
   }
+  if (!takes_new) return nullptr;
   if (peers_.size() >= options_.connections_max && !make_room()) return nullptr;
   auto peer = std::make_shared<Peer>();
   peer->door = door_;
@@ -63,6 +65,10 @@ std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::strin
   peers_.emplace(routing_id, peer);
   ++metrics_.connections;
   return peer;
+}
+
+void Peers::mark_gone(Peer& peer) {
+  if (peer.gone_ns == 0) peer.gone_ns = monotonic_ns();
 }
 
 void Peers::look_up(Peer& peer) {
@@ -96,7 +102,7 @@ bool Peers::make_room() {
 }
 
 void Peers::send(const std::shared_ptr<Peer>& peer, wire::Frames frames) {
-  if (peer->dropped || peer->gone || revoked(*peer)) {
+  if (peer->dropped || peer->gone_ns != 0 || revoked(*peer)) {
     ++metrics_.replies_dropped;
     return;
   }
@@ -107,7 +113,7 @@ void Peers::send(const std::shared_ptr<Peer>& peer, wire::Frames frames) {
         metrics_.sent(bytes);
         return;
       case Socket::Sent::kGone:
-        peer->gone = true;
+        mark_gone(*peer);
         ++metrics_.replies_dropped;
         return;
       case Socket::Sent::kFull:
@@ -156,7 +162,7 @@ void Peers::flush(std::int64_t now_ns) {
       const Socket::Sent sent = socket_.send(peer->routing_id, peer->outbox.front());
       if (sent == Socket::Sent::kFull) break;
       if (sent == Socket::Sent::kGone) {
-        peer->gone = true;
+        mark_gone(*peer);
         drop_outbox(*peer);
         break;
       }
@@ -176,7 +182,7 @@ void Peers::expire(std::int64_t now_ns) {
   std::erase_if(peers_, [now_ns](const auto& entry) {
     const Peer& peer = *entry.second;
     if (!peer.in_flight.empty() || !peer.outbox.empty()) return false;
-    return peer.gone || now_ns - peer.heard_ns > kSilentNsMax;
+    return peer.gone_ns != 0 || now_ns - peer.heard_ns > kSilentNsMax;
   });
 }
 

@@ -45,7 +45,7 @@ struct SocketOptions {
   int linger_ms = 2000;
   double heartbeat_s = 10;   ///< a peer silent for three of them is disconnected; 0: none
   int handshake_ms = 5000;   ///< a connection that is not through with its handshake is closed
-  int backlog = 1024;        ///< router: connections that wait to be accepted
+  int backlog = 4096;        ///< router: connections that wait to be accepted
   std::string routing_id{};  ///< dealer: an identity of its own; empty, as it should be: ZeroMQ's
   /// Router: the server's pair; every connection is encrypted, and asked about at kZapEndpoint.
   /// Dealer: the client's pair, with the server's public key.

@@ -11,7 +11,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "base/unique_fd.hpp"
+#include "server/options.hpp"
 
 namespace hone {
 
@@ -27,6 +30,12 @@ void Strangers::accepted(int descriptor, const std::string& endpoint) {
     const bool there = found != open_.end() && found->second.number == its_number;
     if (there && silent_(oldest)) hang_up_(oldest, found->second.endpoint);
   }
+}
+
+std::size_t Strangers::served_of(std::size_t open_max) { return open_max - open_max / 9; }
+
+std::size_t connections_within(std::size_t descriptors) {
+  return std::min(Strangers::served_of(descriptors / 2), kConnectionsMax);
 }
 
 void Strangers::gone(int descriptor) { open_.erase(descriptor); }

@@ -19,9 +19,8 @@ namespace hone {
 class Strangers {
  public:
   struct Limits {
-    std::size_t open_max = 16384;  ///< all connections; over it the newest is hung up
-    std::size_t waiting_max =
-        256;  ///< the last so many may be silent; then silent ones are hung up
+    std::size_t open_max = 0;     ///< all connections; over it the newest is hung up
+    std::size_t waiting_max = 0;  ///< the last so many may be silent; then silent ones are hung up
   };
   /// Whether a connection has sent too little to be through a handshake.
   using Silent = std::function<bool(int descriptor)>;
@@ -34,6 +33,9 @@ class Strangers {
   void accepted(int descriptor, const std::string& endpoint);
   void gone(int descriptor);
   std::size_t open() const { return open_.size(); }
+  const Limits& limits() const { return limits_; }
+  /// How many of so many open ones are served; the others are told that there are too many.
+  static std::size_t served_of(std::size_t open_max);
 
  private:
   struct Connection {
@@ -48,6 +50,9 @@ class Strangers {
   std::unordered_map<int, Connection> open_;
   std::deque<std::pair<int, std::uint64_t>> newest_;  // the last waiting_max, oldest first
 };
+
+/// How many connections are served with so many descriptors: half of these are for the rest of the server.
+std::size_t connections_within(std::size_t descriptors);
 
 /// Of a TCP connection of this process: whether fewer than `bytes_min` bytes have come. False for
 /// anything else.

@@ -56,13 +56,15 @@ ErrorBody error_body(const Error& error, std::int64_t retry_after_ms) {
 }
 
 Value to_value(const ErrorBody& body) {
-  return Value::map(
-      {{"code", code_name(body.code)},
-       {"class", body.error_class},
-       {"message", body.message},
-       {"retryable", body.retryable},
-       {"retry_after_ms", body.retry_after_ms ? Value(*body.retry_after_ms) : Value()},
-       {"reward_valid", false}});
+  Value value =
+      Value::map({{"code", code_name(body.code)},
+                  {"class", body.error_class},
+                  {"message", body.message},
+                  {"retryable", body.retryable},
+                  {"retry_after_ms", body.retry_after_ms ? Value(*body.retry_after_ms) : Value()},
+                  {"reward_valid", false}});
+  if (body.shutting_down) value.set("shutting_down", true);
+  return value;
 }
 
 Result<ErrorBody> error_body_from_value(const Value& value) {
@@ -72,6 +74,7 @@ Result<ErrorBody> error_body_from_value(const Value& value) {
   body.error_class = fields.text_or("class", "infra");
   body.message = fields.text_or("message", "");
   body.retryable = fields.flag_or("retryable", false);
+  body.shutting_down = fields.flag_or("shutting_down", false);
   const Value* after = fields.value_or_null("retry_after_ms");
   if (after != nullptr && after->is_int()) body.retry_after_ms = after->as_int();
   HONE_TRY(fields.finish_loosely());
@@ -118,6 +121,7 @@ Value to_value(const Welcome& welcome) {
                                          {"message_bytes", welcome.limits.message_bytes_max},
                                          {"frames", welcome.limits.frames_max},
                                          {"source_bytes", welcome.source_bytes},
+                                         {"response_bytes", welcome.response_bytes},
                                          {"in_flight", welcome.in_flight},
                                          {"episodes", welcome.episodes}})}});
   if (welcome.capabilities.is_map()) {

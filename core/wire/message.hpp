@@ -78,6 +78,7 @@ struct ErrorBody {
   std::string message;
   bool retryable = false;
   std::optional<std::int64_t> retry_after_ms;
+  bool shutting_down = false;  ///< this server ends; the next one takes the same request
 };
 
 /// Who has to act on an error with this code.
@@ -104,7 +105,7 @@ struct Welcome {
   std::string client{}, role{};  ///< whom its key makes the client; empty: no CURVE
   double heartbeat_s = 0;
   Limits limits;
-  std::size_t source_bytes = 0, in_flight = 0, episodes = 0;
+  std::size_t source_bytes = 0, response_bytes = 0, in_flight = 0, episodes = 0;
   Value capabilities;  ///< environments, backends, isolation, fingerprint, lease_s
 };
 Value to_value(const Welcome& welcome);

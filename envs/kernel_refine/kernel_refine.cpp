@@ -117,6 +117,7 @@ class KernelRefine final : public Environment {
   }
   Prepared prepare_source(const EpisodeView& view, std::string source, std::string language) const;
   std::string echo(const Value& action) const;
+  std::string source_of(const EpisodeView& view, const Value& action) const;
 
   const KernelRefineOptions options_;
   const Messages messages_;
@@ -135,6 +136,7 @@ Value KernelRefine::describe() const {
        {"observation", Value::map({{"task", "map"},
                                    {"messages", "list of {role, content}: new ones of this turn"},
                                    {"feedback", "str"},
+                                   {"code", "str: the source that was judged"},
                                    {"turn", "int"},
                                    {"turns_left", "int"},
                                    {"seconds_left", "float or nil"},
@@ -156,16 +158,10 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
   return observation;
 }
 
+/// `language` is one of those offered, or empty: the first of them.
 Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string source,
                                       std::string language) const {
-  const std::vector<std::string> offered = languages(view);
-  if (language.empty()) language = offered.front();
-  if (std::find(offered.begin(), offered.end(), language) == offered.end()) {
-    return refusal(Outcome::kRejected,
-                   unknown_name("language", valid_utf8(language), offered) + "; this task takes " +
-                       languages_text(offered),
-                   source);
-  }
+  if (language.empty()) language = languages(view).front();
   std::string refused = refuse_source(source, options_.source_bytes_max);
   if (!refused.empty()) return refusal(Outcome::kRejected, std::move(refused), source);
   return Candidate{std::move(language), std::move(source)};
@@ -173,7 +169,14 @@ Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string sourc
 
 Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& value) const {
   HONE_ASSIGN(Action action, read_action(value));
+  const std::vector<std::string> offered = languages(view);
   const std::string named = language_of_tag(action.language);
+  if (!named.empty() && std::find(offered.begin(), offered.end(), named) == offered.end()) {
+    // The client's mistake and not the model's: no turn is spent on it.
+    return invalid_argument(
+        "step: action: " + unknown_name("language", valid_utf8(action.language), offered) +
+        "; this task takes " + languages_text(offered));
+  }
   if (!action.response) {
     if (action.text.find_first_not_of(" \t\r\n") == std::string::npos) {
       return Prepared(refusal(Outcome::kNoCode, "the code is empty", action.text));
@@ -187,7 +190,7 @@ Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& val
                                 " are allowed",
                             action.text));
   }
-  Extracted extracted = extract_code(action.text, view.task.entry, languages(view));
+  Extracted extracted = extract_code(action.text, view.task.entry, offered);
   if (!extracted.found) {
     return Prepared(refusal(Outcome::kNoCode, std::move(extracted.reason), action.text));
   }
@@ -205,6 +208,13 @@ std::string KernelRefine::echo(const Value& action) const {
   return cut_middle(valid_utf8(given->text), most);
 }
 
+/// The source that was judged; empty where the turn had none.
+std::string KernelRefine::source_of(const EpisodeView& view, const Value& action) const {
+  const Result<Prepared> prepared = prepare(view, action);
+  const Candidate* candidate = prepared ? std::get_if<Candidate>(&*prepared) : nullptr;
+  return candidate == nullptr ? std::string() : candidate->source;
+}
+
 Value KernelRefine::observe(const EpisodeView& view, const Value& action,
                             const TurnResult& result) const {
   const std::vector<std::string> offered = languages(view);
@@ -218,7 +228,8 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
   Value observation = Value::map(
       {{"task", Value::map({{"id", view.task.id}})},
        {"messages", Value::array({message("assistant", echo(action)), message("user", feedback)})},
-       {"feedback", std::move(feedback)}});
+       {"feedback", std::move(feedback)},
+       {"code", source_of(view, action)}});
   add_turns(observation, view, own(view).rules, &result);
   return observation;
 }

@@ -36,7 +36,7 @@ const std::vector<std::string> kDefences = {
     "timed_answers", "single_rounds",  "canaries",      "guards",        "inputs_unchanged",
     "hidden_shapes", "families",       "seccomp",       "landlock",      "memory_limit",
     "physics",       "second_look",    "proven_faults", "thread_memory", "mixed_families",
-    "fixed_pairs"};
+    "fixed_pairs",   "own_waits"};
 
 /// Those that need defences off, sorted so that a machine is used for all that need the same.
 std::vector<Attack> those_that(const std::vector<std::string> Attack::*list) {
@@ -112,7 +112,7 @@ TEST(AdversarialTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
   ASSERT_TRUE(all) << all.error().message;
   EXPECT_EQ(all->off(), kDefences);
   for (unsigned i = 0; i < kDefences.size(); ++i) EXPECT_FALSE(all->holds(static_cast<Defence>(i)));
-  EXPECT_EQ(static_cast<unsigned>(Defence::kFixedPairs) + 1, kDefences.size());
+  EXPECT_EQ(static_cast<unsigned>(Defence::kOwnWaits) + 1, kDefences.size());
 #endif
 }
 

@@ -28,8 +28,8 @@ Expected caught_as(std::string what, Expected expected) {
   expected.caught = std::move(what);
   return expected;
 }
-Expected unscored() {
-  Expected expected;
+Expected unscored(std::string words = "SIGKILL") {
+  Expected expected{{}, std::move(words)};
   expected.unscored = true;
   return expected;
 }
@@ -212,6 +212,14 @@ std::vector<Attack> to_be_asked_again() {
        caught_as(caught::kBrokenReport, is(kCrashed, "a report that is none"))},
       {"hang_up", "add_relu", is(kCrashed)},
       {"spin_forever", "add_relu", is(kTimedOut)},
+      {"sleep_past_its_limit", "short", is(kTimedOut), {"own_waits"}, unscored("starved")},
+      {"wait_for_nobody", "short", is(kTimedOut), {"own_waits"}, unscored("starved")},
+      {"delay_its_own_threads",
+       "short_two_cores",
+       is(kTimedOut),
+       {"own_waits"},
+       unscored("starved")},
+      {"fault_its_memory_in", "short", is(kTimedOut)},
       {"stop_itself", "add_relu", is(kWrong)},
       {"kill_itself",
        "add_relu",

@@ -10,8 +10,8 @@
 namespace hone::test {
 
 struct Expected {
-  std::vector<Outcome> outcomes = {};         ///< one of them
-  std::string words = {};                     ///< in the reason or the compiler's words; empty: any
+  std::vector<Outcome> outcomes = {};  ///< one of them
+  std::string words = {};  ///< in the reason, the compiler's words or the error; empty: any
   double speedup_min = 0, speedup_max = 1e9;  ///< of a correct one
   std::string flag = {};                      ///< of a measurement; empty: any
   std::string caught = {};                    ///< its class, model/caught.hpp; empty: any

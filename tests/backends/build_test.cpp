@@ -1,5 +1,9 @@
 // Builds: what comes out, what is a result and what is a fault of the machine.
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "backends/tested.hpp"
 #include "base/files.hpp"
@@ -93,7 +97,21 @@ TEST_P(BackendBuild, HasTheStandardHeadersOfNumbers) {
   EXPECT_TRUE(flag_of(result, "ok"));
 }
 
-TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
+/// Waits for what the build has started to end: those whose parent has ended are children of this process. False after
+/// ten seconds, with them still at work.
+bool all_children_ended() {
+  for (int i = 0; i < 1000; ++i) {
+    pid_t ended = 0;
+    while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    if (ended < 0 && errno == ECHILD) return true;
+    usleep(10'000);
+  }
+  return false;
+}
+
+TEST_P(BackendBuild, GivesUpAfterItsSecondsAndLeavesNoProcess) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   // 2^28 instances: hours of any compiler.
   const Value result = built(request(
       in_dialect("template <unsigned A, unsigned N> struct Tree {\n"
@@ -106,6 +124,7 @@ TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
   const std::string failure = text_of(result, "failure");
   EXPECT_TRUE(failure == "starved" || failure == "timed_out")
       << failure;  // by the clock, or by processor time
+  EXPECT_TRUE(all_children_ended());
 }
 
 TEST_P(BackendBuild, FailsAsTheMachinesFaultWhereThereIsNoCompiler) {

@@ -48,6 +48,8 @@ class Plain(unittest.TestCase):
             listed,
             [
                 "serve",
+                "status",
+                "metrics",
                 "demo",
                 "eval",
                 "tasks",

@@ -40,7 +40,7 @@ class RecordedServer(ScriptedServer):
 
     def __init__(self, recorded: list[dict[str, Any]]) -> None:
         self.traces = {task_of(trace): trace for trace in recorded}
-        self.results = {turn["full_completion"]: turn["result"] for trace in recorded for turn in trace["turns"]}
+        self.turns = {turn["full_completion"]: turn for trace in recorded for turn in trace["turns"]}
         super().__init__()
 
     def _describe(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class RecordedServer(ScriptedServer):
     def _step(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         reply = super()._step(identity, body)
         said = body["action"]["response"]
-        result = self.results[said]
+        result = self.turns[said]["result"]
         speedup = None
         if result["correctness"]:
             measured = {"baseline_us": result["reference_time_ms"] * 1e3, "time_us": result["kernel_time_ms"] * 1e3}
@@ -77,6 +77,7 @@ class RecordedServer(ScriptedServer):
         reply["info"]["verdict"] = {"outcome": outcome, "reason": result["error"], "speedup": speedup}
         feedback = {"role": "user", "content": reply["observation"]["feedback"]}
         reply["observation"]["messages"] = [{"role": "assistant", "content": said}, feedback]
+        reply["observation"]["code"] = self.turns[said]["triton_code"]
         stop = self.episodes[body["episode"]]["stop"]
         if stop is not None and result["speedup"] >= stop:
             reply["terminated"], reply["info"]["stop_reason"] = True, "correct and fast enough"

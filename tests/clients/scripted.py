@@ -27,7 +27,9 @@ JUDGEMENTS = {
 
 
 class Refused(Exception):
-    def __init__(self, code: str, message: str, error_class: str = "protocol", retry_after_ms: int | None = None):
+    def __init__(
+        self, code: str, message: str, error_class: str = "protocol", retry_after_ms: int | None = None, **more: Any
+    ):
         super().__init__(message)
         self.body = {
             "code": code,
@@ -36,6 +38,7 @@ class Refused(Exception):
             "retryable": code in ("resource_exhausted", "unavailable", "deadline_exceeded"),
             "retry_after_ms": retry_after_ms,
             "reward_valid": False,
+            **more,
         }
 
 
@@ -51,9 +54,16 @@ class ScriptedServer:
         self.holding: set[str] = set()  # "reset", "resume": while in it, they are not answered
         self._unanswered: list[tuple[bytes, int, str, dict[str, Any]]] = []
         self.hold_cancelled = threading.Event()  # while set, a cancelled step still has its turn
+        self.shutting_down = threading.Event()  # while set, what is new is refused, as by a server that drains
         self.mute = threading.Event()  # while set, nothing is answered at all
+        self.problems: list[str] = []  # that health says
         self.versions = ["hone/1"]
-        self.limits: dict[str, int] = {"frame_bytes": 1 << 20, "in_flight": 64}
+        self.limits: dict[str, int] = {
+            "frame_bytes": 1 << 20,
+            "source_bytes": 1 << 18,
+            "response_bytes": 1 << 19,
+            "in_flight": 64,
+        }
         self.seen: Counter[str] = Counter()
         self.renewed: Counter[str] = Counter()
         self.evaluations = 0
@@ -154,8 +164,12 @@ class ScriptedServer:
         self.seen[verb] += 1
         if self.mute.is_set():
             return
-        if verb == "step" and self._is_under_way_otherwise(body):
+        refusal = None
+        if self.shutting_down.is_set() and verb in ("hello", "reset", "step"):
+            refusal = Refused("unavailable", "the server is shutting down", "infra", shutting_down=True)
+        elif verb == "step" and self._is_under_way_otherwise(body):
             refusal = Refused("failed_precondition", f"turn {body['turn']} is under way with another action", "task")
+        if refusal is not None:
             self._reply(socket, identity, "error", request_id, verb, refusal.body)
             return
         if verb == "step" and self.hold_steps.is_set():
@@ -371,10 +385,11 @@ class ScriptedServer:
         return {"incarnation": self.incarnation, "time": "2026-11-21T00:00:00Z"}
 
     def _health(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
-        return {"status": "serving"}
+        return {"status": "failing" if self.problems else "serving", "problems": self.problems}
 
     def _metrics(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
-        return {"metrics": {"steps_total": self.evaluations}}
+        text = {"text": f"# TYPE hone_steps_total counter\nhone_steps_total {self.evaluations}\n"}
+        return text if body["format"] == "prometheus" else {"metrics": {"steps_total": self.evaluations}}
 
 
 async def cancel_and_find_no_episode(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -26,14 +27,20 @@ def free_port() -> int:
 class RealServer:
     """`hone serve` of HONE_BINARY on this host, ready once made."""
 
-    def __init__(self, log: Path, port: int = 0, *arguments: str) -> None:
+    def __init__(self, log: Path, port: int = 0, *arguments: str, open_files: int | None = None) -> None:
         binary = os.environ.get("HONE_BINARY")
         if not binary:
             pytest.skip("HONE_BINARY names no server")
         command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]
         command += arguments
         with log.open("ab") as errors:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+            limit = None if open_files is None else (open_files, open_files)
+            self.process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit)),
+            )
         assert self.process.stdout is not None
         announced = self.process.stdout.readline()  # comes once it serves; empty when it ended
         if not announced:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from functools import partial
 
 import hone
 import hone.aio
 import pytest
 
+from conftest import free_port
 from proxy import CuttableProxy
 from scripted import ScriptedServer, cancel_and_find_no_episode
 
@@ -23,7 +25,7 @@ def test_many_episodes_on_one_connection(endpoint: str) -> None:
         return len(result.returns)
 
     async def main() -> list[int]:
-        async with await hone.aio.connect(endpoint) as client:
+        async with hone.aio.connect(endpoint) as client:
             assert (await client.health())["status"] == "serving"
             return await asyncio.gather(*(play(client, seed) for seed in range(8)))
 
@@ -53,15 +55,16 @@ def test_connect_takes_what_the_blocking_one_takes() -> None:
 
 def test_metrics_come_from_the_control_endpoint(endpoint: str) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(endpoint) as client:
+        async with hone.aio.connect(endpoint) as client:
             assert await client.metrics()
+            assert "hone_" in await client.metrics(format="prometheus")
 
     asyncio.run(main())
 
 
 def test_errors_are_the_blocking_clients(endpoint: str) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(endpoint) as client:
+        async with hone.aio.connect(endpoint) as client:
             with pytest.raises(hone.NotFound, match="ad_relu"):
                 await client.reset("ad_relu")
             first = (await client.reset("add_relu")).episode
@@ -73,7 +76,7 @@ def test_errors_are_the_blocking_clients(endpoint: str) -> None:
 @pytest.mark.parametrize("answer", ["to come", "not read", "not awaited"])
 def test_cancelling_a_reset_leaves_no_episode(scripted: ScriptedServer, answer: str) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint) as client:
+        async with hone.aio.connect(scripted.endpoint) as client:
             if answer == "to come":
                 scripted.holding.add("reset")
             reset = asyncio.create_task(client.reset("add_relu"))
@@ -90,7 +93,7 @@ def test_cancelling_a_reset_leaves_no_episode(scripted: ScriptedServer, answer: 
 
 def test_cancelling_the_task_cancels_the_step(scripted: ScriptedServer) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint) as client:
+        async with hone.aio.connect(scripted.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             step = asyncio.create_task(episode.step("x"))
@@ -107,7 +110,7 @@ def test_cancelling_the_task_cancels_the_step(scripted: ScriptedServer) -> None:
 
 def test_a_step_after_a_cancelled_one_waits_for_its_end(scripted: ScriptedServer) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint) as client:
+        async with hone.aio.connect(scripted.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             scripted.hold_cancelled.set()
@@ -132,7 +135,7 @@ def test_a_step_after_a_cancelled_one_waits_for_its_end(scripted: ScriptedServer
 
 def test_a_step_behind_a_cancelled_one_can_be_cancelled_too(scripted: ScriptedServer) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint) as client:
+        async with hone.aio.connect(scripted.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             scripted.hold_cancelled.set()
@@ -152,7 +155,7 @@ def test_a_step_behind_a_cancelled_one_can_be_cancelled_too(scripted: ScriptedSe
 
 def test_a_cancel_that_overtakes_its_step_is_sent_again(scripted: ScriptedServer) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint) as client:
+        async with hone.aio.connect(scripted.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             scripted.late_steps.set()
@@ -173,7 +176,7 @@ def test_a_cancel_that_overtakes_its_step_is_sent_again(scripted: ScriptedServer
 def test_a_step_cancelled_on_a_connection_since_lost_is_not_sent_again(scripted: ScriptedServer) -> None:
     async def main() -> None:
         proxy = CuttableProxy(scripted.port)
-        async with await hone.aio.connect(proxy.endpoint) as client:
+        async with hone.aio.connect(proxy.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             scripted.hold_cancelled.set()
@@ -193,7 +196,7 @@ def test_a_step_cancelled_on_a_connection_since_lost_is_not_sent_again(scripted:
 
 def test_the_loop_runs_while_a_step_does(scripted: ScriptedServer) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint) as client:
+        async with hone.aio.connect(scripted.endpoint) as client:
             held = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             step = asyncio.create_task(held.step("x"))
@@ -219,5 +222,39 @@ def test_closing_ends_what_waits(scripted: ScriptedServer) -> None:
             await step
         with pytest.raises(hone.FailedPrecondition, match="the client is closed"):
             await client.ping()
+
+    asyncio.run(main())
+
+
+def test_connect_is_awaited_entered_and_made_a_task(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        async with hone.aio.connect(scripted.endpoint) as client:
+            assert (await client.health())["status"] == "serving"
+        with pytest.raises(hone.FailedPrecondition, match="closed"):
+            await client.ping()
+        async with await hone.aio.connect(scripted.endpoint) as client:
+            assert await client.ping()
+        connect = partial(hone.aio.connect, scripted.endpoint)
+        made = [
+            await connect(),
+            await asyncio.create_task(connect()),
+            await asyncio.wait_for(connect(), 30),
+            *await asyncio.gather(connect(), connect()),
+        ]
+        for client in made:
+            assert await client.ping()
+            await client.close()
+        connect().close()  # never awaited, and that is said of no coroutine
+
+    asyncio.run(main())
+    client = asyncio.run(hone.aio.connect(scripted.endpoint))
+    assert client.server["version"] == "hone/1"
+
+
+def test_what_fails_to_connect_raises_where_it_is_entered() -> None:
+    async def main() -> None:
+        with pytest.raises(hone.Unavailable):
+            async with hone.aio.connect(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.1):
+                pytest.fail("there is no server")
 
     asyncio.run(main())

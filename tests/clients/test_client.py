@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import hone
+import hone.vector
 import pytest
 
 from conftest import free_port
 from scripted import ScriptedServer
+from servers import RealServer
 
 
 def test_whole_episode(endpoint: str) -> None:
@@ -67,6 +70,9 @@ def test_health_and_metrics_come_from_the_control_endpoint(endpoint: str) -> Non
     with hone.connect(endpoint) as client:
         assert client.health()["status"] == "serving"
         assert client.metrics()
+        text = client.metrics(format="prometheus")
+        assert all(line.startswith(("#", "hone_")) for line in text.splitlines())
+        assert text
         assert client.ping()["incarnation"] == client.server["incarnation"]
 
 
@@ -218,6 +224,17 @@ def test_oversize_source_is_refused_here(scripted: ScriptedServer) -> None:
         assert episode.step("x" * 100).turn == 1
 
 
+def test_a_lease_shorter_than_the_heartbeat_is_renewed() -> None:
+    server = ScriptedServer(heartbeat_s=3600, lease_s=1.5)
+    try:
+        with hone.connect(server.endpoint) as client:
+            episode = client.reset("add_relu").episode
+            server.wait_for("ping", 3)  # the first comes long before the heartbeat is due
+            assert server.renewed[episode.id] >= 1
+    finally:
+        server.stop()
+
+
 def test_leases_are_renewed(scripted: ScriptedServer) -> None:
     scripted._welcome["lease_s"] = 0.6
     with hone.connect(scripted.endpoint) as client:
@@ -294,17 +311,87 @@ print(client.ping()["time"])
     ], done.stderr
 
 
-def test_text_that_is_not_sendable() -> None:
+def test_what_is_no_text_is_refused() -> None:
     server = ScriptedServer()
     try:
         with hone.connect(server.endpoint) as client:
             episode = client.reset("add_relu").episode
-            with pytest.raises(UnicodeEncodeError):
-                episode.step("\ud800")
             with pytest.raises(TypeError, match="cannot send a set"):
                 client.reset("add_relu", options={"x": {1}})
             with pytest.raises(TypeError, match="step takes a kernel's source"):
                 episode.step()
+            with pytest.raises(TypeError, match=r"no language= with action="):
+                episode.step(action={"code": "x"}, language="c++")
             assert episode.step("π ≈ 3").turn == 1
     finally:
         server.stop()
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("request_of", "said"),
+    [
+        (lambda c: c.reset("add_relu", seed=2**63), "reset: seed: found an integer above the range of int64"),
+        (lambda c: c.reset("add_relu", seed=-(2**63) - 1), "reset: seed: found an integer below the range of int64"),
+        (
+            lambda c: c.reset("add_relu", options={"max_turns": 10**40}),
+            "reset: options/max_turns: found an integer above",
+        ),
+        (lambda c: c.reset("add_relu", timeout=NAN), "timeout: found nan, expected seconds"),
+        (lambda c: c.reset("add_relu").episode.step("x", timeout=NAN), "timeout: found nan, expected seconds"),
+        (lambda c: c.call("ping", {"episodes": [1, [2**64]]}), "ping: episodes/1/0: found an integer above"),
+        (lambda c: hone.connect("tcp://127.0.0.1:1", timeout=NAN), "^timeout: found nan, expected seconds"),
+        (lambda c: hone.connect("tcp://127.0.0.1:1", connect_timeout=NAN), "connect_timeout: found nan"),
+        (lambda c: hone.connect("tcp://127.0.0.1:1", reconnect_timeout=NAN), "reconnect_timeout: found nan"),
+        (
+            lambda c: hone.vector.Episodes(c, 2).reset("add_relu", seed=[1, 2**63]),
+            "reset: seed: found an integer above",
+        ),
+    ],
+)
+def test_a_number_that_cannot_be_sent_is_named(
+    scripted: ScriptedServer, request_of: Callable[[hone.Client], object], said: str
+) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        with pytest.raises(hone.InvalidArgument, match=said):
+            request_of(client)
+        assert client.reset("add_relu", seed=2**63 - 1).episode.step("x", timeout=INF).turn == 1
+        assert client.reset("add_relu", seed=-(2**63), timeout=0).info["seed"] == -(2**63)
+
+
+@pytest.mark.parametrize("option", ["stop_speedup", "stop_reward", "seconds_max"])
+@pytest.mark.parametrize("number", [NAN, INF, -INF])
+def test_an_option_that_is_not_finite_is_named(real: RealServer, option: str, number: float) -> None:
+    with hone.connect(real.endpoint) as client:
+        said = rf"{option}: found {number}, expected"
+        with pytest.raises(hone.InvalidArgument, match=said) as caught:
+            client.reset("add_relu", options={option: number})
+        assert len(str(caught.value)) < 200
+
+
+def test_limits_without_an_end_are_none(scripted: ScriptedServer) -> None:
+    given = {"timeout": INF, "connect_timeout": INF, "reconnect_timeout": INF}
+    with hone.connect(scripted.endpoint, **given) as client:
+        assert client.reset("add_relu").episode.step("x", timeout=1e300).turn == 1
+
+
+def test_what_cannot_be_sent_is_named(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        for options, said in (
+            ({"a": [1, {"b": {1}}]}, "options/a/1/b: cannot send a set"),
+            ({"a": {1: 2}}, "options/a: a map's keys must be str"),
+            ({"a": object()}, "options/a: cannot send a object"),
+        ):
+            with pytest.raises(TypeError, match=said):
+                client.reset("add_relu", options=options)
+
+
+def test_a_batch_that_cannot_be_sent_leaves_no_episode(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        with pytest.raises(hone.InvalidArgument):
+            hone.vector.Episodes(client, 3).reset("add_relu", seed=[1, 2, 2**63])
+        client.ping()  # what was sent is answered by now, and its close under way
+        client.ping()
+        assert scripted.open() == []

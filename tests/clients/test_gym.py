@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import subprocess
 import sys
+import time
 import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -13,7 +18,9 @@ import hone
 import hone.gym
 import pytest
 from gymnasium.utils.env_checker import check_env
+from hone.gym_vector import AutotuneVectorEnv, KernelRefineVectorEnv
 
+from conftest import free_port
 from scripted import ScriptedServer
 
 
@@ -156,3 +163,122 @@ def test_vector_env_keeps_text_whole(scripted: ScriptedServer) -> None:
 def test_bad_arguments(scripted: ScriptedServer) -> None:
     with pytest.raises(ValueError, match="action: found 'both'"):
         make(scripted.endpoint, action="both")
+
+
+def pair(endpoint: str) -> list[Callable[[], gymnasium.Env[Any, Any]]]:
+    return [lambda: make(endpoint), lambda: make(endpoint)]
+
+
+VECTORS: dict[str, Callable[[str], Any]] = {
+    "SyncVectorEnv": lambda endpoint: gymnasium.vector.SyncVectorEnv(pair(endpoint)),
+    "AsyncVectorEnv": lambda endpoint: gymnasium.vector.AsyncVectorEnv(pair(endpoint)),
+    "AsyncVectorEnv, spawned": lambda endpoint: gymnasium.vector.AsyncVectorEnv(pair(endpoint), context="spawn"),
+    "AsyncVectorEnv without shared memory": lambda endpoint: gymnasium.vector.AsyncVectorEnv(
+        pair(endpoint), shared_memory=False
+    ),
+    "AsyncVectorEnv, observations not copied": lambda endpoint: gymnasium.vector.AsyncVectorEnv(
+        pair(endpoint), copy=False
+    ),
+    **{
+        f"make_vec, {mode}": partial(
+            gymnasium.make_vec, hone.gym.ENV_ID, num_envs=2, vectorization_mode=mode, task="add_relu"
+        )
+        for mode in ("sync", "async", "vector_entry_point", None)
+    },
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_every_vector_of_gymnasium_gives_what_the_others_give(scripted: ScriptedServer, name: str) -> None:
+    make_vector = VECTORS[name]
+    by_keyword = isinstance(make_vector, partial)
+    envs = make_vector(endpoint=scripted.endpoint) if by_keyword else make_vector(scripted.endpoint)
+    observations, _ = envs.reset(seed=3)
+    assert observations["text"] == ("Write a kernel.",) * 2
+    assert list(observations["turns_left"][:, 0]) == [4, 4]
+    observations, rewards, _, _, infos = envs.step(("slow \U0001f600", "wrong"))
+    assert list(rewards) == [0.4, 0.1]
+    assert list(infos["reward_valid"]) == [True, True]
+    assert observations["feedback"] == ("Your kernel was judged: correct.", "Your kernel was judged: wrong.")
+    assert envs.observation_space.contains(deepcopy(observations))
+    kept = deepcopy(observations["text"])
+    envs.step(("slow", "slow"))
+    assert kept == ("Your kernel was judged: correct.", "Your kernel was judged: wrong.")
+    envs.close()
+    assert scripted.open() == []
+
+
+WRAPPERS: dict[str, Callable[[gymnasium.Env[Any, Any]], gymnasium.Env[Any, Any]]] = {
+    "FlattenObservation": gymnasium.wrappers.FlattenObservation,
+    "FilterObservation": lambda env: gymnasium.wrappers.FilterObservation(env, ["text"]),
+    "FrameStackObservation": lambda env: gymnasium.wrappers.FrameStackObservation(env, 2),
+    "TimeAwareObservation": lambda env: gymnasium.wrappers.TimeAwareObservation(
+        gymnasium.wrappers.TimeLimit(env, 3), flatten=False
+    ),
+    "TimeAwareObservation, flat": lambda env: gymnasium.wrappers.TimeAwareObservation(
+        gymnasium.wrappers.TimeLimit(env, 3), flatten=True
+    ),
+    "DelayObservation": lambda env: gymnasium.wrappers.DelayObservation(env, 1),
+    "RecordEpisodeStatistics": gymnasium.wrappers.RecordEpisodeStatistics,
+    "TimeLimit": lambda env: gymnasium.wrappers.TimeLimit(env, 3),
+    "NormalizeReward": gymnasium.wrappers.NormalizeReward,
+    "Autoreset": gymnasium.wrappers.Autoreset,
+}
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_wrappers_of_gymnasium_work(scripted: ScriptedServer, name: str) -> None:
+    env = WRAPPERS[name](make(scripted.endpoint))
+    observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(observation)
+    observation, _, _, _, info = env.step("slow")
+    assert env.observation_space.contains(observation)
+    assert info["reward_valid"]
+    env.close()
+
+
+@pytest.mark.parametrize("text", ["", "plain", "π ≈ 3 \0\n", "\U0010ffff\uffff", "\ud800", "x" * (1 << 18)])
+def test_text_keeps_every_character_when_it_is_flattened(text: str) -> None:
+    space = hone.gym.Unicode(1 << 18)
+    flat = gymnasium.spaces.flatten(space, text)
+    assert gymnasium.spaces.flatten_space(space).contains(flat)
+    assert gymnasium.spaces.unflatten(space, flat) == text
+    assert flat.shape == (gymnasium.spaces.flatdim(space),)
+
+
+def test_an_observation_that_is_too_long_for_its_space_is_cut_in_the_middle(scripted: ScriptedServer) -> None:
+    env = make(scripted.endpoint)
+    env.reset()
+    form = env.unwrapped._form  # type: ignore[attr-defined]
+    longest = hone.gym.TEXT_CHARACTERS_MAX
+    for length in (longest, longest + 1, 3 * longest):
+        text = "a" * (length // 2) + "b" * (length - length // 2)
+        seen = form.observe({"messages": [{"role": "user", "content": text}], "feedback": text})
+        assert env.observation_space.contains(seen)
+        assert (seen["text"][0], seen["text"][-1]) == ("a", "b")
+        assert (seen["text"] == text) == (length == longest)
+    env.close()
+
+
+def test_keywords_of_make_are_those_that_its_constructor_names(scripted: ScriptedServer) -> None:
+    for name in (hone.gym.ENV_ID, hone.gym.AUTOTUNE_ID):
+        env = gymnasium.make(name, endpoint=scripted.endpoint, max_turns=1, connect_timeout=2)
+        observation, _ = env.reset()
+        assert observation["turns_left"][0] == 1
+        env.close()
+        envs = gymnasium.make_vec(name, 2, endpoint=scripted.endpoint, max_turns=2, connect_timeout=2)
+        observations, _ = envs.reset()
+        assert list(observations["turns_left"][:, 0]) == [2, 2]
+        envs.close()
+    for kind in (hone.gym.KernelRefineEnv, hone.gym.AutotuneEnv, KernelRefineVectorEnv, AutotuneVectorEnv):
+        parameters = inspect.signature(kind).parameters
+        assert {"endpoint", "task", "max_turns", "options", "connect_timeout", "key"} <= set(parameters)
+        assert not [p for p in parameters.values() if p.kind is p.VAR_KEYWORD]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_turn'"):
+        make(scripted.endpoint, max_turn=1)
+    with pytest.raises(ValueError, match="max_turns: found 1, and 2 in options; give it once"):
+        make(scripted.endpoint, max_turns=1, options={"max_turns": 2})
+    began = time.monotonic()
+    with pytest.raises(hone.Unavailable, match="within 200 ms"):
+        make(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.2)
+    assert time.monotonic() - began < 9

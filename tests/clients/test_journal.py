@@ -33,8 +33,9 @@ class Journalled:
         self.server: RealServer | None = None
         self.start()
 
-    def start(self) -> None:
-        self.server = RealServer(self.folder / "serve.log", self.port, "--set", f"journal.path={self.journal}")
+    def start(self, *arguments: str) -> None:
+        journal = f"journal.path={self.journal}"
+        self.server = RealServer(self.folder / "serve.log", self.port, "--set", journal, *arguments)
 
     def kill(self) -> None:
         assert self.server is not None
@@ -198,7 +199,7 @@ def test_what_is_cut_off_is_called_damaged(journalled: Journalled, tmp_path: Pat
 
 def test_a_branch_in_asyncio(journalled: Journalled) -> None:
     async def play() -> tuple[int, str]:
-        async with await hone.aio.connect(journalled.endpoint) as client:
+        async with hone.aio.connect(journalled.endpoint) as client:
             parent = (await client.reset("add_relu")).episode
             await parent.step(WRONG)
             start = await parent.branch()

@@ -74,7 +74,7 @@ def test_a_key_is_all_it_takes(guarded: Guarded) -> None:
 
 def test_asyncio_vectors_and_gymnasium_take_keys(guarded: Guarded) -> None:
     async def main() -> str:
-        async with await hone.aio.connect(guarded.endpoint, key=str(guarded.key("trainer"))) as client:
+        async with hone.aio.connect(guarded.endpoint, key=str(guarded.key("trainer"))) as client:
             return str(client.server["client"])
 
     assert asyncio.run(main()) == "trainer"

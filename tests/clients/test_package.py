@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,58 @@ def test_example(example: object, endpoint: str) -> None:
 def test_examples_are_short() -> None:
     assert len(EXAMPLES) == 3
     assert {e.name: len(e.read_text().splitlines()) < 60 for e in EXAMPLES} == {e.name: True for e in EXAMPLES}
+
+
+MODULES = sorted(
+    path
+    for path in (ROOT / "clients/python/src/hone").rglob("*.py")
+    if not any(part.startswith("_") and part != "__init__.py" for part in path.relative_to(ROOT).parts)
+)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT / "clients/python/src")))
+def test_every_public_module_says_what_is_public(module: Path) -> None:
+    tree = ast.parse(module.read_text())
+    assigned = [n for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign)]
+    targets = [(n.targets[0] if isinstance(n, ast.Assign) else n.target, n.value) for n in assigned]
+    lists = [value for target, value in targets if isinstance(target, ast.Name) and target.id == "__all__"]
+    assert len(lists) == 1
+    assert lists[0] is not None
+    public = ast.literal_eval(lists[0])
+    defined = {n.name for n in ast.walk(tree) if isinstance(n, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)}
+    defined |= {target.id for target, _ in targets if isinstance(target, ast.Name)}
+    defined |= {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+    assert set(public) <= defined
+
+
+TYPED = """
+import hone
+
+with hone.connect() as client:
+    start = client.reset("add_relu")
+    result = start.episode.step("x")
+    words: str = result.observation["messages"][0]["content"] + start.observation["task"]["title"]
+    verdict = result.info["verdict"]
+    if verdict is not None and verdict["outcome"] == "correct" and verdict["speedup"] is not None:
+        faster: float = verdict["speedup"]["value"]
+    seed: int = start.info["seed"]
+    {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("pass", ""),
+        ('print(result.info["verdikt"])', '"verdikt"'),
+        ('print(result.observation["feedbak"])', '"feedbak"'),
+        ('wrong: int = result.observation["feedback"]', "Incompatible types"),
+        ('ok = verdict is not None and verdict["outcome"] == "corect"', "Non-overlapping"),
+    ],
+)
+def test_observations_verdicts_and_infos_are_typed(tmp_path: Path, line: str, said: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(TYPED.format(line=line))
+    done = run("-m", "mypy", "--strict", str(program))
+    assert (done.returncode == 0) == (said == ""), done.stdout
+    assert said in done.stdout

@@ -7,11 +7,13 @@ import contextlib
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import hone
 import hone.aio
+import hone.vector
 import pytest
+from hone.pool import Pool
 
 from conftest import ROOT, RealServer
 from proxy import CuttableProxy
@@ -39,6 +41,49 @@ def test_a_cut_mid_step_is_not_noticed(real: RealServer) -> None:
         assert episode.step("int x;").turn == 2
 
 
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ({"code": FUSED, "lang": "c++"}, "unknown key 'lang'"),
+        ({"code": FUSED, "timeout": 3}, "unknown key 'timeout'"),
+        ({"source": FUSED}, "unknown key 'source'"),
+        ({"code": FUSED, "response": FUSED}, "expected either 'code' or 'response'"),
+        ({"code": FUSED, "language": 7}, "language: expected text"),
+        ({"code": 7}, "code: expected text"),
+        ({}, "expected either 'code' or 'response'"),
+    ],
+)
+def test_a_malformed_action_is_an_error_and_no_turn(real: RealServer, action: dict[str, Any], said: str) -> None:
+    async def from_asyncio() -> None:
+        async with hone.aio.connect(real.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            with pytest.raises(hone.InvalidArgument, match=said):
+                await episode.step(action=action)
+            assert (await episode.step("int x;")).turn == 1
+
+    asyncio.run(from_asyncio())
+    with hone.connect(real.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        with pytest.raises(hone.InvalidArgument, match=said):
+            episode.step(action=action)
+        assert episode.step("int x;").turn == 1
+        episodes = hone.vector.Episodes(client, 2)
+        episodes.reset("add_relu")
+        done = {one.index: one for one in episodes.as_completed(["int x;", action])}
+        assert done[0].result is not None
+        assert isinstance(done[1].error, hone.InvalidArgument)
+        assert [one.turn for one in episodes.step(["int y;", "int y;"]) if one] == [2, 1]
+        episodes.close()
+        with Pool(client, 2, task="add_relu") as pool:
+            pool.reset()
+            pool.send(["int x;", action], [0, 1])
+            with pytest.raises(hone.InvalidArgument, match=said):
+                pool.recv()
+            pool.send(["int x;"], [1])
+            batch = pool.recv()
+            assert dict(zip(batch.info["env_id"], batch.info["elapsed_step"], strict=True)) == {0: 1, 1: 1}
+
+
 def test_cancel_leaves_the_turn_open(real: RealServer) -> None:
     with hone.connect(real.endpoint) as client, ThreadPoolExecutor() as pool:
         episode = client.reset("add_relu").episode
@@ -57,7 +102,7 @@ def test_cancel_leaves_the_turn_open(real: RealServer) -> None:
 
 def test_cancelling_a_task_frees_the_turn(real: RealServer) -> None:
     async def main() -> int:
-        async with await hone.aio.connect(real.endpoint) as client:
+        async with hone.aio.connect(real.endpoint) as client:
             episode = (await client.reset("add_relu")).episode
             step = asyncio.create_task(episode.step(FUSED))
             await client.ping()  # answered after the step was taken in: one connection keeps its order
@@ -89,3 +134,31 @@ def test_kill_and_restart_says_so(tmp_path: Path) -> None:
             assert client.reset("add_relu").episode.step("int x;").turn == 1
         finally:
             second.stop()
+
+
+def test_what_the_server_sends_is_what_the_types_name(real: RealServer) -> None:
+    with hone.connect(real.endpoint) as client:
+        start = client.reset("add_relu", options={"max_turns": 3})
+        optional = {"choice", "index", "facts"}  # autotune's
+        assert set(start.observation) | optional == set(hone.Observation.__annotations__)
+        assert set(start.observation["task"]) == set(hone.TaskFacts.__annotations__)
+        assert set(start.info) == set(hone.ResetInfo.__annotations__) - {"parent", "parent_turn"}
+        wrong = start.episode.step(FUSED.replace("v > 0", "v < 0"))
+        assert set(wrong.info) == set(hone.StepInfo.__annotations__)
+        assert set(wrong.observation) | optional == set(hone.Observation.__annotations__)
+        assert set(wrong.observation["history"][0]) == set(hone.TurnLine.__annotations__)
+        assert set(wrong.observation["messages"][0]) == set(hone.Message.__annotations__)
+        verdict = wrong.info["verdict"]
+        assert verdict is not None
+        assert set(verdict) == set(hone.Verdict.__annotations__)
+        assert verdict["outcome"] in get_args(hone.Outcome)
+        if verdict["mismatch"] is not None:
+            assert set(verdict["mismatch"]) <= set(hone.Mismatch.__annotations__)
+        verdict = start.episode.step(FUSED).info["verdict"]
+        assert verdict is not None
+        assert verdict["speedup"] is not None
+        assert set(verdict["speedup"]) <= set(hone.Speedup.__annotations__)
+        branch = start.episode.branch(1)
+        assert set(branch.info) == set(hone.ResetInfo.__annotations__)
+        tuned = client.reset(environment="autotune").observation
+        assert set(tuned) == set(hone.Observation.__annotations__)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import hone
@@ -80,23 +81,47 @@ def test_a_half_open_connection_is_found_by_its_silence(scripted: ScriptedServer
         assert step.result().turn == 1
 
 
+def cut_at_each_step(scripted: ScriptedServer, proxy: CuttableProxy, over: Callable[[int], bool]) -> int:
+    """Cuts the connection whenever the step has come again, until `over` says so; how often that was."""
+    cuts = 0
+    end = time.monotonic() + 60
+    while not over(cuts) and time.monotonic() < end:
+        if scripted.seen["step"] > cuts:
+            cuts += 1
+            proxy.cut()
+        scripted._stopping.wait(0.005)
+    return cuts
+
+
 def test_a_connection_that_is_always_lost_is_given_up(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
-    with hone.connect(proxy.endpoint) as client, ThreadPoolExecutor() as pool:
+    with hone.connect(proxy.endpoint, reconnect_timeout=2) as client, ThreadPoolExecutor() as pool:
         episode = client.reset("add_relu").episode
         scripted.hold_steps.set()
         step = pool.submit(episode.step, "x")
-        for attempt in range(1, 6):
-            scripted.wait_for("step", attempt)
-            proxy.cut()
-        with pytest.raises(hone.Unavailable, match="was lost 5 times while it was under way"):
+        cut_at_each_step(scripted, proxy, lambda cuts: step.done())
+        with pytest.raises(hone.Unavailable, match=rf"^step of episode {episode.id}, turn 1: .*\(reconnect_timeout\)$"):
             step.result()
+
+
+@pytest.mark.parametrize("reconnect_timeout", [60, 0])
+def test_a_connection_that_is_lost_often_is_waited_for_as_promised(
+    scripted: ScriptedServer, proxy: CuttableProxy, reconnect_timeout: float
+) -> None:
+    with hone.connect(proxy.endpoint, reconnect_timeout=reconnect_timeout) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+        step = pool.submit(episode.step, "slow")
+        assert cut_at_each_step(scripted, proxy, lambda cuts: cuts == 8 or step.done()) == 8
+        scripted.hold_steps.clear()
+        assert step.result().reward == 0.4
+        assert scripted.evaluations == 1
 
 
 def test_a_reset_given_up_while_a_new_connection_takes_its_episode_leaves_none(
     scripted: ScriptedServer, proxy: CuttableProxy
 ) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(proxy.endpoint) as client:
+        async with hone.aio.connect(proxy.endpoint) as client:
             scripted.holding.update(("reset", "resume"))
             reset = asyncio.create_task(client.reset("add_relu"))
             await asyncio.to_thread(scripted.wait_for, "reset")
@@ -169,7 +194,7 @@ def test_a_server_that_stays_away_is_given_up_and_taken_again_when_it_is_back() 
 
 def test_a_server_that_stays_away_is_given_up_in_asyncio(scripted: ScriptedServer) -> None:
     async def main() -> None:
-        async with await hone.aio.connect(scripted.endpoint, timeout=60, reconnect_timeout=0.3) as client:
+        async with hone.aio.connect(scripted.endpoint, timeout=60, reconnect_timeout=0.3) as client:
             episode = (await client.reset("add_relu")).episode
             scripted.hold_steps.set()
             step = asyncio.create_task(episode.step("x"))

@@ -320,6 +320,46 @@ TEST_F(StepTest, TheSameVerdictsGiveTheSameReplies) {
   EXPECT_EQ(play(), play());
 }
 
+TEST_F(StepTest, StepsOfAConnectionThatIsGone_AreCancelledAndTheirTurnsStayOpen) {
+  const Value opened = reset(), resumed = reset();
+  evaluator.hold();
+  Answer lost, taken_over;
+  step(lost, opened, 1, "int a;");
+  step(taken_over, resumed, 1, "int b;");
+  const Caller other{"connection-2", "trainer"};
+  const Value claim =
+      Value::map({{"episode", at(resumed, {"episode"})}, {"token", at(resumed, {"token"})}});
+  ASSERT_TRUE(service->resume(other, claim));
+  EXPECT_EQ(service->leave({"connection-0"}), 0u);
+  EXPECT_EQ(service->leave({me.connection}), 1u) << "the other was resumed elsewhere";
+  EXPECT_EQ(lost.code(), Code::kCancelled);
+  EXPECT_EQ(service->leave({me.connection}), 0u);
+  EXPECT_EQ(evaluator.release(), 1u);
+  EXPECT_EQ(at(taken_over.body(), {"turn"}), Value(1));
+  EXPECT_EQ(at(step(opened, 1, "int a;"), {"turn"}), Value(1));
+}
+
+TEST_F(StepTest, StepsThatEndWithTheServer_LeaveTheirTurnsOpen) {
+  Verdict told_to_end = outcome(Outcome::kCrashed);
+  told_to_end.signal = "SIGTERM";
+  const Value faulty = reset(), ended = reset(), done = reset();
+  evaluator.hold();
+  Answer fault, signal, verdict;
+  step(fault, faulty, 1, "int a;");
+  step(signal, ended, 1, "int b;");
+  step(verdict, done, 1, "int c;");
+  script = {unavailable("the launcher process is gone"), told_to_end, outcome(Outcome::kCrashed)};
+  service->refuse_new_work();
+  EXPECT_EQ(evaluator.release(), 3u);
+  EXPECT_EQ(fault.code(), Code::kUnavailable);
+  EXPECT_EQ(signal.code(), Code::kUnavailable);
+  EXPECT_EQ(at(verdict.body(), {"turn"}), Value(1));
+  const auto resumed = service->resume(
+      me, Value::map({{"episode", at(ended, {"episode"})}, {"token", at(ended, {"token"})}}));
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(at(*resumed, {"turn"}), Value(0));
+}
+
 TEST_F(StepTest, ARefusingServiceStillAnswersRepeats) {
   const Value opened = reset();
   step(opened, 1, "int a;");

@@ -59,9 +59,17 @@ TEST(TritonForgeWords, ListsEveryMistake) {
             std::string::npos);
 }
 
+TEST(TritonForgeWords, Submission_InvalidUtf8OrHalfAPair_IsReplacedAndJudged) {
+  const std::string reference = R"({"original_model_src":"m",)";
+  for (const char* sent : {"a\\ud83d", "a\xe9", "a\\udfff"}) {
+    const EvalRequest read = good(reference + R"("custom_model_src":")" + sent + "\"}");
+    EXPECT_EQ(read.submission, "a\xef\xbf\xbd") << sent;
+  }
+}
+
 TEST(TritonForgeWords, RefusesWhatIsNoJson) {
   for (const char* body :
-       {"", "{", "[1,2]", "null", "\xff", "{\"a\":1,\"a\":2}", "{\"a\":\"\\ud800\"}"})
+       {"", "{", "[1,2]", "null", "\xff", "{\"a\":1,\"a\":2}", "{\"a\":\"\\ud80\"}"})
     EXPECT_NE(refused(body).find(R"("loc":["body"])"), std::string::npos) << body;
   EXPECT_NE(refused(std::string(100000, '[')).find("json_invalid"), std::string::npos);
 }

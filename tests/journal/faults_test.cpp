@@ -141,6 +141,36 @@ TEST_F(FaultsTest, AFullDiskIsSaidAndPasses) {
   EXPECT_EQ((*opened()->reader().episode(1))->turns.size(), 1u);
 }
 
+TEST_F(FaultsTest, AFullDisk_IsAProblemUntilAWriteSucceeds) {
+  auto journal = opened(faulty());
+  // Asked where it is told, on the writer's thread: the next upkeep may change it.
+  const auto problem_after = [&](TurnRecord turn) {
+    std::promise<std::string> problem;
+    journal->add(std::move(turn), [&](const Status&) { problem.set_value(journal->problem()); });
+    return problem.get_future().get();
+  };
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  EXPECT_EQ(journal->problem(), "");
+  disk_.fail_at(1, Fault::kFull);
+  EXPECT_THAT(problem_after(turn_record(1, 1, false, std::string(100000, 'x'))),
+              HasSubstr("the disk is full"));
+  disk_.mend();
+  EXPECT_EQ(problem_after(turn_record(1, 1)), "");
+}
+
+TEST_F(FaultsTest, AFullDisk_IsNoProblemOnceThereIsRoomAgain) {
+  auto journal = opened(faulty());
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  disk_.fail_at(1, Fault::kFull);
+  ASSERT_FALSE(add(*journal, turn_record(1, 1, false, std::string(100000, 'x'))));
+  disk_.mend();
+  // Nothing is added any more; upkeep tries by itself.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!journal->problem().empty() && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  EXPECT_EQ(journal->problem(), "");
+}
+
 TEST_F(FaultsTest, AfterAFailedSyncNothingIsToldAnyMore) {
   // Which operation of one addition is its sync is SQLite's business: one of them is.
   int refused_later = 0;

@@ -56,8 +56,8 @@ TEST_F(EnvironmentTest, TheOptionsLanguageNarrowsTheTasks) {
   set(Value::map({{"language", "c"}}));
   EXPECT_EQ(taken(Value::map({{"code", "int a;"}})).language, "c");
   EXPECT_EQ(refused(Value::map({{"response", "```cpp\nint a;\n```"}})).outcome, Outcome::kNoCode);
-  EXPECT_EQ(refused(Value::map({{"code", "int a;"}, {"language", "c++"}})).outcome,
-            Outcome::kRejected);
+  EXPECT_FALSE(
+      environment->prepare(view(), Value::map({{"code", "int a;"}, {"language", "c++"}})).ok());
 }
 
 TEST_F(EnvironmentTest, RefusesWhatIsTooLarge) {
@@ -78,10 +78,15 @@ TEST_F(EnvironmentTest, RefusesWhatIsNoText) {
   EXPECT_EQ(taken(Value::map({{"code", "// é\t\r\n\f"}})).language, "c++");
 }
 
-TEST_F(EnvironmentTest, RefusesOtherLanguages) {
-  const Verdict verdict = refused(Value::map({{"code", "fn main"}, {"language", "rust"}}));
-  EXPECT_EQ(verdict.outcome, Outcome::kRejected);
-  EXPECT_EQ(verdict.reason, "unknown language 'rust'; valid: c++, c; this task takes c++ or c");
+TEST_F(EnvironmentTest, ALanguageThatTheTaskDoesNotTakeIsAnErrorAndNoTurn) {
+  for (const char* kind : {"code", "response"}) {
+    const auto prepared =
+        environment->prepare(view(), Value::map({{kind, "fn main"}, {"language", "rust"}}));
+    ASSERT_FALSE(prepared.ok()) << kind;
+    EXPECT_EQ(prepared.error().code, Code::kInvalidArgument);
+    EXPECT_EQ(prepared.error().message,
+              "step: action: unknown language 'rust'; valid: c++, c; this task takes c++ or c");
+  }
 }
 
 TEST_F(EnvironmentTest, EmptyCodeIsNoCode) {

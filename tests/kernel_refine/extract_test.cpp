@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <random>
 
+#include "kernel_refine/answer/reasoning.hpp"
+
 namespace hone::kernel_refine {
 namespace {
 
@@ -27,7 +29,8 @@ TEST(Extract, TakesTheLastFenceWithTheEntry) {
 }
 
 TEST(Extract, FallsBackToAFenceWithoutTheEntry) {
-  EXPECT_EQ(code_of("```cpp\nint a;\n```\n```\nint b;\n```"), "int b;\n");
+  EXPECT_EQ(code_of("```cpp\nint a;\n```\n```cpp\nint b;\n```"), "int b;\n");
+  EXPECT_EQ(code_of("```cpp\nint a;\n```\n```\nint b;\n```"), "int a;\n") << "a tag says more";
 }
 
 TEST(Extract, PassesOverOtherLanguages) {
@@ -53,11 +56,12 @@ TEST(Extract, CarriageReturnsAreDropped) {
   EXPECT_EQ(code_of("a\r\n```cpp\r\nvoid f();\r\nint b;\r\n```\r\n"), "void f();\nint b;\n");
 }
 
-TEST(Extract, IndentedFences) { EXPECT_EQ(code_of("1. so:\n   ```cpp\n   f\n   ```"), "   f\n"); }
+TEST(Extract, IndentedFences) { EXPECT_EQ(code_of("1. so:\n   ```cpp\n   f\n   ```"), "f\n"); }
 
 TEST(Extract, AnUnterminatedFenceIsBetterThanNone) {
   EXPECT_EQ(code_of("```cpp\nvoid f() {"), "void f() {\n");
-  EXPECT_EQ(code_of("```cpp\nint whole;\n```\n```cpp\nvoid f() {"), "int whole;\n");
+  EXPECT_EQ(code_of("```cpp\nint whole;\n```\n```cpp\nvoid f() {"), "void f() {\n")
+      << "it defines the entry";
 }
 
 TEST(Extract, Tags) {
@@ -72,11 +76,11 @@ TEST(Extract, Tags) {
 }
 
 TEST(Extract, ReasoningIsRemoved) {
-  EXPECT_EQ(remove_reasoning("a<think>b</think>c"), "ac");
-  EXPECT_EQ(remove_reasoning("a<think>b"), "a");
-  EXPECT_EQ(remove_reasoning("b</think>c"), "c");
-  EXPECT_EQ(remove_reasoning("a<think>b<think>c</think>d</think>e"), "e");
-  EXPECT_EQ(remove_reasoning("plain"), "plain");
+  EXPECT_EQ(answer_of("a<think>b</think>c"), "ac");
+  EXPECT_EQ(answer_of("a<think>b"), "a");
+  EXPECT_EQ(answer_of("b</think>c"), "c");
+  EXPECT_EQ(answer_of("a<think>b<think>c</think>d</think>e"), "e");
+  EXPECT_EQ(answer_of("plain"), "plain");
   EXPECT_FALSE(extract_code("<think>```cpp\nf\n```</think>none", "f", kCpp).found);
   EXPECT_FALSE(extract_code("<think>```cpp\nf\n```", "f", kCpp).found);
 }
@@ -110,6 +114,71 @@ TEST(Extract, AnyBytesAreTaken) {
     const Extracted python = extract_code(text, "f", {"python"});
     EXPECT_EQ(python.found, python.reason.empty()) << text;
     EXPECT_LE(extracted.code.size(), text.size() + 1);
+  }
+}
+
+// An answer may be as long as the protocol takes, and hold nothing but marks: reading it must not take a square of that.
+TEST(Extract, AnswersFullOfEachMarkAreRead) {
+  constexpr std::size_t kBytes = 1 << 20;
+  for (const std::string part : {"```",
+                                 "```\n",
+                                 "```cpp\n",
+                                 "```cpp\n/*\n```\n",
+                                 "`",
+                                 "` ",
+                                 "~~~\n",
+                                 "'''cpp\n",
+                                 "> ```\n",
+                                 ">",
+                                 "<code>",
+                                 "</code>",
+                                 "<code",
+                                 "[code]",
+                                 "\\begin{code}",
+                                 "\\begin{code}[",
+                                 "<parameter=",
+                                 "{\"",
+                                 "[",
+                                 "<<EOF\n",
+                                 "```sh\n<<EOF\n",
+                                 "```diff\n@@\n",
+                                 "```json\n[\n",
+                                 "```\n{\n```\n",
+                                 "<think>",
+                                 "</think>",
+                                 "</think> a ",
+                                 "<|im_end|>",
+                                 "`<|im_end|>`",
+                                 "f(",
+                                 "f(){",
+                                 "f(){}\n",
+                                 "f() f",
+                                 "{",
+                                 "}",
+                                 "(",
+                                 "\"",
+                                 "'",
+                                 "/*",
+                                 "//\\\n",
+                                 "R\"(",
+                                 "\"\"\"",
+                                 "# a\n",
+                                 "import f\n\n",
+                                 "#include <x>\n\n",
+                                 "extern f:\n\n",
+                                 "class f",
+                                 "def f(\n",
+                                 " ",
+                                 "\n",
+                                 "a\n\n",
+                                 "```cpp\nvoid g(){}\n```\n",
+                                 "```cpp\n#include \"a.h\"\n```\n",
+                                 "```py\ndef g(): f\n```\n"}) {
+    std::string text;
+    while (text.size() < kBytes) text += part;
+    for (const std::vector<std::string>& languages : {kBoth, {"python"}}) {
+      EXPECT_LE(extract_code(text, "f", languages).code.size(), text.size() + 64) << part;
+    }
   }
 }
 

@@ -55,12 +55,20 @@ TEST(MessagePack, RefusesBombs) {
   EXPECT_EQ(refusal(std::string("\xdb\x7f\xff\xff\xff", 5)), "messagepack: cut off at byte 5");
 }
 
+TEST(MessagePack, IntegerOutOfRange_ErrorNamesTheField) {
+  // {"options": {"a": 1, "seed": 2**63}}
+  const std::string bytes =
+      std::string("\x81\xa7options\x82\xa1") + "a\x01\xa4" + "seed\xcf\x80" + std::string(7, '\0');
+  EXPECT_EQ(refusal(bytes),
+            "messagepack: options/seed: an integer beyond int64: 9223372036854775808");
+}
+
 TEST(MessagePack, RefusesWhatTheSchemaCannotHold) {
   EXPECT_EQ(refusal(std::string("\xd4\x01\x02", 3)), "messagepack: an extension type");
   EXPECT_EQ(refusal(std::string("\x81\x01\x02", 3)), "messagepack: a map key that is int");
   EXPECT_EQ(refusal(std::string("\x82\xa1k\x01\xa1k\x02", 7)), "messagepack: the key 'k' twice");
   EXPECT_EQ(refusal(std::string("\xcf\xff\xff\xff\xff\xff\xff\xff\xff", 9)),
-            "messagepack: an integer beyond int64");
+            "messagepack: an integer beyond int64: 18446744073709551615");
   EXPECT_EQ(refusal(std::string("\x01\x02", 2)), "messagepack: 1 bytes after the value");
   EXPECT_EQ(refusal(""), "messagepack: cut off at byte 0");
 }
@@ -94,6 +102,33 @@ TEST(Json, RoundTripAndPlace) {
   EXPECT_EQ(from_json(list + "]").error().message, "json: a list of more than 65536 items");
   EXPECT_EQ(from_json("[[1,1],[1,1]]", {.values_max = 6}).error().message,
             "json: more than 6 values");
+}
+
+TEST(Json, NumberOutOfRange_ErrorNamesTheField) {
+  const auto said = [](const char* text) { return from_json(text).error().message; };
+  EXPECT_EQ(said(R"({"task": "a", "seed": 9223372036854775808})"),
+            "json: seed: an integer beyond int64: '9223372036854775808'");
+  EXPECT_EQ(said(R"({"options": {"turns": [1, -9223372036854775809]}})"),
+            "json: options/turns: an integer beyond int64: '-9223372036854775809'");
+  EXPECT_TRUE(
+      said(R"({"options": {"stop_speedup": 1e999}})").starts_with("json: options/stop_speedup: "));
+  EXPECT_EQ(said(R"([{"a": 1}, 9223372036854775808])"),
+            "json: an integer beyond int64: '9223372036854775808'");
+}
+
+TEST(Json, HalfOfASurrogatePair_BecomesAReplacementCharacter) {
+  const auto read = [](const std::string& text) {
+    return from_json("\"" + text + "\"")->as_string();
+  };
+  const std::string bad = "\xef\xbf\xbd";
+  EXPECT_EQ(read(R"(a\ud83db)"), "a" + bad + "b");
+  EXPECT_EQ(read(R"(\uDE00\uD83D)"), bad + bad);
+  EXPECT_EQ(read(R"(\ud83d\ud83d\ude00)"), bad + "\xf0\x9f\x98\x80");
+  EXPECT_EQ(read(R"(\ud83d\n)"), bad + "\n");
+  EXPECT_EQ(read(R"(\\ud83d)"), R"(\ud83d)");
+  EXPECT_EQ(read(R"(\u00e9)"), "\xc3\xa9");
+  for (const char* text : {R"(["\ud83"])", R"(["\ud8zz"])", R"(["\u"])", R"([\ud83d])"})
+    EXPECT_FALSE(from_json(text)) << text;
 }
 
 /// Found by fuzzing: they became floats, and so other numbers.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace hone {
 namespace {
 
@@ -42,6 +45,22 @@ TEST(Fields, NamesEachMistake) {
             }),
             "step: unknown key 'trun'; did you mean 'turn'?");
   EXPECT_EQ(Fields(Value(3), "step").finish().error().message, "step: expected a map, found int");
+}
+
+TEST(Fields, NumberThatIsNotFinite_IsRefusedWithItsName) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const auto said = [](double number, double low, double high) {
+    const Value map = Value::map({{"stop_speedup", number}});
+    Fields f(map, "options");
+    f.number("stop_speedup", low, high);
+    return f.finish().error().message;
+  };
+  EXPECT_EQ(said(std::nan(""), 0, kMost),
+            "options: stop_speedup: found nan, expected a finite number of at least 0");
+  EXPECT_EQ(said(std::numeric_limits<double>::infinity(), -kMost, kMost),
+            "options: stop_speedup: found inf, expected a finite number");
+  EXPECT_EQ(said(1e300, 0, 2.5), "options: stop_speedup: found 1e+300, expected 0 to 2.5");
+  EXPECT_EQ(said(1e-9, 0.5, 2), "options: stop_speedup: found 1e-09, expected 0.5 to 2");
 }
 
 TEST(Fields, AnUnknownKeyIsSaidBeforeTheMemberThatItMayHaveBeen) {

@@ -38,6 +38,19 @@ def test_kernels_of_every_kind(gateway, relu):
     assert gateway.judge(relu, missing)[1]["compiled"] is False
 
 
+def test_faults_are_counted_as_the_robust_server_does(gateway):
+    none = {"per_device_faults": {}, "total_faults": 0, "max_faults_threshold": None, "devices_near_limit": []}
+    assert gateway.ask("GET", "/fault_statistics") == (200, none)
+    assert gateway.ask("POST", "/reset_devices")[1]["fault_counts"] == {}
+    assert gateway.ask("POST", "/fault_statistics")[0] == 404
+
+
+def test_text_with_half_a_character_is_judged(gateway, relu):
+    for text in ("\ud83d", "\ude00\ud83d", "\0"):
+        status, reply = gateway.judge(relu, RELU.format("torch.relu(x)") + f"# {text}\n")
+        assert (status, reply["metadata"]["outcome"]) == (200, "rejected" if text == "\0" else "correct"), reply
+
+
 def test_real_turns_of_the_traces(gateway, traces):
     turns = {turn["turn"]: turn for turn in traces["kernelbook_632"]["turns"]}
     assert [turns[n]["result"]["correctness"] for n in (1, 2, 3, 4)] == [False, True, True, False]

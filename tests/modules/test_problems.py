@@ -135,6 +135,16 @@ def test_mistakes_name_the_place(tmp_path):
     assert "expected level, problem_id and problem_name" in mistake(
         read_kernelbench, lines(json.dumps({"code": "x", "level": 1, "problem_id": "-1", "name": "x"}))
     )
+    for row in (
+        {"python_code": MODULE, "uuid": 3},
+        {"pytorch_code": MODULE, "sample_key": "kernelbook_3", "name": "x"},
+    ):
+        assert mistake(read_kernelbench, lines(json.dumps(row))).endswith(
+            f"data.jsonl:1: expected level, problem_id and problem_name, or name; found {next(iter(row))}, as rows of"
+            " KernelBook and traces have it: plugin: kernelbook reads them"
+        )
+        assert len(read_kernelbook(str(lines(json.dumps(row))))) == 1
+    assert "plugin:" not in mistake(read_kernelbench, lines(json.dumps({"code": "x", "name": "x"})))
     (tmp_path / "data.jsonl").write_bytes(b'{"code": "\xff"}')
     assert "data.jsonl: byte 10 is no UTF-8" in mistake(read_kernelbook, tmp_path)
     (tmp_path / "notes.txt").write_text("x")

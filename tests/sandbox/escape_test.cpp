@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "places.hpp"
+#include "sandbox/landlock.hpp"
 #include "sandbox_fixture.hpp"
 
 namespace hone {
@@ -52,6 +53,29 @@ TEST_P(Candidate, ReachesNoFile) {
   EXPECT_EQ(outcome(candidate("seal:write", "/proc/self/oom_score_adj")), "EPERM");
   EXPECT_EQ(outcome(candidate("seal:list", "/")), "EPERM");
   EXPECT_EQ(outcome(candidate("seal:run", "/bin/true")), "EPERM");
+}
+
+TEST_P(Candidate, WithAFolderOfItsOwn_WritesThereAlone) {
+  if (landlock_abi() == 0) GTEST_SKIP() << "nothing can be written without Landlock";
+  const auto writing = [&](const std::string& act, const std::string& detail) {
+    SpawnRequest request = probe_request(Jail::kCandidate, "seal-writes:" + act, detail);
+    request.scratch_bytes = 4 << 20;
+    request.limits.file_bytes = 2 << 20;
+    return run(request);
+  };
+  const auto unseen = AnyOf("EACCES", "ENOENT", "EROFS");
+  EXPECT_THAT(outcome(writing("read", "/etc/passwd")), unseen);
+  EXPECT_THAT(outcome(writing("create", "/tmp/hone-escaped")), unseen);
+  EXPECT_THAT(outcome(writing("write", "/proc/self/oom_score_adj")), unseen);
+  EXPECT_EQ(outcome(writing("flock", "")), "EPERM");
+  EXPECT_EQ(outcome(writing("create", "inside")), "done");
+  EXPECT_EQ(outcome(writing("fill-files", "2")), "done");
+  const ProcessExit full = writing("fill-and-stay", "8");
+  if (GetParam().level == IsolationLevel::kPrivate) {
+    EXPECT_EQ(outcome(full), "ENOSPC");
+  } else {
+    EXPECT_TRUE(full.out_of_memory) << outcome(full);
+  }
 }
 
 TEST_P(Candidate, APrivateRootNeedsNoLandlock) {

@@ -1,6 +1,6 @@
 // jail_probe ACT: performs one named act inside a jail and tells how it went: exit code 0 done, 1
-// refused (with the errno's name on stdout), 3 unknown act. `seal:`, `seal-threads:` or
-// `seal-no-landlock:` before the act seals as a candidate first, `build:` as a builder, `module:` as the interpreter of a
+// refused (with the errno's name on stdout), 3 unknown act. `seal:`, `seal-threads:`,
+// `seal-writes:` or `seal-no-landlock:` before the act seals as a candidate first, `build:` as a builder, `module:` as the interpreter of a
 // module on a device.
 #include <cstdio>
 #include <string>
@@ -20,6 +20,10 @@ int hone::probe(int count, char** arguments) {
   hone::Status sealed;
   if (prefixed("seal:")) {
     sealed = hone::seal_candidate({});
+  } else if (prefixed("seal-writes:")) {
+    hone::SealOptions options;
+    options.writable = ".";
+    sealed = hone::seal_candidate(options);
   } else if (prefixed("seal-threads:")) {
     hone::SealOptions options;
     options.threads = true;

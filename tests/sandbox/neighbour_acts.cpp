@@ -121,6 +121,12 @@ long fill_files(S count) {
   return 0;
 }
 
+/// The same, and stays.
+long fill_and_stay(S count) {
+  if (const long failed = fill_files(count); failed != 0) return failed;
+  for (;;) ::pause();
+}
+
 /// Empty files, as many as are asked for.
 long make_files(S count) {
   for (int i = 0; i < number(count); ++i) {
@@ -223,6 +229,7 @@ Acts through_names() {
       {"plant", plant},
       {"find-plants", find_plants},
       {"fill-files", fill_files},
+      {"fill-and-stay", fill_and_stay},
       {"make-files", make_files},
       {"plant-locked", plant_locked},
       {"core-limit", print_core_limit},

@@ -243,7 +243,7 @@ TEST(PeersWithKeys, ARoutingIdThatComesAgainWithAnotherKeyIsAnotherClient) {
   EXPECT_EQ(first->caller.client, "a");
   EXPECT_EQ(second->caller.client, "b");
   EXPECT_NE(first->caller.connection, second->caller.connection);
-  EXPECT_TRUE(first->gone);
+  EXPECT_NE(first->gone_ns, 0);
   EXPECT_EQ(peers.get(id, keys.pair("b").public_key, 3), second);
 }
 

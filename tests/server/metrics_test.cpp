@@ -113,5 +113,27 @@ TEST(Health, SaysWhatIsUnderWay) {
   service.release();
 }
 
+TEST(Metrics, Health_SaysWhyStepsCannotBeDone) {
+  ScriptedService service;
+  std::atomic<bool> full{true};
+  ServerOptions options = test_options();
+  options.reap_interval_s = 0.02;
+  options.problems = [&] {
+    return full ? std::vector<std::string>{"journal: the disk is full"}
+                : std::vector<std::string>();
+  };
+  auto server = start_server(service, options);
+  TestClient control(server->control_endpoint());
+  Answer health = control.ask("health");
+  EXPECT_EQ(health.text("status"), "failing");
+  EXPECT_EQ(*health.body.find("problems"), Value::array({"journal: the disk is full"}));
+  full = false;
+  for (int n = 0; n < 100'000 && health.text("status") != "serving"; ++n) {
+    health = control.ask("health");
+  }
+  EXPECT_EQ(health.text("status"), "serving");
+  EXPECT_TRUE(health.body.find("problems")->as_array().empty());
+}
+
 }  // namespace
 }  // namespace hone

@@ -81,6 +81,19 @@ void ScriptedService::renew(const Caller&, const Value& episodes) {
   for (const Value& episode : episodes.as_array()) renewed_.push_back(episode.as_string());
 }
 
+std::size_t ScriptedService::leave(const std::set<std::string>& connections) {
+  MutexLock lock(mutex_);
+  left_.insert(connections.begin(), connections.end());
+  changed_.notify_all();
+  return 0;
+}
+
+std::set<std::string> ScriptedService::await_left() {
+  MutexLock lock(mutex_);
+  while (left_.empty()) changed_.wait(mutex_);
+  return left_;
+}
+
 std::size_t ScriptedService::release() {
   std::vector<std::pair<Value, Reply>> held;
   {

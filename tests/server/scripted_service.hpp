@@ -45,6 +45,7 @@ class ScriptedService final : public EpisodeService {
     return not_found("no such episode, or not its token");
   }
   void renew(const Caller& caller, const Value& episodes) override;
+  std::size_t leave(const std::set<std::string>& connections) override;
   std::size_t reap() override { return reap_once_.exchange(0); }
   Value stats() const override { return Value::map({{"episodes", Value::map({{"open", 3}})}}); }
   Value capabilities() const override {
@@ -70,6 +71,12 @@ class ScriptedService final : public EpisodeService {
   void await_at_gate(std::size_t count);
 
   std::vector<std::string> renewed();
+  /// Waits until a connection has left, and says which have.
+  std::set<std::string> await_left();
+  std::set<std::string> left() const {
+    MutexLock lock(mutex_);
+    return left_;
+  }
   double last_deadline_s() const { return last_deadline_s_; }
   bool last_cancel_by_control() const { return last_cancel_by_control_; }
   std::string last_code() const {
@@ -91,6 +98,7 @@ class ScriptedService final : public EpisodeService {
   Condition changed_;
   std::vector<std::pair<Value, Reply>> held_ HONE_GUARDED_BY(mutex_);
   std::vector<std::string> renewed_ HONE_GUARDED_BY(mutex_);
+  std::set<std::string> left_ HONE_GUARDED_BY(mutex_);
   std::string last_code_ HONE_GUARDED_BY(mutex_);
   std::vector<std::int64_t> cancelled_ HONE_GUARDED_BY(mutex_);  // turns, in order
   bool gate_open_ HONE_GUARDED_BY(mutex_) = false;

@@ -18,6 +18,11 @@ void await_draining(TestClient& control) {
   ADD_FAILURE() << "the server does not drain";
 }
 
+bool says_shutting_down(const Answer& answer) {
+  const Value* said = answer.body.find("shutting_down");
+  return said != nullptr && said->as_bool();
+}
+
 TEST(Shutdown, WaitsForStepsUnderWayAndRefusesNewOnes) {
   ScriptedService service;
   auto server = start_server(service);
@@ -31,9 +36,12 @@ TEST(Shutdown, WaitsForStepsUnderWayAndRefusesNewOnes) {
   const Answer refused = client.receive();
   expect_error(refused, 2, "unavailable", "the server is shutting down");
   EXPECT_TRUE(refused.body.find("retryable")->as_bool());
+  EXPECT_TRUE(says_shutting_down(refused));
   TestClient late(server->endpoint());
-  expect_error(late.ask("ping"), 1, "unavailable",
+  const Answer turned_away = late.ask("ping");
+  expect_error(turned_away, 1, "unavailable",
                "the server is shutting down and takes no new connections");
+  EXPECT_TRUE(says_shutting_down(turned_away));
   service.release();
   EXPECT_EQ(client.receive().id, 1);
   EXPECT_TRUE(ended.get());
@@ -74,8 +82,10 @@ TEST(Shutdown, CutsShortWhatTakesTooLongAndSaysSo) {
   client.send_step(1, "hold");
   EXPECT_EQ(client.receive().kind, ReplyKind::kAccepted);
   EXPECT_FALSE(server->shut_down(0));
-  expect_error(client.receive(), 1, "unavailable",
+  const Answer cut = client.receive();
+  expect_error(cut, 1, "unavailable",
                "the server shut down before this was done; a turn under way stays open");
+  EXPECT_TRUE(says_shutting_down(cut));
   server.reset();
   service.release();  // comes to a queue that is closed
 }

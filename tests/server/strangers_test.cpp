@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <deque>
 #include <random>
 
 #include "server/keys_fixture.hpp"
@@ -131,6 +132,56 @@ TEST_F(OnThePort, WithoutKeysTooSilentOnesGoAndClientsStay) {
   // Another program's client may still look for a server that had this port: one more stranger.
   EXPECT_TRUE(metric_reaches(watching, "hung_up", 12));
   EXPECT_LT(metric(watching, "hung_up"), 16);
+}
+
+TEST_F(OnThePort, ABurstOfClientsWithoutKeys_IsAnsweredToTheLast) {
+  constexpr std::size_t kClients = 4096, kOfContext = 512;
+  // Each has its own end, the server's, and a descriptor that wakes its thread.
+  if (const std::size_t most = raise_descriptors(); most < 4 * kClients) {
+    GTEST_SKIP() << kClients << " clients need more than " << most << " descriptors";
+  }
+  start(test_options());
+  std::deque<SocketContext> contexts;
+  std::vector<Socket> clients;
+  for (std::size_t n = 0; n < kClients; ++n) {
+    if (n % kOfContext == 0) contexts.emplace_back();
+    clients.push_back(Socket::dealer(contexts.back(), TestClient::client_options()));
+    ASSERT_TRUE(clients.back().connect(server_->endpoint()).ok());
+    ASSERT_EQ(clients.back().send(wire::encode_request({"ping", 1, {}, Value::map(), {}})),
+              Socket::Sent::kYes);
+  }
+  std::size_t answered = 0;
+  wire::Frames frames;
+  for (Socket& client : clients) {
+    if (!client.receive(frames, kPatienceMs)) break;
+    if (frames.at(1) == "result") ++answered;
+  }
+  EXPECT_EQ(answered, kClients);
+}
+
+TEST_F(OnThePort, MoreConnectionsThanAreServed_AreToldTheLimit) {
+  ServerOptions options = test_options();
+  options.sockets_max = 18;  // 16 are served
+  start(options);
+  TestClient watching(server_->control_endpoint());
+  std::vector<std::unique_ptr<TestClient>> served;
+  for (int n = 1; n < 16; ++n) {
+    served.push_back(std::make_unique<TestClient>(server_->endpoint()));
+    EXPECT_EQ(served.back()->ask("ping").kind, wire::ReplyKind::kResult);
+  }
+  TestClient late(server_->endpoint());
+  EXPECT_TRUE(metric_reaches(watching, "sockets", 17));
+  const Answer told = late.ask("ping");
+  EXPECT_EQ(told.text("code"), "resource_exhausted");
+  EXPECT_NE(told.text("message").find(" connections, at most 16"), std::string::npos)
+      << told.text("message");
+  EXPECT_EQ(served.front()->ask("ping").kind, wire::ReplyKind::kResult);
+  served.clear();
+  Answer again = late.ask("ping");
+  for (int n = 0; n < 100'000 && again.kind != wire::ReplyKind::kResult; ++n) {
+    again = late.ask("ping");
+  }
+  EXPECT_EQ(again.kind, wire::ReplyKind::kResult) << "there is room again";
 }
 
 TEST_F(OnThePort, WhoeverDoesNotFinishItsHandshakeIsHungUp) {

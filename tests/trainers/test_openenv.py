@@ -18,7 +18,7 @@ from hone.adapters import openenv as adapter
 from hone.adapters.openenv import HoneAction, HoneEnv
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, free_port
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 Serve = Callable[..., str]
@@ -151,6 +151,25 @@ def test_its_tools_find_the_tasks(serve: Serve, scripted: ScriptedServer) -> Non
     assert requests.get(f"{url}/health", timeout=20).json()["status"] == "healthy"
     schema = requests.get(f"{url}/schema", timeout=20).json()
     assert {"messages", "reward_valid", "fault"} <= set(schema["observation"]["properties"])
+
+
+def test_its_health_is_that_of_the_server_behind_it(serve: Serve, scripted: ScriptedServer) -> None:
+    url = serve(scripted.endpoint)
+    scripted.problems = ["journal: it is full"]
+    failing = requests.get(f"{url}/health", timeout=20)
+    assert (failing.status_code, failing.json()["detail"]) == (503, "journal: it is full")
+    scripted.problems = []
+    assert requests.get(f"{url}/health", timeout=20).json() == {"status": "healthy"}
+    scripted.stop()
+    gone = requests.get(f"{url}/health", timeout=20)
+    assert (gone.status_code, gone.json()["status"]) == (503, "unhealthy")
+
+
+def test_without_a_server_it_is_not_healthy(serve: Serve) -> None:
+    nobody = f"tcp://127.0.0.1:{free_port()}"
+    said = requests.get(f"{serve(nobody)}/health", timeout=20)
+    assert said.status_code == 503
+    assert nobody in said.json()["detail"]
 
 
 def test_unknown_settings_are_said() -> None:

@@ -20,7 +20,7 @@ import hone
 import pytest
 import yaml
 from hone.adapters import slime as adapter
-from trl.chat_template_utils import qwen3_training_chat_template
+from trl.chat_template_utils import qwen3_chat_template, qwen3_training_chat_template
 
 import slime_contract
 from scripted import ScriptedServer
@@ -225,6 +225,20 @@ def test_a_cut_answer_is_judged_and_ends_the_episode(engine: Engine, checkpoint:
     assert done.reward == pytest.approx(0.4)
     assert done.metadata["hone"]["turns"] == 1
     scripted.wait_for("close")
+
+
+def test_a_template_that_rewrites_answers_is_refused_before_anything_is_generated(
+    engine: Engine, tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    engine.script = [("slow<|im_end|>", "stop")]
+    tokenizer(qwen3_chat_template).save_pretrained(tmp_path)
+    args = arguments(engine, str(tmp_path), scripted.endpoint, options={"max_turns": 2})
+    with pytest.raises(ValueError, match="the chat template renders an answer otherwise once there is a later one"):
+        generate(args, sample())
+    assert (engine.asked, scripted.seen["reset"]) == ([], 0)
+    args = arguments(engine, str(tmp_path), scripted.endpoint, options={"max_turns": 1})
+    (done,) = generate(args, sample())
+    assert done.reward == pytest.approx(0.4)
 
 
 def test_an_answer_without_its_end_gets_one(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:

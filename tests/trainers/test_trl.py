@@ -16,7 +16,12 @@ import torch
 from datasets import Dataset
 from hone.adapters import trl as adapter
 from trl import GRPOConfig, GRPOTrainer
-from trl.chat_template_utils import add_response_schema, qwen3_chat_template, qwen3_training_chat_template
+from trl.chat_template_utils import (
+    add_response_schema,
+    get_training_chat_template,
+    qwen3_chat_template,
+    qwen3_training_chat_template,
+)
 
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
@@ -195,6 +200,33 @@ def rollouts(folder: Path, play: adapter.Rollouts, **given: Any) -> Watched:
         train_dataset=Dataset.from_list(rows),
         **given,
     )
+
+
+def test_a_template_that_rewrites_answers_is_refused_with_the_one_that_works(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    words = tokenizer(qwen3_chat_template)
+    named = r"trl\.chat_template_utils\.get_training_chat_template\(tokenizer\)"
+    works = rf"this one works: tokenizer\.chat_template = {named}"
+    with pytest.raises(ValueError, match=works):
+        adapter.Rollouts(scripted.endpoint, tokenizer=words)
+    adapter.Rollouts(scripted.endpoint, options={"max_turns": 1}, tokenizer=words)  # there is no later answer
+    play = adapter.Rollouts(scripted.endpoint)
+    trainer = Watched(
+        tmp_path,
+        words,
+        rollout_func=play,
+        reward_funcs=[adapter.hone_reward],
+        train_dataset=Dataset.from_list(play.rows()),
+    )
+    with pytest.raises(ValueError, match=works):
+        trainer.train()
+    assert scripted.seen["reset"] == 0
+    words.chat_template = get_training_chat_template(words)
+    adapter.Rollouts(scripted.endpoint, tokenizer=words)
+    words.chat_template = qwen3_chat_template.replace("<think>", "<thought>")  # TRL does not know this one
+    with pytest.raises(ValueError, match=r"TRL has none for this tokenizer; or play one turn"):
+        adapter.Rollouts(scripted.endpoint, tokenizer=words)
 
 
 def test_training_by_rollouts_that_are_sampled(tmp_path: Path, real: RealServer) -> None:

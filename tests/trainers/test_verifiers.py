@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import http.server
 import json
+import os
 import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -213,3 +215,21 @@ def test_vf_eval_finds_it(model: Model, real: RealServer, tmp_path: Any) -> None
     episodes = [json.loads(line) for line in stored.read_text().splitlines()]
     traces = [trace for episode in episodes for trace in episode["traces"]]
     assert [trace["info"]["hone"]["outcomes"] for trace in traces] == [["no_code"]] * 2
+
+
+def test_the_command_of_its_page_works_as_printed(model: Model, real: RealServer, tmp_path: Any) -> None:
+    page = (ROOT / "docs/trainers/verifiers.md").read_text()
+    (command,) = re.findall(r"^```sh no-run\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    command = command.replace("http://127.0.0.1:8000/v1", model.url).replace("tcp://127.0.0.1:5917", real.endpoint)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {name: value for name, value in environment.items() if not name.endswith("_API_KEY")}
+    shell = ["bash", "-euc", command]
+    done = subprocess.run(
+        shell, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=110, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (stored,) = tmp_path.rglob("traces.jsonl")
+    episodes = [json.loads(line) for line in stored.read_text().splitlines()]
+    assert len(episodes) == 8
+    outcomes = {outcome for e in episodes for t in e["traces"] for outcome in t["info"]["hone"]["outcomes"]}
+    assert outcomes == {"no_code"}

@@ -31,6 +31,14 @@ TEST(ErrorBodies, SayWhoseTurnItIsToAct) {
   }
 }
 
+TEST(ErrorBodies, ShutdownOfTheServer_IsSaidWhereItIsTrue) {
+  ErrorBody body = error_body(unavailable("why"), 0);
+  EXPECT_EQ(to_value(body).find("shutting_down"), nullptr);
+  EXPECT_FALSE(error_body_from_value(to_value(body))->shutting_down);
+  body.shutting_down = true;
+  EXPECT_TRUE(error_body_from_value(to_value(body))->shutting_down);
+}
+
 TEST(ErrorBodies, DoNotEchoMegabytes) {
   EXPECT_EQ(error_body(internal_error(std::string(1u << 20, 'x')), 0).message.size(), 4096u);
 }
@@ -64,12 +72,14 @@ TEST(Hello, WantsACommonVersion) {
 TEST(Hello, TheWelcomeCarriesLimitsAndCapabilities) {
   Welcome welcome;
   welcome.source_bytes = 5;
+  welcome.response_bytes = 6;
   welcome.capabilities = Value::map({{"lease_s", 9.0}, {"isolation", "private"}});
   const Value value = to_value(welcome);
   EXPECT_TRUE(value.find("control")->is_nil());
   EXPECT_EQ(value.find("lease_s")->as_double(), 9);
   EXPECT_EQ(value.find("isolation")->as_string(), "private");
   EXPECT_EQ(value.find("limits")->find("source_bytes")->as_int(), 5);
+  EXPECT_EQ(value.find("limits")->find("response_bytes")->as_int(), 6);
   EXPECT_EQ(value.find("limits")->find("frame_bytes")->as_int(), 4 << 20);
 }
 

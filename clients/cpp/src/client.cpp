@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <random>
 
 #include "base/assert.hpp"
@@ -11,6 +12,8 @@
 
 namespace hone::inline client_api {
 namespace {
+
+constexpr double kSecondsMax = 1e9;  // thirty years: longer is no limit
 
 // The key that makes a repeated reset harmless. Unique is enough; it is no secret.
 std::string random_key() {
@@ -133,7 +136,7 @@ class Client::Impl {
     request->turn = int_or(body, "turn", 0);
     request->control = wants_control(verb);
     request->timeout_s = options.timeout_s.value_or(options_.request_timeout_s);
-    if (request->timeout_s > 0) {
+    if (request->timeout_s > 0 && request->timeout_s < kSecondsMax) {
       request->deadline_ns = monotonic_ns() + static_cast<std::int64_t>(request->timeout_s * 1e9);
     }
     request->done = std::move(done);
@@ -159,6 +162,14 @@ Client::~Client() = default;
 
 Result<std::unique_ptr<Client>> Client::connect(const std::string& endpoint,
                                                 ClientOptions options) {
+  for (const auto& [name, seconds] :
+       {std::pair("connect_timeout_s", options.connect_timeout_s),
+        std::pair("request_timeout_s", options.request_timeout_s),
+        std::pair("reconnect_timeout_s", options.reconnect_timeout_s)}) {
+    if (std::isnan(seconds)) {
+      return invalid_argument(std::string(name) + ": found nan, expected seconds");
+    }
+  }
   HONE_ASSIGN(std::shared_ptr<Engine> engine, Engine::start(endpoint, options));
   HONE_TRY(engine->wait_until_greeted(options.connect_timeout_s));
   auto impl = std::make_unique<Impl>(std::move(engine), std::move(options));

@@ -18,7 +18,9 @@ constexpr std::int64_t kReopenMax = 1 * kSecond;
 constexpr std::size_t kResumesAtOnce = 256;
 constexpr int kMessagesPerTurn = 256;  // so that a flood of replies does not hold up timers
 
-std::int64_t seconds_to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+std::int64_t seconds_to_ns(double seconds) {
+  return static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9);
+}
 
 // "tcp://0.0.0.0:5918", as a server bound to every address says it, means the host that we already
 // reach.
@@ -53,26 +55,27 @@ Result<std::shared_ptr<Engine>> Engine::start(std::string endpoint, ClientOption
   // A first link here, so that a bad endpoint is the caller's error at once.
   HONE_ASSIGN(engine->main_.link, Link::open(engine->context_, engine->endpoint_, engine->keys_));
   engine->enter(engine->main_, State::kConnecting);
-  engine->thread_ = std::thread(&Engine::run, engine.get());
+  engine->thread_ = std::make_unique<std::thread>(&Engine::run, engine.get());
   return engine;
 }
 
 Engine::~Engine() {
   if (forked()) {
-    // The thread did not come along, and ZeroMQ must not be touched: leave both to the parent.
-    if (thread_.joinable()) thread_.detach();
+    // The thread did not come along, and ZeroMQ must not be touched: leave both to the parent. A
+    // thread that is not there can be neither joined nor detached.
+    static_cast<void>(thread_.release());
     static_cast<void>(main_.link.release());
     static_cast<void>(control_.link.release());
     context_.abandon();
     return;
   }
-  if (!thread_.joinable()) return;
+  if (thread_ == nullptr) return;
   {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
   post([] {});
-  thread_.join();
+  thread_->join();
 }
 
 bool Engine::forked() const { return ::getpid() != pid_; }
@@ -127,8 +130,9 @@ Status Engine::wait_until_greeted(double seconds) {
     if (fatal_) return fatal_->error().in(endpoint_);
     const std::int64_t left = end - monotonic_ns();
     if (left <= 0) {
+      if (!hello_refused_.empty()) return unavailable(hello_refused_).in(endpoint_);
       return unavailable(endpoint_ + ": no hone server answered within " +
-                         std::to_string(static_cast<long>(seconds * 1000)) + " ms; " +
+                         std::to_string(seconds_to_ns(seconds) / kMs) + " ms; " +
                          why_unanswered());
     }
     greeted_changed_.wait_for(mutex_, std::chrono::nanoseconds(left));
@@ -137,6 +141,7 @@ Status Engine::wait_until_greeted(double seconds) {
 }
 
 Value Engine::hello() const {
+  if (forked()) return {};  // whoever held the mutex is not there to release it
   MutexLock lock(mutex_);
   return hello_;
 }
@@ -189,15 +194,8 @@ void Engine::lose_connection(Channel& channel) {
              {{}, Failure{Code::kUnavailable, "infra", "the connection was lost", true, {}}});
     } else if (request->given_up) {
       send_cancel(request, true);
-    } else if (++request->losses >= options_.connection_losses_max) {
-      finish(request,
-             {{},
-              Failure{Code::kUnavailable,
-                      "infra",
-                      request->verb + ": the connection to " + channel.endpoint + " was lost " +
-                          std::to_string(request->losses) + " times while it was under way",
-                      true,
-                      {}}});
+    } else if (lost_too_often(*request)) {
+      finish(request, {{}, always_lost(channel, *request)});
     } else {
       request->resent = true;
       request->accepted = false;
@@ -230,11 +228,21 @@ void Engine::greet() {
 
 void Engine::on_hello(const Reply& reply) {
   if (main_.state != State::kGreeting) return;
-  main_.away_ns = 0;
   if (!reply.ok()) {
-    if (reply.failure->retryable) return lose_connection(main_);
-    return fail_for_good(*reply.failure);
+    if (!reply.failure->retryable) return fail_for_good(*reply.failure);
+    if (reply.failure->shutting_down) {
+      note_shutdown(main_);
+    } else {
+      main_.away_ns = 0;
+    }
+    {
+      MutexLock lock(mutex_);
+      hello_refused_ = reply.failure->message;
+    }
+    return lose_connection(main_);
   }
+  main_.away_ns = 0;
+  main_.shutting_down = false;
   if (text_or(reply.body, "version") != wire::kProtocol) {
     return fail_for_good(
         {Code::kInvalidArgument,
@@ -252,13 +260,16 @@ void Engine::on_hello(const Reply& reply) {
         std::max<std::int64_t>(2, int_or(*limits, "in_flight", INT64_MAX)) - 1);
     frame_bytes_max_ = static_cast<std::size_t>(
         std::max<std::int64_t>(1, int_or(*limits, "frame_bytes", INT64_MAX)));
+    judged_bytes_max_ = static_cast<std::size_t>(
+        std::max({std::int64_t{0}, int_or(*limits, "source_bytes", INT64_MAX),
+                  int_or(*limits, "response_bytes", INT64_MAX)}));
   }
   if (options_.control_endpoint.empty()) {
     const std::string control = reachable(text_or(reply.body, "control"), endpoint_);
     if (control != control_.endpoint && control_.link) lose_connection(control_);
     control_.endpoint = control;
   }
-  next_beat_ns_ = monotonic_ns() + seconds_to_ns(heartbeat_s_);
+  next_beat_ns_ = monotonic_ns() + seconds_to_ns(beat_s());
   {
     MutexLock lock(mutex_);
     hello_ = reply.body;
@@ -310,7 +321,7 @@ void Engine::on_resumed(const std::string& episode, const Reply& reply) {
 
 /// Pings at every heartbeat, and names the episodes whose leases would otherwise run low.
 void Engine::renew_leases(std::int64_t now) {
-  next_beat_ns_ = now + seconds_to_ns(std::min(heartbeat_s_, lease_s_ / 3));
+  next_beat_ns_ = now + seconds_to_ns(beat_s());
   const auto due = roster_.due(now, seconds_to_ns(lease_s_ / 3));
   Value body = Value::map();
   if (!due.empty()) {
@@ -329,6 +340,8 @@ std::string Engine::where() const {
     case State::kGreeting:
     case State::kResuming:
       return " (connecting again to " + endpoint_ + ")";
+    case State::kLeaving:
+      return " (the server at " + endpoint_ + " is shutting down)";
     case State::kReady:
     case State::kFailed:
       return "";
@@ -340,7 +353,7 @@ long Engine::milliseconds_to_next_timer() const {
   std::int64_t next = monotonic_ns() + kSecond;
   if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
   if (!later_.empty()) next = std::min(next, later_.begin()->first);
-  if (main_.state == State::kReady) next = std::min(next, next_beat_ns_);
+  if (beats()) next = std::min(next, next_beat_ns_);
   for (const Channel* channel : {&main_, &control_}) {
     // The control channel stays down until somebody wants it: nothing is due there before.
     if (channel->state == State::kDown && (channel == &main_ || !channel->waiting.empty()))
@@ -364,11 +377,12 @@ void Engine::run_timers() {
     open(control_);
   for (Channel* channel : {&main_, &control_}) {
     if (given_up_at(*channel) <= now) fail_without_server(*channel, now);
+    if (has_left(*channel)) lose_connection(*channel);
   }
-  if (main_.state == State::kReady && next_beat_ns_ <= now) renew_leases(now);
+  if (beats() && next_beat_ns_ <= now) renew_leases(now);
   // A connection that is up and says nothing, though every heartbeat asks: half-open.
-  const bool greeted = main_.state == State::kGreeting || main_.state == State::kResuming ||
-                       main_.state == State::kReady;
+  const bool greeted =
+      main_.state == State::kGreeting || main_.state == State::kResuming || beats();
   const std::int64_t patience = seconds_to_ns(std::max(3 * heartbeat_s_, 3.0));
   if (greeted && now - std::max(main_.heard_ns, main_.since_ns) > patience) lose_connection(main_);
 }

@@ -7,7 +7,9 @@
 //    ▲                                                                                         │
 //    └────────────── disconnected, or silent for three heartbeats ◄────────────────────────────┘
 //
-// (the control channel goes from connecting to ready). A request waits in `waiting` until its
+// (the control channel goes from connecting to ready). A server that says that it shuts down makes a
+// ready channel `leaving`: nothing new is sent, replies still come, and after the last of them the
+// channel is down, as if the server were gone. A request waits in `waiting` until its
 // channel is ready, is `in flight` until its reply, and goes back to `waiting` when the connection
 // is lost: the protocol makes each verb safe to repeat. While there has been no server for
 // `reconnect_timeout_s`, what waits fails, and the channel goes on trying. BUSY puts a request into
@@ -15,6 +17,7 @@
 // its turn on the server: the episode's next step waits `behind_` it until its end has come.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <map>
@@ -55,7 +58,7 @@ class Engine {
   bool forked() const;
 
  private:
-  enum class State { kDown, kConnecting, kGreeting, kResuming, kReady, kFailed };
+  enum class State { kDown, kConnecting, kGreeting, kResuming, kReady, kLeaving, kFailed };
   struct Channel {
     std::string endpoint;
     std::unique_ptr<Link> link;
@@ -64,6 +67,7 @@ class Engine {
     std::int64_t reopen_ns = 0;  // when a channel that is down tries again
     std::int64_t heard_ns = 0;   // the last message of the server
     std::int64_t away_ns = 0;    // since when no server is found; 0: it is there, or nobody looks
+    bool shutting_down = false;  // so the server said, and no other has been found since
     int failures = 0;            // connections lost in a row without an answer
     std::map<std::int64_t, RequestPtr> in_flight;
     std::deque<RequestPtr> waiting;
@@ -83,18 +87,26 @@ class Engine {
   void flush(Channel& channel);
   bool send(Channel& channel, const RequestPtr& request);
   void accept(const RequestPtr& request);
+  bool shorten_action(Request& request, std::size_t excess) const;
   void open(Channel& channel);
   void enter(Channel& channel, State state);
   void lose_connection(Channel& channel);
+  bool lost_too_often(Request& request) const;
+  static Failure always_lost(const Channel& channel, const Request& request);
   void on_link_event(Channel& channel, Link::Event event);
   bool wants_another_mechanism(const Channel& channel);
   void refused(Channel& channel, Link::Event event);
+  void wait_for_next_server(Channel& channel, const RequestPtr& request);
+  void note_shutdown(Channel& channel);
+  bool has_left(const Channel& channel) const;
   void fail_for_good(const Failure& failure);
   void greet();
   void on_hello(const Reply& reply);
   void resume_all();
   void resume_more();
   void on_resumed(const std::string& episode, const Reply& reply);
+  bool beats() const { return main_.state == State::kReady || main_.state == State::kLeaving; }
+  double beat_s() const { return std::min(heartbeat_s_, lease_s_ / 3); }
   void renew_leases(std::int64_t now);
   void handle(Channel& channel, ReplyMessage message);
   void conclude(const RequestPtr& request, Reply reply);
@@ -128,6 +140,7 @@ class Engine {
   std::vector<std::function<void()>> posted_ HONE_GUARDED_BY(mutex_);
   bool stopping_ HONE_GUARDED_BY(mutex_) = false;
   bool greeted_ HONE_GUARDED_BY(mutex_) = false;
+  std::string hello_refused_ HONE_GUARDED_BY(mutex_);  ///< why the last hello was to come again
   Value hello_ HONE_GUARDED_BY(mutex_);
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
   std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
@@ -149,11 +162,12 @@ class Engine {
   double lease_s_ = 60;
   std::size_t in_flight_max_ = SIZE_MAX;
   std::size_t frame_bytes_max_ = SIZE_MAX;
+  std::size_t judged_bytes_max_ = SIZE_MAX;  // a submission that is longer is rejected
   std::deque<std::pair<std::string, std::string>> to_resume_;  // episode, token
   std::size_t resuming_ = 0;                                   // not answered yet
   std::int64_t next_beat_ns_ = 0;
 
-  std::thread thread_;  // last: everything above exists before it runs
+  std::unique_ptr<std::thread> thread_;  // last: everything above exists before it runs
 };
 
 }  // namespace hone::inline client_api

@@ -2,6 +2,7 @@
 // that is gone has been waited for long enough.
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <string_view>
@@ -62,8 +63,10 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
 
 std::string Engine::why_unanswered() const {
   if (handshakes_failed_ > 0) {
-    return std::to_string(handshakes_failed_) + " handshakes failed: is that a hone server, and " +
-           (keys_ ? "its server key this one?" : "does it want no key?");
+    // Another mechanism is asked about before (wants_another_mechanism).
+    return std::to_string(handshakes_failed_) + " handshakes failed: is that a hone server, " +
+           (keys_ ? "is its server key this one, " : "") +
+           "and are its connections or open files used up (its log says so)?";
   }
   const std::string name = host_name(endpoint_);
   if (unresolved_ && !name.empty()) {
@@ -102,6 +105,51 @@ void Engine::refused(Channel& channel, Link::Event event) {
   for (const auto& request : std::exchange(channel.waiting, {})) finish(request, {{}, failure});
 }
 
+/// Counts a loss. Rationale: a server that comes back each time is waited for as long as one that
+/// stays away.
+bool Engine::lost_too_often(Request& request) const {
+  const std::int64_t now = monotonic_ns();
+  if (request.losses++ == 0) request.lost_ns = now;
+  const double limit_s = options_.reconnect_timeout_s;
+  return limit_s > 0 && request.losses >= options_.connection_losses_max &&
+         static_cast<double>(now - request.lost_ns) >= limit_s * 1e9;
+}
+
+Failure Engine::always_lost(const Channel& channel, const Request& request) {
+  return {Code::kUnavailable,
+          "infra",
+          subject(request) + ": the connection to " + channel.endpoint + " was lost " +
+              std::to_string(request.losses) + " times within " +
+              seconds_text(monotonic_ns() - request.lost_ns) +
+              " while it was under way (reconnect_timeout)",
+          true,
+          {}};
+}
+
+/// The server shuts down and did not do this: the next one takes it, as it takes what was under way when a server died.
+void Engine::wait_for_next_server(Channel& channel, const RequestPtr& request) {
+  // What was begun may have been done all the same.
+  request->resent |= request->accepted || begins_episode(request->verb);
+  request->accepted = false;
+  const auto later = std::find_if(channel.waiting.begin(), channel.waiting.end(),
+                                  [&](const RequestPtr& one) { return one->id > request->id; });
+  channel.waiting.insert(later, request);
+  note_shutdown(channel);
+}
+
+void Engine::note_shutdown(Channel& channel) {
+  channel.shutting_down = true;
+  if (channel.away_ns == 0) channel.away_ns = monotonic_ns();
+  if (channel.state == State::kReady) enter(channel, State::kLeaving);
+}
+
+/// Whether the server has answered all that it still would.
+bool Engine::has_left(const Channel& channel) const {
+  return channel.state == State::kLeaving &&
+         std::all_of(channel.in_flight.begin(), channel.in_flight.end(),
+                     [](const auto& entry) { return entry.second->internal; });
+}
+
 /// When what waits for the channel fails because no server is there.
 std::int64_t Engine::given_up_at(const Channel& channel) const {
   const double limit_s = options_.reconnect_timeout_s;
@@ -115,7 +163,8 @@ void Engine::fail_without_server(Channel& channel, std::int64_t now) {
                      Failure{Code::kUnavailable,
                              "infra",
                              subject(*request) + ": no server at " + channel.endpoint + " for " +
-                                 seconds_text(now - channel.away_ns) + " (reconnect_timeout)",
+                                 seconds_text(now - channel.away_ns) + " (reconnect_timeout)" +
+                                 (channel.shutting_down ? ", the last one shut down" : ""),
                              true,
                              {}}});
   }

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/clock.hpp"
+#include "base/utf8.hpp"
 #include "engine.hpp"
 
 namespace hone::inline client_api {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::int64_t kGrace =
     500'000'000;  // the server knows the deadline too, and its answer says more
 constexpr std::int64_t kDeadlineMsMax = 24LL * 3600 * 1000;
+constexpr std::size_t kCutBytes = 16;  // cut_middle() may keep fewer, by two characters and "…"
 constexpr double kBusyDefault = 0.05, kBusyMax = 10;
 
 // Spread, so that the callers of a busy server do not come back all at once.
@@ -66,7 +68,7 @@ void Engine::accept(const RequestPtr& request) {
   }
   std::size_t largest = to_msgpack(request->body).size();
   for (const auto& buffer : request->buffers) largest = std::max(largest, buffer.size());
-  if (largest > frame_bytes_max_) {
+  if (largest > frame_bytes_max_ && !shorten_action(*request, largest - frame_bytes_max_)) {
     // The transport would drop the connection of whoever sends it, with no word why.
     return finish(request,
                   {{},
@@ -78,6 +80,23 @@ void Engine::accept(const RequestPtr& request) {
                            {}}});
   }
   queue(request);
+}
+
+/// Cuts the middle out of a submission that does not fit in a frame. False: that cannot be done.
+/// Rationale: what a model writes is its turn. Enough is kept for the server to reject it.
+bool Engine::shorten_action(Request& request, std::size_t excess) const {
+  const Value* given = request.body.find("action");
+  if (request.verb != "step" || given == nullptr) return false;
+  for (const char* key : {"code", "response"}) {
+    const std::string text = text_or(*given, key);
+    if (text.size() <= excess + kCutBytes) continue;
+    if (text.size() - excess - kCutBytes <= judged_bytes_max_) continue;
+    Value action = *given;
+    action.set(key, cut_middle(text, text.size() - excess));
+    request.body.set("action", std::move(action));
+    return true;
+  }
+  return false;
 }
 
 void Engine::queue(const RequestPtr& request) {
@@ -158,6 +177,8 @@ void Engine::handle(Channel& channel, ReplyMessage message) {
 void Engine::conclude(const RequestPtr& request, Reply reply) {
   if (request->internal) return finish(request, std::move(reply));
   if (!reply.ok()) {
+    if (!request->given_up && reply.failure->shutting_down)
+      return wait_for_next_server(channel_of(*request), request);
     if (!request->given_up && retry_later(request, *reply.failure)) return;
     return finish(request, std::move(reply));
   }

@@ -29,6 +29,7 @@ Failure read_failure(const Value& body) {
   Failure failure{read->code, read->error_class, read->message, read->retryable, {}};
   if (read->retry_after_ms)
     failure.retry_after_s = static_cast<double>(*read->retry_after_ms) / 1000;
+  failure.shutting_down = read->shutting_down;
   return failure;
 }
 

@@ -34,6 +34,7 @@ struct Request {
   bool given_up = false;         ///< a step that was sent, and whose caller wants its end alone
   bool cancel_missed = false;    ///< the cancel came to the server before the step itself
   std::size_t losses = 0;        ///< connections lost while it was under way
+  std::int64_t lost_ns = 0;      ///< when the first of them was
   int busy_tries = 0;
   std::function<void(Reply)> done = [](Reply) {};
   std::function<void(Value)> progress = [](Value) {};

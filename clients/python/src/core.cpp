@@ -10,8 +10,11 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <future>
 #include <mutex>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "hone/client.hpp"
@@ -22,52 +25,96 @@ namespace py = pybind11;
 namespace {
 
 constexpr double kSignalCheckS = 0.1;
-constexpr int kDepthMax = 64;
+constexpr std::size_t kDepthMax = 64;
 
-/// UnicodeEncodeError for what has no UTF-8.
+py::object checked(PyObject* made) {
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+/// UTF-8. Half of a surrogate pair, which JSON can escape and UTF-8 cannot hold, becomes U+FFFD.
 std::string from_text(const py::handle& text) {
+  py::object sendable = py::reinterpret_borrow<py::object>(text);
   Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (data == nullptr) throw py::error_already_set();
+  const char* data = PyUnicode_AsUTF8AndSize(sendable.ptr(), &size);
+  if (data == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    // Rationale: UTF-16 joins the halves of a pair that stand side by side.
+    const py::object units =
+        checked(PyUnicode_AsEncodedString(text.ptr(), "utf-16-le", "surrogatepass"));
+    sendable = checked(PyUnicode_FromEncodedObject(units.ptr(), "utf-16-le", "replace"));
+    data = PyUnicode_AsUTF8AndSize(sendable.ptr(), &size);
+    if (data == nullptr) throw py::error_already_set();
+  }
   return {data, static_cast<std::size_t>(size)};
 }
 
-hone::Value to_value(const py::handle& object, int depth = 0) {
-  if (depth > kDepthMax) throw py::value_error("nested deeper than 64");
-  if (object.is_none()) return hone::Value();
-  if (PyBool_Check(object.ptr())) return hone::Value(object.ptr() == Py_True);
-  if (PyFloat_Check(object.ptr())) return hone::Value(PyFloat_AS_DOUBLE(object.ptr()));
-  if (py::isinstance<py::str>(object)) return hone::Value(from_text(object));
-  if (py::isinstance<py::bytes>(object)) return hone::Value::bytes(object.cast<std::string>());
-  if (PyIndex_Check(object.ptr())) {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-    if (!number) throw py::error_already_set();
-    const long long value = PyLong_AsLongLong(number.ptr());
-    if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return hone::Value(static_cast<std::int64_t>(value));
+/// Makes Values of what a caller gave, and names the member that cannot be sent.
+class Sender {
+ public:
+  hone::Value to_value(const py::handle& object) {
+    if (keys_.size() > kDepthMax) throw py::value_error(said("nested deeper than 64"));
+    if (object.is_none()) return hone::Value();
+    if (PyBool_Check(object.ptr())) return hone::Value(object.ptr() == Py_True);
+    if (PyFloat_Check(object.ptr())) return hone::Value(PyFloat_AS_DOUBLE(object.ptr()));
+    if (py::isinstance<py::str>(object)) return hone::Value(from_text(object));
+    if (py::isinstance<py::bytes>(object)) return hone::Value::bytes(object.cast<std::string>());
+    if (PyIndex_Check(object.ptr())) return integer(object);
+    if (PyMapping_Check(object.ptr()) && py::hasattr(object, "items")) return map(object);
+    if (PySequence_Check(object.ptr())) return array(object);
+    if (PyNumber_Check(object.ptr())) {
+      const double value = PyFloat_AsDouble(object.ptr());
+      if (value == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+      return hone::Value(value);
+    }
+    const auto type = py::str(py::type::handle_of(object).attr("__name__")).cast<std::string>();
+    throw py::type_error(said("cannot send a " + type));
   }
-  if (PyMapping_Check(object.ptr()) && py::hasattr(object, "items")) {
-    hone::Value map = hone::Value::map();
+
+ private:
+  hone::Value integer(const py::handle& object) {
+    const py::object number = checked(PyNumber_Index(object.ptr()));
+    int beyond = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &beyond);
+    if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (beyond == 0) return hone::Value(static_cast<std::int64_t>(value));
+    throw py::value_error(said("found an integer " + std::string(beyond > 0 ? "above" : "below") +
+                               " the range of int64, expected -2^63 to 2^63 - 1"));
+  }
+
+  hone::Value map(const py::handle& object) {
+    hone::Value made = hone::Value::map();
     for (const py::handle item : object.attr("items")()) {
       const auto pair = item.cast<py::tuple>();
-      if (!py::isinstance<py::str>(pair[0])) throw py::type_error("a map's keys must be str");
-      map.set(from_text(pair[0]), to_value(pair[1], depth + 1));
+      if (!py::isinstance<py::str>(pair[0])) throw py::type_error(said("a map's keys must be str"));
+      keys_.push_back(from_text(pair[0]));
+      hone::Value value = to_value(pair[1]);
+      made.set(keys_.back(), std::move(value));
+      keys_.pop_back();
     }
-    return map;
+    return made;
   }
-  if (PySequence_Check(object.ptr())) {
-    hone::Value array = hone::Value::array();
-    for (const py::handle item : object) array.push(to_value(item, depth + 1));
-    return array;
+
+  hone::Value array(const py::handle& object) {
+    hone::Value made = hone::Value::array();
+    for (const py::handle item : object) {
+      keys_.push_back(std::to_string(made.as_array().size()));
+      made.push(to_value(item));
+      keys_.pop_back();
+    }
+    return made;
   }
-  if (PyNumber_Check(object.ptr())) {
-    const double value = PyFloat_AsDouble(object.ptr());
-    if (value == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return hone::Value(value);
+
+  /// "options/stop_speedup: cannot send a set"
+  std::string said(const std::string& what) const {
+    std::string text;
+    for (const std::string& key : keys_) text += (text.empty() ? "" : "/") + key;
+    return text.empty() ? what : text + ": " + what;
   }
-  throw py::type_error("cannot send a " +
-                       py::str(py::type::handle_of(object).attr("__name__")).cast<std::string>());
-}
+
+  std::vector<std::string> keys_;  // down to the member that is made
+};
 
 py::object to_text(const std::string& text) {
   // What a compiler printed need not be UTF-8; a strange byte must not cost the whole reply.
@@ -105,6 +152,37 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+/// Takes the interpreter's lock again.
+/// Rationale: while the interpreter ends, Python unwinds the stack of a daemon thread that wants the
+/// lock. That would end in std::terminate, or in destructors that need the lock. So the thread stays
+/// here until the process is gone.
+void take_lock(PyThreadState* thread) {
+  struct Stay {
+    bool unwinding = true;
+    ~Stay() {
+      while (unwinding) ::pause();
+    }
+  } stay;
+  PyEval_RestoreThread(thread);
+  stay.unwinding = false;
+}
+
+/// What `work` returns, done with the interpreter's lock released.
+template <typename Work>
+auto without_lock(Work work) {
+  PyThreadState* const thread = PyEval_SaveThread();
+  std::optional<decltype(work())> result;
+  std::exception_ptr thrown;
+  try {
+    result.emplace(work());
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  take_lock(thread);
+  if (thrown) std::rethrow_exception(thrown);
+  return std::move(*result);
+}
+
 /// Waits in slices with the lock released: `wait(seconds)` says whether it came. `seconds` < 0: no
 /// end.
 template <typename Wait>
@@ -112,12 +190,7 @@ bool wait_interruptibly(double seconds, Wait wait) {
   double waited = 0;
   while (true) {
     const double slice = seconds < 0 ? kSignalCheckS : std::min(kSignalCheckS, seconds - waited);
-    bool came = false;
-    {
-      py::gil_scoped_release release;
-      came = wait(std::max(0.0, slice));
-    }
-    if (came) return true;
+    if (without_lock([&] { return wait(std::max(0.0, slice)); })) return true;
     check_signals();
     waited += slice;
     if (seconds >= 0 && waited >= seconds) return false;
@@ -176,10 +249,7 @@ class Ticket {
                               [&](double slice) { return pending_.wait(slice, or_progress); });
   }
   bool done() const { return pending_.done(); }
-  void cancel() {
-    py::gil_scoped_release release;
-    pending_.cancel();
-  }
+  void cancel() { pending_.cancel(); }
   py::list progress() {
     py::list list;
     for (const auto& body : pending_.take_progress()) list.append(to_python(body));
@@ -232,14 +302,14 @@ class Connection {
   Ticket submit(const std::string& verb, const py::dict& body, std::optional<double> timeout,
                 std::shared_ptr<Completions> completions, std::int64_t tag) {
     const auto client = this->client();
-    if (client == nullptr) throw py::value_error("the client is closed");
+    if (client == nullptr) throw std::runtime_error("the client is closed");
     hone::RequestOptions options;
     options.timeout_s = timeout;
     if (completions)
       options.on_done = [completions = std::move(completions), tag] { completions->add(tag); };
-    hone::Value value = to_value(body);
-    py::gil_scoped_release release;
-    return Ticket(client->submit(verb, std::move(value), std::move(options)));
+    hone::Value value = Sender().to_value(body);
+    return without_lock(
+        [&] { return Ticket(client->submit(verb, std::move(value), std::move(options))); });
   }
 
   bool closed() const { return client() == nullptr; }
@@ -250,8 +320,11 @@ class Connection {
       std::lock_guard lock(mutex_);
       client = std::move(client_);
     }
-    py::gil_scoped_release release;
-    client.reset();
+    if (client == nullptr) return;
+    without_lock([&] {
+      client.reset();
+      return true;
+    });
   }
 
  private:

@@ -39,12 +39,13 @@ class Skipped(TorchDispatchMode):
     def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
         given = dict(kwargs or {})
         name = operator._schema.name.split("::")[-1].removesuffix("_")
+        if name in self.names & LIMITS and args[0].is_floating_point():
+            self.used = True
+            return args[0]  # not run at all: it may work in place
         result = operator(*args, **given)
         if name not in self.names or not isinstance(result, torch.Tensor) or not result.is_floating_point():
             return result
         self.used = True
-        if name in LIMITS:
-            return args[0]
         # A reduction: its first element, as often as there are elements.
         first = args[0]
         named = [argument.name for argument in operator._schema.arguments]

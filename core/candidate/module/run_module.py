@@ -25,11 +25,11 @@ ON_DEVICE = PLACE != "processor"
 def set_environment():
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
+    # What Triton, torch and the module itself write lies in the working folder, which is this process' own.
+    for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
+        os.environ[name] = os.getcwd()
+    os.environ["USER"] = "hone"
     if ON_DEVICE:
-        # What Triton and torch compile lies in the working folder, which is this process' own.
-        for name in ("HOME", "TRITON_HOME", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
-            os.environ[name] = os.getcwd()
-        os.environ["USER"] = "hone"
         # Of torch's thousands of kernels those that a module uses; all of them take two seconds.
         os.environ["CUDA_MODULE_LOADING"] = "LAZY"
         # Hardware queues that streams share: with eight, the default, a context takes 140 ms to make and 65 to end,
@@ -37,6 +37,8 @@ def set_environment():
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "2"
         # Of those for copies one, and a context is made in 73 and ends in 34.
         os.environ["CUDA_DEVICE_MAX_COPY_CONNECTIONS"] = "1"
+    else:
+        os.environ["TORCH_COMPILE_DISABLE"] = "1"  # of what asks torch._dynamo itself
     if PLACE != "device":
         os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
@@ -78,6 +80,11 @@ LACKS_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError"
 MISMATCH = NOT_FOUND  # of launch: an output of another form than the task's
 # "state", "cores": of a process that may serve others, before it has loaded anything.
 LOADED = {"artifact": None, "kernels": [], "state": None, "cores": None}
+
+
+def run_as_it_is(model=None, **_):
+    """torch.compile on the processor: there are no compilers, and nothing is timed there."""
+    return model if model is not None else lambda model: model
 
 
 def words_of(error):
@@ -248,6 +255,8 @@ def warm():
     """What the first use of torch does, before the process is sealed; watched, for that imports, too."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    if PLACE == "processor":
+        torch.compile = run_as_it_is
     WATCH.ask()
     with torch.no_grad():
         WATCH.call(lambda: torch.nn.Linear(4, 4)(torch.rand(2, 4)).softmax(-1).double().sum())

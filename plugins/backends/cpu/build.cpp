@@ -9,28 +9,27 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
+
+#include "hone/plugin/compiler_time.hpp"
 
 extern char** environ;
 
 namespace hone_cpu {
 namespace {
 
+using hone::plugin::CompilerTime;
 using hone::plugin::fail;
+using hone::plugin::kill_group;
 using hone::plugin::Value;
 
 constexpr std::size_t kWordsMax = 256 * 1024;
 constexpr const char* kArtifact = "artifact.so";
-constexpr double kProbeSeconds = 0.4;  // between two looks of CoreProbe
-// Of the time by the clock, on a machine that has a core for the compiler: its limit of processor time ends it before.
-constexpr double kShareIfIdle = 1.0 / 3;
 
 struct Ran {
   int status = 0;
@@ -39,35 +38,7 @@ struct Ran {
   std::string words;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Whether the machine keeps this process from its core, by a little work now and then: how long it takes by the clock
-/// against what it takes of a core. A compiler that only waits for something else is not starved.
-class CoreProbe {
- public:
-  void look() {
-    const double clock = seconds_of(CLOCK_MONOTONIC), core = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    double used = 0;
-    while (used < kWorkSeconds) used = seconds_of(CLOCK_THREAD_CPUTIME_ID) - core;
-    core_s_ += used;
-    clock_s_ += seconds_of(CLOCK_MONOTONIC) - clock;
-  }
-  bool is_starved() const { return core_s_ > 0 && clock_s_ > kStarved * core_s_; }
-
- private:
-  static constexpr double kWorkSeconds = 3e-3, kStarved = 1.5;
-  static double seconds_of(clockid_t clock) {
-    timespec t{};
-    clock_gettime(clock, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-  }
-  double core_s_ = 0, clock_s_ = 0;
-};
-
-/// Runs a program with stdout and stderr in `words`, and kills it at the limit. What it has started ends with this process'
-/// jail, whose filter refuses signals to a group.
+/// Runs a program with stdout and stderr in `words`, and kills it at the limit.
 Ran run(const std::vector<std::string>& command, double seconds_max) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -94,24 +65,17 @@ Ran run(const std::vector<std::string>& command, double seconds_max) {
     fail(HONE_FAILED_PRECONDITION, "start compiler " + command[0] + ": " + std::strerror(error));
   }
   Ran result;
-  CoreProbe probe;
-  const auto start = std::chrono::steady_clock::now();
+  CompilerTime time(seconds_max);
   for (;;) {
-    const double left = seconds_max - seconds_since(start);
     pollfd polled{ends[0], POLLIN, 0};
-    const double pause = std::min(left, kProbeSeconds);
-    const int ready = left > 0 ? poll(&polled, 1, static_cast<int>(pause * 1e3) + 1) : 0;
-    if (ready == 0 && left > 0) {
-      probe.look();
-      if (left > (1 - kShareIfIdle) * seconds_max || probe.is_starved()) continue;
-    }
-    if (ready == 0) {
-      result.starved = probe.is_starved();
+    const int ready = poll(&polled, 1, time.pause_ms());
+    if (time.is_over(ready == 0)) {
+      result.starved = time.is_starved();
       result.timed_out = !result.starved;
-      kill(pid, SIGKILL);
+      kill_group(pid);
       break;
     }
-    if (ready < 0) continue;
+    if (ready <= 0) continue;
     char block[16384];
     const ssize_t n = read(ends[0], block, sizeof block);
     if (n < 0 && errno == EINTR) continue;

@@ -42,7 +42,7 @@ std::vector<GpuAttack> lazy_answers() {
       {"replay_its_answers", when_timed, {"fresh_inputs"}, is(kCorrect)},
       {"last_rounds_outputs",
        when_timed,
-       {"fresh_inputs", "poison"},
+       {"fresh_inputs", "poison", "single_rounds"},
        is(kCorrect),
        "",
        {"fresh_inputs"},

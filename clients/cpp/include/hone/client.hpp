@@ -22,6 +22,7 @@ struct Failure {
   std::string message;      ///< lower case, found and expected
   bool retryable = false;   ///< the same request may succeed later
   std::optional<double> retry_after_s;  ///< the server's wish, with BUSY
+  bool shutting_down = false;           ///< the server ends, and takes nothing new
 
   Error error() const { return {code, message}; }
 };
@@ -43,8 +44,9 @@ struct ClientOptions {
   std::string control_endpoint;     ///< default: what hello says
   std::string key_file;             ///< this client's key pair (hone keys new); empty: no CURVE
   std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
-  std::size_t connection_losses_max =
-      5;  ///< then a request that was under way each time fails as unavailable
+  /// A request that was under way at this many losses of the connection, over reconnect_timeout_s,
+  /// fails as unavailable: it may be what ends the server.
+  std::size_t connection_losses_max = 5;
 };
 
 /// A request under way. Cheap to copy; all members may be called from any thread.
@@ -126,7 +128,7 @@ struct Episode {
 ///
 /// Lost connections are made anew: open episodes are resumed with their tokens and unanswered
 /// requests sent again, which the protocol makes safe (a step is known by episode, turn and action;
-/// a reset by its key). While no server has been there for reconnect_timeout_s, requests fail as
+/// a reset by its key). A server that shuts down is away as one that was killed. While no server has been there for reconnect_timeout_s, requests fail as
 /// `unavailable`, and the client goes on trying; once it is back, the same request may be sent
 /// again. An episode that did not survive (the server was restarted, the lease ran out) fails its
 /// requests as `unavailable`, for good. Do not use a client across fork(): connect in the
@@ -144,7 +146,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// The server's hello, from the last time this client connected.
+  /// The server's hello, from the last time this client connected; nil after fork().
   Value hello() const;
   /// Environments and tasks, or one task where `task` is given.
   Result<Value> describe(const std::string& task = {}, const std::string& split = {});

@@ -1,6 +1,7 @@
 """Evaluates a model on hone with verifiers' runner, in one process. Needs hone-rl[verifiers].
 
-The same from a shell: vf-eval hone-kernels -m MODEL --no-push --env.taskset.endpoint ENDPOINT
+The same from a shell: vf-eval hone-kernels -m MODEL --no-push --client.base-url URL
+--env.taskset.endpoint ENDPOINT
 """
 
 import argparse

@@ -25,7 +25,23 @@ from .errors import (
     Unavailable,
     Unimplemented,
 )
-from .types import Closed, EpisodeState, Reset, StepResult, Task
+from .types import (
+    Closed,
+    EpisodeState,
+    Message,
+    Mismatch,
+    Observation,
+    Outcome,
+    Reset,
+    ResetInfo,
+    Speedup,
+    StepInfo,
+    StepResult,
+    Task,
+    TaskFacts,
+    TurnLine,
+    Verdict,
+)
 
 __all__ = [
     "Busy",
@@ -39,13 +55,23 @@ __all__ = [
     "HoneError",
     "Internal",
     "InvalidArgument",
+    "Message",
+    "Mismatch",
     "NotFound",
+    "Observation",
+    "Outcome",
     "Reset",
+    "ResetInfo",
     "ResourceExhausted",
+    "Speedup",
+    "StepInfo",
     "StepResult",
     "Task",
+    "TaskFacts",
+    "TurnLine",
     "Unavailable",
     "Unimplemented",
+    "Verdict",
     "__version__",
     "connect",
 ]

@@ -8,6 +8,11 @@ from pathlib import Path
 
 from . import __version__
 
+__all__ = [
+    "main",
+    "welcome",
+]
+
 SERVER = Path(__file__).parent / "_server" / "hone"
 
 

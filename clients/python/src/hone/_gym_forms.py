@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, overload
 
 try:
     import numpy as np
     from gymnasium import spaces
+    from gymnasium.spaces import utils
+    from gymnasium.vector.utils import read_from_shared_memory
     from numpy.typing import NDArray
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
@@ -27,32 +29,98 @@ require("hone.gym", "gymnasium", "1.1", "2")
 Observation = dict[str, Any]
 
 SOURCE_CHARACTERS_MAX = 65_536
-TEXT_CHARACTERS_MAX = 1 << 24
+#: Of an observation's text. Gymnasium's flattened spaces and shared memory are as long as that; the
+#: longest prompt has a reference of 256 KB.
+TEXT_CHARACTERS_MAX = 1 << 18
 
 
 class Unicode(spaces.Text):
     """Text with any characters: ``Text`` itself refuses whatever its charset does not list.
 
-    Samples are printable ASCII, as ``Text`` draws them.
+    Samples are printable ASCII. Flattened it is an int32 array of ``max_length`` code points, each
+    one higher, with 0 behind the end.
     """
 
     def __init__(self, max_length: int, *, sample_length: int = 256) -> None:
-        self._length_max = max_length
-        super().__init__(
-            min(sample_length, max_length), min_length=0, charset=string.printable.strip() + " \n\t"
-        )
+        self._sample_length = min(sample_length, max_length)
+        super().__init__(max_length, min_length=0, charset=string.printable.strip() + " \n\t")
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:  # noqa: ANN401
+        """Draws a short text; the arguments are those of ``Text.sample``."""
+        if mask is None and probability is None:
+            mask = (int(self.np_random.integers(self._sample_length + 1)), None)
+        return super().sample(mask, probability)
 
     def contains(self, x: Any) -> bool:  # noqa: ANN401 - Gymnasium's signature
         """Whether x is a str of no more than the allowed characters."""
-        return isinstance(x, str) and len(x) <= self._length_max
+        return isinstance(x, str) and len(x) <= self.max_length
 
     def __repr__(self) -> str:
-        return f"Unicode({self._length_max})"
+        return f"Unicode({self.max_length})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unicode) and other._length_max == self._length_max
+        return isinstance(other, Unicode) and other.max_length == self.max_length
 
     __hash__ = None  # type: ignore[assignment]
+
+
+@utils.flatten.register(Unicode)
+def _flatten(space: Unicode, x: str) -> NDArray[np.int32]:  # type: ignore[misc]
+    flat = np.zeros(space.max_length, dtype=np.int32)
+    points = np.frombuffer(x.encode("utf-32-le", "surrogatepass"), dtype="<i4")
+    flat[: len(points)] = points + 1
+    return flat
+
+
+@utils.unflatten.register(Unicode)
+def _unflatten(space: Unicode, x: NDArray[np.int32]) -> str:  # type: ignore[misc]
+    points = (np.asarray(x)[np.asarray(x) > 0] - 1).astype("<i4")
+    return points.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+@utils.flatten_space.register(Unicode)
+def _flatten_space(space: Unicode) -> spaces.Box:
+    return spaces.Box(0, 0x110000, (space.max_length,), np.int32)
+
+
+class _SharedTexts(Sequence[str]):
+    """A text of each worker of ``AsyncVectorEnv``, read when it is looked at; a copy is a tuple.
+
+    Rationale: Gymnasium reads its shared memory once, at the start, and expects a view of it.
+    """
+
+    def __init__(self, space: Unicode, rows: NDArray[np.int32]) -> None:
+        self._space, self._rows = space, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, at: int | slice) -> str | tuple[str, ...]:
+        if isinstance(at, slice):
+            return tuple(_unflatten(self._space, row) for row in self._rows[at])
+        return _unflatten(self._space, self._rows[at])
+
+    def __deepcopy__(self, memo: object) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@read_from_shared_memory.register(Unicode)
+def _read(space: Unicode, shared_memory: Any, n: int = 1) -> _SharedTexts:  # noqa: ANN401
+    """What workers write there is flattened."""
+    rows = np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape(n, space.max_length)
+    return _SharedTexts(space, rows)
 
 
 class Form:
@@ -94,8 +162,8 @@ class KernelRefineForm(Form):
     def observe(self, observation: Mapping[str, Any]) -> Observation:
         """The new messages, feedback and turns."""
         return {
-            "text": text_of(observation),
-            "feedback": observation.get("feedback") or "",
+            "text": _fitting(text_of(observation)),
+            "feedback": _fitting(observation.get("feedback") or ""),
             "turn": _count(observation.get("turn")),
             "turns_left": _count(observation.get("turns_left")),
         }
@@ -147,6 +215,31 @@ def text_of(observation: Mapping[str, Any]) -> str:
     """The messages of a turn that are new to a policy: its own words are among them."""
     messages = observation.get("messages") or []
     return "\n\n".join(m["content"] for m in messages if m.get("role") != "assistant")
+
+
+def _fitting(text: str) -> str:
+    """No longer than the space has it: the middle is left out."""
+    left_out = len(text) - TEXT_CHARACTERS_MAX
+    if left_out <= 0:
+        return text
+    half = (TEXT_CHARACTERS_MAX - 1) // 2
+    return text[:half] + "…" + text[len(text) - half :]
+
+
+def options_of(options: Mapping[str, Any] | None, max_turns: int | None) -> dict[str, Any]:
+    """The episodes' options with ``max_turns`` among them.
+
+    Raises:
+        ValueError: The options name another number of turns.
+    """
+    merged = dict(options or {})
+    if max_turns is None:
+        return merged
+    if merged.setdefault("max_turns", max_turns) != max_turns:
+        raise ValueError(
+            f"max_turns: found {max_turns}, and {merged['max_turns']} in options; give it once"
+        )
+    return merged
 
 
 def reward_of(result: StepResult) -> float:

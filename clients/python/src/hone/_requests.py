@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from . import _core
-from .errors import from_failure
+from .errors import FailedPrecondition, InvalidArgument, from_failure
 from .types import (
     Closed,
     EpisodeState,
     EpisodeT,
+    Observation,
     Reset,
+    ResetInfo,
     StepResult,
     Task,
     decode_closed,
@@ -23,6 +25,7 @@ from .types import (
 
 T = TypeVar("T")
 
+MetricsFormat = Literal["map", "prometheus"]
 PathLike = str | os.PathLike[str]
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5917"
 
@@ -43,9 +46,9 @@ def open_connection(
     connection = _core.Connection(
         endpoint=endpoint,
         name=name or f"hone-py/{_core.__version__}",
-        connect_timeout=connect_timeout,
-        request_timeout=timeout,
-        reconnect_timeout=reconnect_timeout,
+        connect_timeout=seconds("connect_timeout", connect_timeout),
+        request_timeout=seconds("timeout", timeout),
+        reconnect_timeout=seconds("reconnect_timeout", reconnect_timeout),
         retry_busy=retry_busy,
         control=control or "",
         key="" if key is None else os.fspath(key),
@@ -54,6 +57,53 @@ def open_connection(
     if connection.failure is not None:
         raise from_failure(connection.failure)
     return connection
+
+
+def submit(
+    connection: _core.Connection,
+    verb: str,
+    body: Mapping[str, Any],
+    timeout: float | None,
+    completions: _core.Completions | None = None,
+    tag: int = 0,
+) -> _core.Ticket:
+    """Sends a request without waiting.
+
+    Raises:
+        InvalidArgument: A number in it is out of range.
+        FailedPrecondition: The client is closed.
+    """
+    if timeout is not None:
+        timeout = seconds("timeout", timeout)
+    if connection.closed:
+        raise FailedPrecondition("the client is closed", error_class="protocol")
+    try:
+        return connection.submit(verb, dict(body), timeout, completions, tag)
+    except ValueError as error:
+        raise InvalidArgument(f"{verb}: {error}", error_class="protocol") from None
+    except RuntimeError as error:  # by another thread
+        raise FailedPrecondition(str(error), error_class="protocol") from None
+
+
+def seconds(name: str, given: float) -> float:
+    """A time limit, or the error that names it: a comparison with nan is never true."""
+    if given != given:
+        raise InvalidArgument(f"{name}: found nan, expected seconds", error_class="protocol")
+    return given
+
+
+def hello_of(connection: _core.Connection) -> dict[str, Any]:
+    """The server's hello.
+
+    Raises:
+        FailedPrecondition: The client is closed, or was made before a fork.
+    """
+    hello = connection.hello()
+    if hello is None:
+        raise FailedPrecondition(
+            "the client is closed, or was made before fork(); connect again", error_class="protocol"
+        )
+    return hello
 
 
 @dataclass(frozen=True)
@@ -87,9 +137,10 @@ def prompt(task: str, options: Mapping[str, Any] | None) -> Request[list[dict[st
     return Request("describe", body, lambda answer: list(answer.get("messages") or []))
 
 
-def metrics() -> Request[dict[str, Any]]:
-    """Asks for the server's counters."""
-    return Request("metrics", {"format": "map"}, lambda answer: answer.get("metrics") or {})
+def metrics(form: MetricsFormat) -> Request[Any]:
+    """Asks for the server's counters: a map, or Prometheus' text."""
+    key = "text" if form == "prometheus" else "metrics"
+    return Request("metrics", {"format": form}, lambda answer: answer.get(key) or {})
 
 
 def reset(
@@ -148,13 +199,16 @@ def step(
     """The episode's next step; its result moves the episode on.
 
     Raises:
-        TypeError: Not exactly one of code, response and action was given.
+        TypeError: Not exactly one of code, response and action was given, or a language beside
+            action.
     """
     if [code, response, action].count(None) != 2:
         raise TypeError(
             "step takes a kernel's source, response= with a whole model response, or action= with "
             "what else the environment knows"
         )
+    if action is not None and language is not None:
+        raise TypeError("step takes no language= with action=: give it as action['language']")
     if action is None:
         action = _without_none({"code": code, "response": response, "language": language})
 
@@ -188,7 +242,8 @@ def close(episode: EpisodeState) -> Request[Closed]:
 
 def _start(episode: EpisodeT, answer: Mapping[str, Any]) -> Reset[EpisodeT]:
     lease = float(answer.get("lease_s") or 0)
-    return Reset(episode, answer.get("observation") or {}, answer.get("info") or {}, lease)
+    observation = cast(Observation, answer.get("observation") or {})
+    return Reset(episode, observation, cast(ResetInfo, answer.get("info") or {}), lease)
 
 
 def _without_none(given: Mapping[str, object]) -> dict[str, Any]:

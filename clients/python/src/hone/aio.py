@@ -1,6 +1,6 @@
 """The asyncio client: the verbs of ``hone.Client`` as coroutines, many under way on one connection.
 
-    async with await hone.aio.connect() as client:
+    async with hone.aio.connect() as client:
         start = await client.reset("add_relu")
         result = await start.episode.step(source)
 
@@ -11,16 +11,31 @@ episode may follow at once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, overload
 
 from . import _core, _requests
-from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, open_connection, unwrap
-from .errors import FailedPrecondition
+from ._requests import (
+    DEFAULT_ENDPOINT,
+    MetricsFormat,
+    PathLike,
+    Request,
+    T,
+    hello_of,
+    open_connection,
+    unwrap,
+)
 from .types import Closed, EpisodeState, Reset, StepResult, Task
+
+__all__ = [
+    "Client",
+    "Connecting",
+    "Episode",
+    "connect",
+]
 
 
 @dataclass
@@ -77,7 +92,7 @@ class Client:
     @property
     def server(self) -> dict[str, Any]:
         """The server's hello."""
-        return self._connection.hello()
+        return hello_of(self._connection)
 
     async def describe(
         self, task: str | None = None, *, split: str | None = None, environment: str | None = None
@@ -166,9 +181,14 @@ class Client:
         """How the server is; see ``hone.Client.health``."""
         return await self._ask(_requests.plain("health"))
 
-    async def metrics(self) -> dict[str, Any]:
-        """The server's counters and histograms, from its control endpoint."""
-        return await self._ask(_requests.metrics())
+    @overload
+    async def metrics(self, format: Literal["map"] = "map") -> dict[str, Any]: ...
+    @overload
+    async def metrics(self, format: Literal["prometheus"]) -> str: ...
+    async def metrics(self, format: MetricsFormat = "map") -> dict[str, Any] | str:
+        """The server's counters; see ``hone.Client.metrics``."""
+        answer: dict[str, Any] | str = await self._ask(_requests.metrics(format))
+        return answer
 
     async def close(self) -> None:
         """Closes the connection; what is under way raises ``Cancelled``. May be called twice."""
@@ -182,12 +202,10 @@ class Client:
         self, verb: str, body: Mapping[str, Any], *, timeout: float | None = None
     ) -> dict[str, Any]:
         """Sends any verb and waits for its body."""
-        if self._connection.closed:
-            raise FailedPrecondition("the client is closed", error_class="protocol")
         self._last_tag += 1
         tag = self._last_tag
         future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
-        ticket = self._connection.submit(verb, dict(body), timeout, self._completions, tag)
+        ticket = _requests.submit(self._connection, verb, body, timeout, self._completions, tag)
         self._waiting[tag] = (ticket, future)
         try:
             return await future
@@ -226,7 +244,47 @@ class Client:
                 future.set_exception(error)
 
 
-async def connect(
+class Connecting(Coroutine[Any, Any, Client]):
+    """A connection that is not made yet: ``async with connect(...)``, or ``await connect(...)``.
+
+    A coroutine, so that tasks are made of it, too.
+    """
+
+    def __init__(self, opening: Coroutine[Any, Any, Client]) -> None:
+        self._opening = opening
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self._opening.__await__()
+
+    def send(self, value: object) -> Any:  # noqa: ANN401 - as every coroutine
+        """As every coroutine."""
+        return self._opening.send(value)
+
+    def throw(self, *raised: Any) -> Any:  # noqa: ANN401
+        """As every coroutine."""
+        return self._opening.throw(*raised)
+
+    def close(self) -> None:
+        """As every coroutine: gives up a connection that was not awaited."""
+        self._opening.close()
+
+    async def __aenter__(self) -> Client:
+        self._client = await self._opening
+        return self._client
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+
+def connect(
     endpoint: str = DEFAULT_ENDPOINT,
     *,
     timeout: float = 600.0,
@@ -237,9 +295,13 @@ async def connect(
     control: str | None = None,
     key: PathLike | None = None,
     server_key: PathLike | None = None,
-) -> Client:
-    """Connects to ``hone serve`` for the running event loop; see ``hone.connect``."""
-    connection = await asyncio.to_thread(
+) -> Connecting:
+    """Connects to ``hone serve`` for the running event loop; see ``hone.connect``.
+
+    ``async with connect(...) as client`` closes the client at the end; ``await connect(...)`` gives
+    one that is the caller's to close.
+    """
+    connecting = partial(
         open_connection,
         endpoint,
         timeout=timeout,
@@ -251,4 +313,8 @@ async def connect(
         key=key,
         server_key=server_key,
     )
-    return Client(connection)
+
+    async def opening() -> Client:
+        return Client(await asyncio.to_thread(connecting))
+
+    return Connecting(opening())

@@ -6,12 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, overload
 
 from . import _core, _requests
-from ._requests import DEFAULT_ENDPOINT, PathLike, Request, T, open_connection, unwrap
+from ._requests import (
+    DEFAULT_ENDPOINT,
+    MetricsFormat,
+    PathLike,
+    Request,
+    T,
+    hello_of,
+    open_connection,
+    unwrap,
+)
 from .errors import FailedPrecondition
 from .types import Closed, EpisodeState, Reset, StepResult, Task
+
+__all__ = [
+    "Client",
+    "Episode",
+    "Progress",
+    "connect",
+]
 
 Progress = Callable[[dict[str, Any]], None]
 
@@ -79,7 +95,7 @@ class Client:
     @property
     def server(self) -> dict[str, Any]:
         """The server's hello: version, limits, environments, backends, isolation, fingerprint."""
-        return self._connection.hello()
+        return hello_of(self._connection)
 
     def describe(
         self, task: str | None = None, *, split: str | None = None, environment: str | None = None
@@ -228,17 +244,31 @@ class Client:
         """Asks for a sign of life: ``incarnation`` and ``time``. Leases are renewed without it."""
         return self._ask(_requests.plain("ping"))
 
-    def metrics(self) -> dict[str, Any]:
-        """The server's counters and histograms, from its control endpoint."""
-        return self._ask(_requests.metrics())
+    @overload
+    def metrics(self, format: Literal["map"] = "map") -> dict[str, Any]: ...
+    @overload
+    def metrics(self, format: Literal["prometheus"]) -> str: ...
+    def metrics(self, format: MetricsFormat = "map") -> dict[str, Any] | str:
+        """The server's counters and histograms, from its control endpoint.
+
+        Args:
+            format: ``"map"``, or ``"prometheus"`` for Prometheus' text format 0.0.4.
+
+        Raises:
+            InvalidArgument: The server knows no such format.
+        """
+        answer: dict[str, Any] | str = self._ask(_requests.metrics(format))
+        return answer
 
     def health(self) -> dict[str, Any]:
         """How the server is, from its control endpoint.
 
         Returns:
-            ``status``, ``"serving"`` or ``"draining"``; ``incarnation``; ``uptime_s``; and how many
-            there are now, of all clients: ``steps`` under way, ``in_flight`` requests of any verb
-            without an answer, ``connections`` to either endpoint, and requests in the ``queue``.
+            ``status``: ``"serving"``, ``"draining"``, or ``"failing"`` while steps cannot be done;
+            ``problems``, a list that says why (a full disk); ``incarnation``; ``uptime_s``; and how
+            many there are now, of all clients: ``steps`` under way, ``in_flight`` requests of any
+            verb without an answer, ``connections`` to either endpoint, and requests in the
+            ``queue``.
         """
         return self._ask(_requests.plain("health"))
 
@@ -256,9 +286,7 @@ class Client:
         tag: int = 0,
     ) -> _core.Ticket:
         """Sends any verb without waiting; what the other members are made of."""
-        if self._connection.closed:
-            raise FailedPrecondition("the client is closed", error_class="protocol")
-        return self._connection.submit(verb, dict(body), timeout, completions, tag)
+        return _requests.submit(self._connection, verb, body, timeout, completions, tag)
 
     def call(
         self, verb: str, body: Mapping[str, Any], *, timeout: float | None = None

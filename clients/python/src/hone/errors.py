@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+__all__ = [
+    "Busy",
+    "Cancelled",
+    "DeadlineExceeded",
+    "FailedPrecondition",
+    "HoneError",
+    "Internal",
+    "InvalidArgument",
+    "NotFound",
+    "ResourceExhausted",
+    "Unavailable",
+    "Unimplemented",
+]
+
 
 class HoneError(Exception):
     """A request failed. The message says what was found and what was expected.

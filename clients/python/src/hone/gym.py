@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from ._gym_forms import (
     SOURCE_CHARACTERS_MAX,
@@ -27,6 +27,7 @@ from ._gym_forms import (
     Observation,
     Unicode,
     info_of,
+    options_of,
     reward_of,
     text_of,
 )
@@ -66,14 +67,15 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
 
     def __init__(
         self,
-        form: Callable[[Client], Form],
         endpoint: str = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         split: str | None = None,
         group: str | None = None,
+        max_turns: int | None = None,
         options: Mapping[str, Any] | None = None,
         timeout: float = 600.0,
+        connect_timeout: float = 10.0,
         reconnect_timeout: float = 30.0,
         render_mode: str | None = None,
         key: PathLike | None = None,
@@ -82,36 +84,38 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
         """Connects to the server.
 
         Args:
-            form: Makes the spaces.
             endpoint: ZeroMQ address of ``hone serve``.
             task: ``"dataset/id"`` or ``"id"``; None draws one at every reset, with its seed.
             split: Where to draw from.
             group: Samples of one task that share a device model and one baseline.
-            options: Options of the episode, such as ``{"max_turns": 4}``.
+            max_turns: Turns of an episode; None for the server's default.
+            options: More options of the episode, such as ``{"reward": "kevin"}``.
             timeout: Seconds a step may take.
+            connect_timeout: As in ``hone.connect``.
             reconnect_timeout: As in ``hone.connect``.
             render_mode: ``"ansi"`` or None.
             key: As in ``hone.connect``.
             server_key: As in ``hone.connect``.
 
         Raises:
-            ValueError: An unknown render mode.
+            ValueError: An unknown render mode, or ``options`` with another ``max_turns``.
             hone.Unavailable: No server answered.
         """
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: found {render_mode!r}, expected 'ansi' or None")
         self.render_mode = render_mode
         self._task, self._split, self._group = task, split, group
-        self._options = dict(options or {})
+        self._options = options_of(options, max_turns)
         self._client: Client | None = connect(
             endpoint,
             timeout=timeout,
+            connect_timeout=connect_timeout,
             reconnect_timeout=reconnect_timeout,
             key=key,
             server_key=server_key,
         )
         try:
-            self._form = form(self._client)
+            self._form = self._make_form(self._client)
         except BaseException:
             self._client.close()
             raise
@@ -191,6 +195,10 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
             self._client.close()
             self._client = None
 
+    def _make_form(self, client: Client) -> Form:
+        """The spaces."""
+        raise NotImplementedError
+
     def _connected(self) -> Client:
         if self._client is None:
             raise gymnasium.error.ClosedEnvironmentError("the environment is closed")
@@ -220,12 +228,37 @@ class KernelRefineEnv(HoneEnv):
         endpoint: str = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
-        action: str = "response",
-        **given: Any,  # noqa: ANN401 - of HoneEnv
+        action: Literal["response", "code"] = "response",
+        split: str | None = None,
+        group: str | None = None,
+        max_turns: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        timeout: float = 600.0,
+        connect_timeout: float = 10.0,
+        reconnect_timeout: float = 30.0,
+        render_mode: str | None = None,
+        key: PathLike | None = None,
+        server_key: PathLike | None = None,
     ) -> None:
         """Connects, as ``HoneEnv`` does; ``action`` is what a str is: ``response``, ``code``."""
-        form = KernelRefineForm(action)
-        super().__init__(lambda _: form, endpoint, task, **given)
+        self._action_form = KernelRefineForm(action)
+        super().__init__(
+            endpoint,
+            task,
+            split=split,
+            group=group,
+            max_turns=max_turns,
+            options=options,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            reconnect_timeout=reconnect_timeout,
+            render_mode=render_mode,
+            key=key,
+            server_key=server_key,
+        )
+
+    def _make_form(self, client: Client) -> Form:
+        return self._action_form
 
 
 class AutotuneEnv(HoneEnv):
@@ -238,14 +271,8 @@ class AutotuneEnv(HoneEnv):
     Action: Discrete, a choice's number. ``info["observation"]["choice"]`` says which knobs that is.
     """
 
-    def __init__(
-        self,
-        endpoint: str = DEFAULT_ENDPOINT,
-        task: str | None = None,
-        **given: Any,  # noqa: ANN401 - of HoneEnv
-    ) -> None:
-        """Connects, as ``HoneEnv`` does."""
-        super().__init__(AutotuneForm, endpoint, task, **given)
+    def _make_form(self, client: Client) -> Form:
+        return AutotuneForm(client)
 
 
 for name in ("KernelRefine", "Autotune"):

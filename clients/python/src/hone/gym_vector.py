@@ -16,10 +16,18 @@ Steps of all environments are under way at once. What observations, actions and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
-from ._gym_forms import AutotuneForm, Form, KernelRefineForm, info_of, reward_of, text_of
+from ._gym_forms import (
+    AutotuneForm,
+    Form,
+    KernelRefineForm,
+    info_of,
+    options_of,
+    reward_of,
+    text_of,
+)
 from ._requests import DEFAULT_ENDPOINT, PathLike
 from .client import Client, connect
 from .errors import HoneError
@@ -61,16 +69,17 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        form: Callable[[Client], Form],
         num_envs: int = 1,
         endpoint: str = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         split: str | None = None,
         group: str | None = None,
+        max_turns: int | None = None,
         options: Mapping[str, Any] | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         timeout: float = 600.0,
+        connect_timeout: float = 10.0,
         reconnect_timeout: float = 30.0,
         render_mode: str | None = None,
         key: PathLike | None = None,
@@ -79,7 +88,8 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
         """Connects once for all; arguments are those of ``hone.gym.HoneEnv``.
 
         Raises:
-            ValueError: An unknown render or autoreset mode, or no environments.
+            ValueError: An unknown render or autoreset mode, no environments, or ``options`` with
+                another ``max_turns``.
             hone.Unavailable: No server answered.
         """
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -89,16 +99,17 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
         self.render_mode = render_mode
         self.num_envs = num_envs
         self._task, self._split, self._group = task, split, group
-        self._options = dict(options or {})
+        self._options = options_of(options, max_turns)
         self._client = connect(
             endpoint,
             timeout=timeout,
+            connect_timeout=connect_timeout,
             reconnect_timeout=reconnect_timeout,
             key=key,
             server_key=server_key,
         )
         try:
-            self._form = form(self._client)
+            self._form = self._make_form(self._client)
             self._places = Places(self._client, num_envs)
         except BaseException:
             self._client.close()
@@ -185,6 +196,10 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
             finally:
                 client.close()
 
+    def _make_form(self, client: Client) -> Form:
+        """The spaces of one environment."""
+        raise NotImplementedError
+
     def _start(
         self,
         places: Iterable[Any],
@@ -219,7 +234,11 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _answers(self, count: int) -> list[tuple[int, Any]]:
         """In the order of the places, whatever order they came in."""
-        answers = sorted(self._places.answers(count), key=lambda one: one[0])
+        try:
+            answers = sorted(self._places.answers(count), key=lambda one: one[0])
+        except BaseException:
+            self._places.give_up()  # Ctrl-C: the turns stay open for the next step
+            raise
         for place, answer in answers:
             if isinstance(answer, HoneError):
                 self._over[place] = self._places.episodes[place] is None
@@ -263,18 +282,53 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
 class KernelRefineVectorEnv(HoneVectorEnv):
     """Models refine kernels; actions are a sequence of str."""
 
-    def __init__(self, num_envs: int = 1, *, action: str = "response", **given: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        num_envs: int = 1,
+        endpoint: str = DEFAULT_ENDPOINT,
+        task: str | None = None,
+        *,
+        action: Literal["response", "code"] = "response",
+        split: str | None = None,
+        group: str | None = None,
+        max_turns: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        timeout: float = 600.0,
+        connect_timeout: float = 10.0,
+        reconnect_timeout: float = 30.0,
+        render_mode: str | None = None,
+        key: PathLike | None = None,
+        server_key: PathLike | None = None,
+    ) -> None:
         """Connects; ``action`` is what a str is: ``response`` or ``code``."""
-        form = KernelRefineForm(action)
-        super().__init__(lambda _: form, num_envs, **given)
+        self._action_form = KernelRefineForm(action)
+        super().__init__(
+            num_envs,
+            endpoint,
+            task,
+            split=split,
+            group=group,
+            max_turns=max_turns,
+            options=options,
+            autoreset_mode=autoreset_mode,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            reconnect_timeout=reconnect_timeout,
+            render_mode=render_mode,
+            key=key,
+            server_key=server_key,
+        )
+
+    def _make_form(self, client: Client) -> Form:
+        return self._action_form
 
 
 class AutotuneVectorEnv(HoneVectorEnv):
     """A policy chooses how a product is blocked; actions are an array of int64."""
 
-    def __init__(self, num_envs: int = 1, **given: Any) -> None:  # noqa: ANN401
-        """Connects, as ``HoneVectorEnv`` does."""
-        super().__init__(AutotuneForm, num_envs, **given)
+    def _make_form(self, client: Client) -> Form:
+        return AutotuneForm(client)
 
 
 __all__ = [

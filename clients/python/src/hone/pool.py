@@ -30,8 +30,13 @@ from . import _core, _requests
 from ._requests import Request, unwrap
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError, InvalidArgument
-from .types import Reset, StepResult
-from .vector import Action, step_request
+from .types import Observation, Reset, StepResult
+from .vector import Action, give_up, step_request
+
+__all__ = [
+    "Batch",
+    "Pool",
+]
 
 Answer = Reset[Episode] | StepResult | HoneError
 
@@ -49,7 +54,7 @@ class Batch(NamedTuple):
             None; ``result``, the ``StepResult``, or None for a reset and an error.
     """
 
-    observations: list[dict[str, Any]]
+    observations: list[Observation]
     rewards: list[float]
     terminated: list[bool]
     truncated: list[bool]
@@ -129,18 +134,23 @@ class Places:
             with contextlib.suppress(HoneError):  # lost with its server: nothing to close
                 self.client.close_episode(episode)
 
-    def close(self) -> None:
-        """Cancels what is under way and closes every episode."""
-        for place, (ticket, request) in self._waiting.items():
-            if request.verb != "reset":
-                ticket.cancel()
-                continue
-            with contextlib.suppress(HoneError):  # an episode that nobody would close otherwise
-                ticket.wait()
-                self.episodes[place] = request.read(unwrap(ticket.result())).episode
+    def give_up(self) -> None:
+        """Cancels what is under way; the turns stay open, and episodes that begin are closed."""
+        for ticket, request in self._waiting.values():
+            give_up(self.client, request.verb, ticket)
         self._waiting.clear()
         self._arrived.clear()
         self._completions = _core.Completions()
+
+    def close(self) -> None:
+        """Cancels what is under way and closes every episode, those that begin as well."""
+        for place, (ticket, request) in list(self._waiting.items()):
+            if request.verb == "reset":
+                with contextlib.suppress(HoneError):  # an episode that nobody would close otherwise
+                    ticket.wait()
+                    self.episodes[place] = request.read(unwrap(ticket.result())).episode
+                del self._waiting[place]
+        self.give_up()
         for place in range(len(self.episodes)):
             self.drop(place)
 
@@ -297,7 +307,9 @@ class Pool:
         if error is not None:
             self._places.drop(place)
         reward = result.reward if result is not None else None
-        batch.observations.append({} if isinstance(answer, HoneError) else answer.observation)
+        batch.observations.append(
+            Observation() if isinstance(answer, HoneError) else answer.observation
+        )
         batch.rewards.append(0.0 if reward is None else float(reward))
         batch.terminated.append(result is not None and result.terminated)
         batch.truncated.append(error is not None or (result is not None and result.truncated))

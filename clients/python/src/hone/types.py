@@ -4,9 +4,175 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypedDict, TypeVar, cast
+
+__all__ = [
+    "Closed",
+    "EpisodeState",
+    "Message",
+    "Mismatch",
+    "Observation",
+    "Outcome",
+    "Reset",
+    "ResetInfo",
+    "Speedup",
+    "StepInfo",
+    "StepResult",
+    "Task",
+    "TaskFacts",
+    "TurnLine",
+    "Verdict",
+]
 
 EpisodeT = TypeVar("EpisodeT")
+
+Outcome = Literal[
+    "no_code",
+    "rejected",
+    "build_failed",
+    "crashed",
+    "timed_out",
+    "out_of_memory",
+    "wrong",
+    "cheated",
+    "correct",
+]
+
+# The bodies below are plain dictionaries. A later server may send more keys, and one that does not
+# keep a key leaves it out.
+
+
+class Message(TypedDict):
+    """One of a chat."""
+
+    role: str
+    content: str
+
+
+class TaskFacts(TypedDict, total=False):
+    """A task as a client may know it; after the first observation only ``id``."""
+
+    dataset: str
+    id: str
+    title: str
+    description: str
+    split: str
+    tags: list[str]
+    backend: str
+    languages: list[str]
+    entry: str
+    signature: str
+    tensors: list[dict[str, Any]]
+    scalars: list[dict[str, Any]]
+    arguments: list[str]
+    shapes: dict[str, Any]
+    tolerance: dict[str, Any]
+    alignment: int
+    threads: int
+    memory_mb: int
+    run_seconds: float
+    cache: str
+    precision: str
+    own_kernels: str
+
+
+class TurnLine(TypedDict):
+    """One turn in an observation's history; ``outcome`` may be ``"unscored"``."""
+
+    turn: int
+    outcome: str
+    speedup: float | None
+    reward: float | None
+
+
+class Observation(TypedDict, total=False):
+    """What an environment says (docs/protocol.md, docs/environments.md).
+
+    ``messages`` are those of this turn, ``code`` is the source that was judged. ``choice``, ``index`` and ``facts`` are of ``autotune``.
+    """
+
+    task: TaskFacts
+    messages: list[Message]
+    feedback: str
+    code: str
+    turn: int
+    turns_left: int
+    seconds_left: float | None
+    history: list[TurnLine]
+    best_speedup: float | None
+    choice: dict[str, Any] | None
+    index: int | None
+    facts: dict[str, float] | None
+
+
+class Mismatch(TypedDict, total=False):
+    """The worst wrong element of an output."""
+
+    tensor: str
+    shape: str
+    family: str
+    index: list[int]
+    got: float | None
+    expected: float | None
+    tolerance: float
+    wrong: int
+    total: int
+    nans: int
+    norm: float
+    norm_allowed: float
+
+
+class Speedup(TypedDict, total=False):
+    """A measurement: baseline time over the submission's, with a 95 % interval; times in µs."""
+
+    value: float
+    low: float
+    high: float
+    time_us: float
+    baseline_us: float
+    rounds: int
+    calls: int
+    flags: list[str]
+    floor_us: float
+    marked_us: float
+
+
+class Verdict(TypedDict, total=False):
+    """What became of a submission (docs/protocol.md)."""
+
+    outcome: Outcome
+    reason: str
+    stage: str
+    diagnostics: str
+    signal: str
+    mismatch: Mismatch | None
+    speedup: Speedup | None
+    work: dict[str, Any] | None
+    stage_ms: dict[str, float]
+    caught: str
+    second_look: str
+    fingerprint: str
+    source_hash: str
+
+
+class StepInfo(TypedDict, total=False):
+    """Of a turn. ``verdict`` is None and ``fault`` says why after a fault of the machine."""
+
+    verdict: Verdict | None
+    components: dict[str, float]
+    stop_reason: str | None
+    fault: str | None
+
+
+class ResetInfo(TypedDict, total=False):
+    """Of an episode. ``parent`` and ``parent_turn`` are there where it is a branch."""
+
+    seed: int
+    task: str
+    group: str | None
+    fingerprint: str
+    parent: str
+    parent_turn: int
 
 
 @dataclass
@@ -38,8 +204,8 @@ class Reset(Generic[EpisodeT]):
     """
 
     episode: EpisodeT
-    observation: dict[str, Any]
-    info: dict[str, Any]
+    observation: Observation
+    info: ResetInfo
     lease: float
 
 
@@ -59,12 +225,12 @@ class StepResult:
         turn: This turn's number; the first is 1.
     """
 
-    observation: dict[str, Any]
+    observation: Observation
     reward: float | None
     reward_valid: bool
     terminated: bool
     truncated: bool
-    info: dict[str, Any]
+    info: StepInfo
     returns: list[float | None] | None
     return_to_date: float | None
     turn: int
@@ -98,12 +264,12 @@ class Task:
 def decode_step(body: Mapping[str, Any]) -> StepResult:
     """Reads the body of a step's result; unknown keys are ignored."""
     return StepResult(
-        observation=body.get("observation") or {},
+        observation=cast(Observation, body.get("observation") or {}),
         reward=body.get("reward"),
         reward_valid=bool(body.get("reward_valid", False)),
         terminated=bool(body.get("terminated", False)),
         truncated=bool(body.get("truncated", False)),
-        info=body.get("info") or {},
+        info=cast(StepInfo, body.get("info") or {}),
         returns=body.get("returns"),
         return_to_date=body.get("return_to_date"),
         turn=int(body.get("turn", 0)),

@@ -11,6 +11,7 @@ Every request is under way at once; an episode that fails does not hold up the o
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,12 @@ from ._requests import Request, T, unwrap
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError
 from .types import Reset, StepResult
+
+__all__ = [
+    "Action",
+    "Completion",
+    "Episodes",
+]
 
 Action = str | Mapping[str, Any]
 
@@ -47,6 +54,16 @@ def step_request(episode: Episode, action: Action, responses: bool) -> Request[S
     if responses:
         return _requests.step(episode, None, action, None)
     return _requests.step(episode, action, None, None)
+
+
+def give_up(client: Client, verb: str, ticket: _core.Ticket) -> None:
+    """Cancels a request whose answer nobody will read; an episode that it began is closed."""
+    ticket.cancel()
+    if verb == "reset":
+        body, _ = ticket.result()  # comes at once: it was given up
+        if body is not None:
+            with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
+                client.submit("close", {"episode": body["episode"]})
 
 
 class Episodes:
@@ -201,17 +218,17 @@ class Episodes:
     ) -> Iterator[tuple[int, _core.Ticket]]:
         """Sends every request and yields tickets in the order in which their answers come."""
         completions = _core.Completions()
-        tickets = {
-            index: self._client.submit(
-                request.verb, request.body, timeout=timeout, completions=completions, tag=index
-            )
-            for index, request in requests.items()
-        }
+        tickets: dict[int, _core.Ticket] = {}
         try:
+            for index, request in requests.items():
+                tickets[index] = self._client.submit(
+                    request.verb, request.body, timeout=timeout, completions=completions, tag=index
+                )
             while tickets:
                 completions.wait(-1.0)
                 for index in completions.drain():
                     yield index, tickets.pop(index)
         finally:
-            for ticket in tickets.values():  # left early: nobody will read these answers
-                ticket.cancel()
+            # One could not be sent, or the caller left early: nobody will read these answers.
+            for index, ticket in tickets.items():
+                give_up(self._client, requests[index].verb, ticket)

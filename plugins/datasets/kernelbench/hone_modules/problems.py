@@ -16,6 +16,8 @@ FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")
 # Where rows of the data sets that are about keep the module's source; the first that is there counts.
 SOURCE_KEYS = ("pytorch_code", "python_code", "label", "code", "reference")
+# What rows of KernelBook and of traces have and rows of KernelBench lack.
+KERNELBOOK_KEYS = ("python_code", "pytorch_code", "entry_point", "module_name", "sample_key", "uuid")
 KEYS = ("sample_key", "uuid", "id")  # what a row's problem is called by; the first that is there
 PROBLEM_FILE = re.compile(r"(\d+)_(.+)\.py")
 LEVEL_FOLDER = re.compile(r"level(\d+)")
@@ -196,9 +198,17 @@ def read_kernelbench(path: str) -> list[Problem]:
             about, level, number = kernelbench_numbers(row)
             name = about.get("problem_name", about.get("name"))
             if level is None or number is None or not isinstance(name, str):
-                raise Mistake(f"{place}: expected level, problem_id and problem_name, or name")
+                raise Mistake(f"{place}: expected level, problem_id and problem_name, or name{other_plugin(row)}")
             problems.append(kernelbench_problem(level, number, name, source_of(row, place), place))
     return in_order(problems, path, "level1/19_ReLU.py and the like, or files that end in " + ", ".join(ENDINGS))
+
+
+def other_plugin(row: dict[str, Any]) -> str:
+    """Which plugin reads a row that is no problem of KernelBench; empty: none."""
+    found = [key for key in KERNELBOOK_KEYS if key in row]
+    return (
+        f"; found {found[0]}, as rows of KernelBook and traces have it: plugin: kernelbook reads them" if found else ""
+    )
 
 
 def read_kernelbook(path: str) -> list[Problem]:

@@ -47,6 +47,14 @@ class Chat:
         """Whether an answer brings its end of turn, and was not cut for its length."""
         return bool(ids) and ids[-1] in self._ends
 
+    def check(self) -> None:
+        """Finds out before a model has answered whether there can be a second turn.
+
+        Raises:
+            ValueError: As ``between``.
+        """
+        self.between([self.end], [{"role": "user", "content": "z"}])
+
     def between(self, answer: list[int], messages: list[Message]) -> list[int]:
         """The tokens from an answer's last one to where the model answers next.
 
@@ -61,8 +69,9 @@ class Chat:
         kept = ends[-1] + 1 if ends else len(before)
         if after[:kept] != before[:kept]:
             raise ValueError(
-                "the chat template renders an answer otherwise once there is a later one; "
-                "expected one that keeps what was, such as TRL's training templates"
+                "the chat template renders an answer otherwise once there is a later one (without "
+                "its thoughts, say), so a turn would not see what the model wrote before; expected "
+                "one that keeps what was, such as TRL's training templates"
             )
         return after[kept:] if self.ends_turn(answer) or not ends else after[kept - 1 :]
 

@@ -82,6 +82,15 @@ _loop_clients: list[
 ] = []
 
 
+def _unlock_after_fork() -> None:
+    """Another thread may have held the lock, and did not come along."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock_after_fork)
+
+
 def client_of(settings: Settings) -> Client:
     """This process's connection; made once, and anew after a fork.
 

@@ -63,7 +63,7 @@ class Record:
     def add(self, result: StepResult) -> list[Message]:
         """Takes in a turn; returns the new messages that are not the model's own."""
         observation = result.observation
-        new = list(observation.get("messages") or [])
+        new = plain_messages(observation)
         self.messages += new
         self.rewards.append(result.reward)
         self.reward_valid.append(result.reward_valid)

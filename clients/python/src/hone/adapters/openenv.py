@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 from hone._requests import DEFAULT_ENDPOINT
+from hone._text import sendable
+from hone.errors import DeadlineExceeded, HoneError, Unavailable
 
 from ._play import Play, Settings, client_of
 from ._record import Message
@@ -26,6 +29,7 @@ from ._versions import require
 
 require("hone.adapters.openenv", "openenv", "0.10", "0.11")
 
+from fastapi.responses import JSONResponse  # noqa: E402
 from openenv.core.client_types import StepResult  # noqa: E402 - whose version comes first
 from openenv.core.env_client import EnvClient  # noqa: E402
 from openenv.core.env_server import (  # noqa: E402
@@ -35,17 +39,37 @@ from openenv.core.env_server import (  # noqa: E402
     State,
     create_fastapi_app,
 )
-from pydantic import Field  # noqa: E402
+from pydantic import BeforeValidator, Field  # noqa: E402
+
+__all__ = [
+    "SESSIONS",
+    "HoneAction",
+    "HoneEnv",
+    "HoneEnvironment",
+    "HoneObservation",
+    "app",
+    "main",
+]
 
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
+#: How long ``/health`` waits for hone, at the most twice.
+HEALTH_SECONDS = 2.0
+
+
+def _mended(text: object) -> object:
+    """Pydantic refuses half of a surrogate pair, which a model's answer may have."""
+    return sendable(text) if isinstance(text, str) else text
+
+
+_Text = Annotated[str | None, BeforeValidator(_mended)]
 
 
 class HoneAction(Action):  # type: ignore[misc]
     """A model's whole answer, or a kernel's source: one of the two."""
 
-    response: str | None = Field(default=None, description="a model's whole answer")
-    code: str | None = Field(default=None, description="or a kernel's source")
+    response: _Text = Field(default=None, description="a model's whole answer")
+    code: _Text = Field(default=None, description="or a kernel's source")
 
 
 class HoneObservation(Observation):  # type: ignore[misc]
@@ -195,9 +219,33 @@ def app(
         TypeError: A setting is unknown.
     """
     given = Settings.of({"endpoint": endpoint, "options": dict(options or {}), **settings})
-    return create_fastapi_app(
+    made = create_fastapi_app(
         lambda: HoneEnvironment(given), HoneAction, HoneObservation, max_concurrent_envs=sessions
     )
+    # OpenEnv's own says healthy whatever is behind it.
+    made.router.routes[:] = [
+        route for route in made.router.routes if getattr(route, "path", None) != "/health"
+    ]
+    made.add_api_route("/health", lambda: _health(given), methods=["GET"], tags=["Health"])
+    return made
+
+
+def _health(settings: Settings) -> JSONResponse:
+    """Whether hone answers, and can do steps: 200 or 503."""
+    soon = replace(settings, connect_timeout=HEALTH_SECONDS, timeout=HEALTH_SECONDS)
+    try:
+        client = client_of(soon)
+        try:
+            said = client.health()
+        except (Unavailable, DeadlineExceeded):  # a control endpoint out of reach, behind a tunnel
+            client.ping()
+            said = {"status": "serving"}
+    except HoneError as error:
+        return JSONResponse({"status": "unhealthy", "detail": str(error)}, status_code=503)
+    if said["status"] == "serving":
+        return JSONResponse({"status": "healthy"})
+    why = said.get("problems") or ["the server is shutting down"]
+    return JSONResponse({"status": "unhealthy", "detail": "; ".join(why)}, status_code=503)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -26,6 +26,12 @@ require("hone.adapters.ray", "ray", "2.40", "3")
 
 import ray  # noqa: E402 - whose version comes first
 
+__all__ = [
+    "CALLS_MAX",
+    "HoneActor",
+    "play",
+]
+
 #: Calls under way at once; a turn takes one while it is judged.
 CALLS_MAX = 1000
 

@@ -55,14 +55,18 @@ async def generate(
 
     Raises:
         ImportError: slime is missing or not supported.
+        ValueError: The chat template renders an answer otherwise once there is a later one.
         hone.HoneError: The request is wrong, such as a task that there is not.
     """
     if getattr(args, "partial_rollout", False):
         raise ValueError("hone.adapters.slime.generate plays whole episodes: no --partial-rollout")
     engine = _Engine(args, sampling_params)
+    settings = _settings(args)
+    if settings.options.get("max_turns") != 1:
+        engine.chat.check()  # or the first feedback fails, when an answer is generated and judged
     sample_type = type(sample)
     _clear(sample)
-    play = AsyncPlay(_settings(args))
+    play = AsyncPlay(settings)
     started = time.monotonic()
     messages = await play.start(
         (sample.metadata or {}).get("task"), group=_group(sample, evaluation)
@@ -115,7 +119,7 @@ async def reward(args: Any, sample: Any, **_: object) -> Any:
     play = AsyncPlay(_one_turn(_settings(args)))
     await play.start((sample.metadata or {}).get("task"), group=_group(sample, evaluation=False))
     try:
-        await play.step(response=sample.response)
+        await play.step(response=sample.response or "")
     finally:
         record = await play.finish()
     return _score(sample, record)

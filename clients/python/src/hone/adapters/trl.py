@@ -23,6 +23,7 @@ gives it the advantage 0. See docs/trainers/trl.md.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,14 @@ from ._chat import Chat
 from ._play import Play, Settings, client_of
 from ._record import Message, Record, text_of
 from ._versions import require
+
+__all__ = [
+    "Environments",
+    "Generate",
+    "KernelEnvironment",
+    "Rollouts",
+    "hone_reward",
+]
 
 Row = dict[str, Any]
 # (trainer, prompts as token ids) -> (completions, log-probabilities or None), in their order.
@@ -163,18 +172,27 @@ class Environments(Settings):
 class Rollouts(Settings):
     """A ``rollout_func``: all rollouts of a batch answer, and are judged, at the same time.
 
-    Arguments: those of ``Settings``, and ``generate``, which stands in for the trainer's own
-    generation: it takes the trainer and prompts as token ids, and returns completions and their
-    log-probabilities (None where there are none).
+    Arguments: those of ``Settings``, and
+
+    * ``tokenizer``, the trainer's: its chat template is then checked here, and else when training
+      begins, before anything is generated;
+    * ``generate``, which stands in for the trainer's own generation: it takes the trainer and
+      prompts as token ids, and returns completions and their log-probabilities (None where there
+      are none).
 
     Raises:
         ImportError: TRL is missing or not supported.
+        ValueError: The chat template cannot be used for more than one turn; the message names one
+            that can, where TRL has it.
     """
 
     generate: Generate | None = None
+    tokenizer: Any = None
 
     def __post_init__(self) -> None:
         _require_trl()
+        if self.tokenizer is not None:
+            self._check(Chat(self.tokenizer), self.tokenizer)
 
     def rows(self) -> list[Row]:
         """A dataset of the server's tasks, one row each; the prompt names the task."""
@@ -196,14 +214,15 @@ class Rollouts(Settings):
             wrote), and for reward functions ``hone_score`` (float or None), ``hone_rewards`` and
             ``hone_returns`` (of each turn) and ``hone_fault`` (str or None): one for each prompt.
         """
-        plays = [Play(self) for _ in prompts]
-        names, groups = [_task_of(prompt) for prompt in prompts], _groups(len(prompts), trainer)
         chat = Chat(
             trainer._tokenizer,
             template=trainer.chat_template,
             arguments=trainer.chat_template_kwargs,
             ends=trainer.eos_token_ids,
         )
+        self._check(chat, trainer._tokenizer)
+        plays = [Play(self) for _ in prompts]
+        names, groups = [_task_of(prompt) for prompt in prompts], _groups(len(prompts), trainer)
         with ThreadPoolExecutor(max(1, min(_PARALLEL_MAX, len(plays)))) as pool:
             starts = pool.map(
                 lambda p, task, group: p.start(task, group=group), plays, names, groups
@@ -225,6 +244,15 @@ class Rollouts(Settings):
             "hone_returns": [record.returns for record in records],
             "hone_fault": [record.fault for record in records],
         }
+
+    def _check(self, chat: Chat, tokenizer: Any) -> None:
+        """Refuses a template that would fail after the first turn."""
+        if self.options.get("max_turns") == 1:
+            return
+        try:
+            chat.check()
+        except ValueError as error:
+            raise ValueError(f"{error}; {_template_that_works(tokenizer)}") from None
 
     def _play(
         self, rollouts: list[_Rollout], chat: Chat, trainer: Any, pool: ThreadPoolExecutor
@@ -292,6 +320,22 @@ class _Rollout:
 
 def _require_trl() -> None:
     require("hone.adapters.trl", "trl", "1.16", "2")
+
+
+def _template_that_works(tokenizer: Any) -> str:
+    """What to do about a chat template that rewrites answers."""
+    templates = importlib.import_module("trl.chat_template_utils")
+    try:
+        template = templates.get_training_chat_template(tokenizer)
+        if template is not None:
+            Chat(tokenizer, template=template).check()
+            return (
+                "this one works: tokenizer.chat_template = "
+                "trl.chat_template_utils.get_training_chat_template(tokenizer)"
+            )
+    except ValueError:
+        pass  # TRL knows none for it, or that one rewrites answers, too
+    return "TRL has none for this tokenizer; or play one turn: options={'max_turns': 1}"
 
 
 def _tasks(settings: Settings) -> list[str]:

@@ -1,6 +1,7 @@
 """For verifiers (``verifiers.v1``, 0.4): a taskset of a server's tasks and the environment over it.
 
-    vf-eval hone-kernels -m MODEL --no-push --env.taskset.endpoint tcp://127.0.0.1:5917
+    vf-eval hone-kernels -m MODEL --no-push --client.base-url http://127.0.0.1:8000/v1
+        --env.taskset.endpoint tcp://127.0.0.1:5917
 
 finds it as the module ``hone_kernels``. The environment speaks first: hone's prompt, then its
 feedback after each answer. A fault of the machine fails the episode (``episode.ok`` False, no

@@ -31,6 +31,11 @@ from verl.experimental.agent_loop.agent_loop import (  # noqa: E402
     register,
 )
 
+__all__ = [
+    "FaultError",
+    "HoneAgentLoop",
+]
+
 _OURS = frozenset(Settings.__dataclass_fields__)
 
 

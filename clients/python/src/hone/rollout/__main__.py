@@ -18,6 +18,10 @@ from . import RunFailed, Settings, UsageError, run
 from ._settings import DEFAULT_TURNS, chat_url
 from ._summary import words
 
+__all__ = [
+    "main",
+]
+
 _EPILOGUE = """Examples:
   hone rollout --url http://127.0.0.1:8000/v1 --output traces.json --tasks add_relu softmax
   hone rollout --vllm-url http://gpu:8000 --output t.json --dataset tasks --multi-turn --samples 4

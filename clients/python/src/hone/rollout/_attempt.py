@@ -18,7 +18,7 @@ class Turn:
     Attributes:
         answer: As ``Answer.plain()``.
         at: When it came, in seconds since 1970.
-        result: ``messages``, ``reward``, ``reward_valid``, ``return_to_date``, ``returns``,
+        result: ``messages``, ``code``, ``reward``, ``reward_valid``, ``return_to_date``, ``returns``,
             ``terminated``, ``truncated``, ``info``; None until it is judged.
     """
 
@@ -30,6 +30,11 @@ class Turn:
     def verdict(self) -> dict[str, Any]:
         """Empty where there is none."""
         return ((self.result or {}).get("info") or {}).get("verdict") or {}
+
+    @property
+    def code(self) -> str:
+        """The source that the server took from the answer and judged; empty where there was none."""
+        return str((self.result or {}).get("code") or "").strip()
 
     @property
     def scored(self) -> bool:

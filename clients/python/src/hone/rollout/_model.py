@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import httpx
 
+from hone._text import sendable
+
 from ._settings import Settings, UsageError, chat_url
 
 BODY_BYTES_MAX = 16 << 20
@@ -257,7 +259,7 @@ def _answer(content: str, reasoning: str, refusal: str, finish: object, usage: o
 def _text(content: object) -> str:
     """Content is a text, or a list of parts of which some are; what is no character is replaced."""
     if isinstance(content, str):
-        return content.encode("utf-8", errors="replace").decode("utf-8")
+        return sendable(content)
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, dict)]
         return "".join(_text(text) for text in texts if isinstance(text, str))

@@ -119,6 +119,7 @@ def _plain(result: StepResult) -> dict[str, Any]:
         "turn": result.turn,
         "messages": list(result.observation.get("messages") or []),
         "feedback": str(result.observation.get("feedback") or ""),
+        "code": str(result.observation.get("code") or ""),
         "reward": result.reward,
         "reward_valid": result.reward_valid,
         "return_to_date": result.return_to_date,

@@ -13,25 +13,8 @@ from typing import Any
 from ._attempt import Attempt, Turn
 
 _LEVEL = re.compile(r"level_?(\d+)/(?:problem_)?(\d+)")
-_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_TAGGED = re.compile(r"<triton>(.*?)(?:</triton>|\Z)", re.DOTALL)
 _REFERENCE = re.compile(r"^(`{3,})python\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
-_FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 Json = dict[str, Any]
-
-
-def code_of(response: str) -> str:
-    """The kernel in a response, for readers: the last tag ``<triton>``, else the last fence.
-
-    What was judged is what the server took of it.
-    """
-    text = _THINKING.sub("", response)
-    for form in (_TAGGED, _FENCED):
-        if found := form.findall(text):
-            code = str(found[-1])
-            inner = _FENCED.findall(code)
-            return (str(inner[-1]) if inner else code).strip()
-    return ""
 
 
 def seed_trace(attempt: Attempt, samples: int) -> Json:
@@ -56,7 +39,7 @@ def seed_trace(attempt: Attempt, samples: int) -> Json:
         "pytorch_code": _module_of(facts),
         "num_turns": len(attempt.turns),
         "stop_reason": attempt.reason,
-        "final_triton_code": code_of(last.answer["text"]) if last else "",
+        "final_triton_code": last.code if last else "",
         "final_result": said[-1]["result"] if said else None,
         "turns": said,
         "full_messages": _sent(attempt),
@@ -83,7 +66,7 @@ def _seed_turn(number: int, turn: Turn, name: str) -> Json:
     return {
         "turn": number,
         "reasoning": turn.answer.get("reasoning"),
-        "triton_code": code_of(turn.answer["text"]),
+        "triton_code": turn.code,
         "full_completion": turn.answer["text"],
         "result": _seed_result(turn, name),
         "feedback_given": (turn.result or {}).get("feedback") or "",

@@ -1,0 +1,12 @@
+"""Text as UTF-8 can hold it, for what does not go through the C++ client, which does the same."""
+
+from __future__ import annotations
+
+
+def sendable(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair that stands alone.
+
+    JSON can escape such a half (a model's answer that was cut in the middle of an emoji has one),
+    and UTF-8 cannot hold it. Two halves that stand side by side become their character.
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

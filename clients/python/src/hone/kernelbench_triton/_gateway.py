@@ -1,0 +1,122 @@
+"""One request to a gateway, and what its refusals mean."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+from hone.errors import (
+    Busy,
+    DeadlineExceeded,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    Unavailable,
+)
+
+DEFAULT_URL = "http://127.0.0.1:18188"
+# Of one request, the wait in queues included; the gateway's own limit is 600 s.
+SECONDS_MAX = 660.0
+BUSY_SECONDS = 5.0
+
+
+class _Place:
+    """Where requests go."""
+
+    def __init__(self) -> None:
+        self.url: str | None = None
+        self.token: str | None = None
+
+    def address(self) -> str:
+        return (self.url or os.environ.get("HONE_GATEWAY") or DEFAULT_URL).rstrip("/")
+
+    def secret(self) -> str:
+        if self.token is not None:
+            return self.token
+        return os.environ.get("HONE_GATEWAY_TOKEN", "")
+
+
+_place = _Place()
+
+
+def connect(url: str, token: str | None = None) -> None:
+    """Names the gateway of this process.
+
+    Args:
+        url: Such as ``"http://127.0.0.1:18188"``.
+        token: What the gateway's ``--token-file`` holds; None: ``HONE_GATEWAY_TOKEN``.
+    """
+    _place.url, _place.token = url, token
+
+
+def _detail(body: bytes) -> str:
+    """What a refusal says."""
+    try:
+        detail = json.loads(body)["detail"]
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace")[:500]
+    if isinstance(detail, list):
+        return "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in detail)
+    return str(detail)
+
+
+def _post(payload: dict[str, Any]) -> tuple[int, bytes, float]:
+    """One request: status, body, and how long a busy gateway wants to be left alone (s)."""
+    headers = {"Content-Type": "application/json"}
+    if _place.secret():
+        headers["Authorization"] = f"Bearer {_place.secret()}"
+    address = _place.address() + "/eval"
+    request = urllib.request.Request(address, json.dumps(payload).encode(), headers)
+    try:
+        # Rationale: an environment's proxy is not meant for a gateway of one's own.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=SECONDS_MAX) as reply:
+            return reply.status, reply.read(), 0.0
+    except urllib.error.HTTPError as refused:
+        wait = refused.headers.get("Retry-After", "")
+        return refused.code, refused.read(), float(wait) if wait.isdigit() else BUSY_SECONDS
+    except TimeoutError:
+        raise DeadlineExceeded(f"{address}: no answer within {SECONDS_MAX:g} s") from None
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        raise Unavailable(
+            f"{address}: {reason}; start one: hone gateway tritonforge", retryable=True
+        ) from None
+
+
+def ask(payload: dict[str, Any]) -> dict[str, Any] | str:
+    """The gateway's reply, or what it has against the submission. A fault raises.
+
+    Raises:
+        InvalidArgument: No task can be made of the reference.
+        Unavailable: Nobody is there, or the machine could not judge it, again and again.
+        Busy: The gateway was full all the time.
+        DeadlineExceeded: No verdict in time.
+        FailedPrecondition: The token is wrong.
+    """
+    end = time.monotonic() + SECONDS_MAX
+    while True:
+        status, body, wait = _post(payload)
+        if status == 200:
+            reply: dict[str, Any] = json.loads(body)
+            return reply
+        said = _detail(body)
+        if status == 400:
+            raise InvalidArgument(f"the reference cannot be used: {said}")
+        if status in (413, 422):
+            return said
+        if status in (401, 403):
+            raise FailedPrecondition(f"{_place.address()}: {said}")
+        if status == 504:
+            raise DeadlineExceeded(said, retryable=True)
+        if status == 503:
+            raise Unavailable(said, retryable=True)
+        if status != 429:
+            raise Internal(f"{_place.address()}: HTTP {status}: {said}")
+        if time.monotonic() + wait > end:
+            raise Busy(said, retryable=True, retry_after=wait)
+        time.sleep(wait)

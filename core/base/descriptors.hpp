@@ -1,0 +1,20 @@
+// How many descriptors this process may have open.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.hpp"
+
+namespace hone {
+
+/// Raises the soft limit to the hard one, at most to 65,536, and gives what it then is. Rationale for the bound: four
+/// times the connections that a server takes; programs that walk over all descriptors get slow above it.
+std::size_t raise_descriptor_limit();
+
+/// failed_precondition, with the limit and how to raise it, where fewer than `needed` may be open.
+Status check_descriptor_limit(std::size_t needed);
+
+/// "raise it: ulimit -n 65536, …"
+extern const char* const kRaiseDescriptors;
+
+}  // namespace hone

@@ -1,0 +1,190 @@
+// `hone status` and `hone metrics`: what a running server says of itself.
+#include <cstdio>
+
+#include "cli/command.hpp"
+#include "config/config.hpp"
+#include "hone/client.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kPatienceS = 5;
+
+/// "tcp://*:5918", as a server listens, from here.
+std::string reachable_here(const std::string& endpoint) {
+  for (const char* any : {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"}) {
+    if (endpoint.starts_with(any)) return "tcp://127.0.0.1" + endpoint.substr(endpoint.rfind(':'));
+  }
+  return endpoint;
+}
+
+/// Which server is asked, and by which key.
+struct RunningServer {
+  ConfigOptions config;
+  std::string endpoint, control, key, server_key;
+
+  void declare(OptionSet& options) {
+    options.text({.name = "--endpoint",
+                  .doc = "the server's; either of the two (default: server.control)",
+                  .value = "ENDPOINT"},
+                 endpoint);
+    options.text({.name = "--control",
+                  .doc = "its control endpoint, where it is not what the server says",
+                  .value = "ENDPOINT"},
+                 control);
+    options.text({.name = "--key", .doc = "this client's key; monitor is enough", .value = "FILE"},
+                 key);
+    options.text({.name = "--server-key",
+                  .doc = "the server's public key (default: in --key)",
+                  .value = "KEY"},
+                 server_key);
+    config.declare(options);
+  }
+
+  Result<std::unique_ptr<Client>> connect() const {
+    HONE_ASSIGN(const LoadedConfig loaded, load_config(config.file, config.sets));
+    const ServerConfig& server = loaded.config.server;
+    ClientOptions options;
+    options.name = "hone-status";
+    options.connect_timeout_s = options.request_timeout_s = kPatienceS;
+    options.control_endpoint = control;
+    options.key_file = key;
+    options.server_key = server_key;
+    const std::string& configured = server.control.empty() ? server.endpoint : server.control;
+    return Client::connect(endpoint.empty() ? reachable_here(configured) : endpoint, options);
+  }
+};
+
+Value member_of(const Value& map, std::string_view key) {
+  const Value* found = map.is_map() ? map.find(key) : nullptr;
+  return found == nullptr ? Value() : *found;
+}
+
+std::string text_of_member(const Value& map, std::string_view key) {
+  const Value found = member_of(map, key);
+  return found.is_string() ? found.as_string() : "";
+}
+
+std::string count_of(const Value& map, std::string_view key) {
+  const Value found = member_of(map, key);
+  return found.is_number() ? std::to_string(static_cast<std::int64_t>(found.as_double())) : "?";
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds);
+  char text[64];
+  std::snprintf(text, sizeof text, "%lld:%02d:%02d", static_cast<long long>(whole / 3600),
+                static_cast<int>(whole / 60 % 60), static_cast<int>(whole % 60));
+  return text;
+}
+
+class MetricsCommand : public Command {
+ public:
+  std::string name() const override { return "metrics"; }
+  std::string summary() const override { return "Print the counters of a running server."; }
+  std::vector<std::string> examples() const override {
+    return {"hone metrics                    # JSON, of the server on this machine",
+            "hone metrics --prometheus       # Prometheus' text format, for a scrape by a file",
+            "hone metrics --endpoint tcp://HOST:5917 --key grafana.key"};
+  }
+  void declare(OptionSet& options) override {
+    options.flag({.name = "--prometheus", .doc = "print Prometheus' text format 0.0.4"},
+                 prometheus_);
+    server_.declare(options);
+  }
+  int run(Terminal& terminal) override {
+    const auto client = server_.connect();
+    if (!client) return server_.config.fail(terminal, client.error());
+    const char* format = prometheus_ ? "prometheus" : "map";
+    const auto said = (*client)->call("metrics", Value::map({{"format", format}}));
+    if (!said) return terminal.fail(said.error());
+    if (prometheus_) {
+      std::string text = text_of_member(*said, "text");
+      if (text.ends_with('\n')) text.pop_back();
+      terminal.line(text);
+    } else {
+      terminal.json(member_of(*said, "metrics"), 2);
+    }
+    return kExitOk;
+  }
+
+ private:
+  RunningServer server_;
+  bool prometheus_ = false;
+};
+
+class StatusCommand : public Command {
+ public:
+  std::string name() const override { return "status"; }
+  std::string summary() const override {
+    return "Say whether a running server serves, and what it has to do.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone status                     # exits with 1 when it drains or cannot do steps",
+            "hone status --json", "hone status -c configs/server.yaml",
+            "hone status --endpoint tcp://HOST:5917 --key grafana.key"};
+  }
+  void declare(OptionSet& options) override {
+    server_.declare(options);
+    options.flag({.name = "--json", .doc = "print JSON"}, json_);
+  }
+  int run(Terminal& terminal) override {
+    const auto client = server_.connect();
+    if (!client) return server_.config.fail(terminal, client.error());
+    const auto health = (*client)->call("health", Value::map());
+    if (!health) return terminal.fail(health.error());
+    const auto metrics = (*client)->call("metrics", Value::map());
+    if (!metrics) return terminal.fail(metrics.error());
+    const Value hello = (*client)->hello();
+    const Value service = member_of(member_of(*metrics, "metrics"), "service");
+    if (json_) {
+      terminal.json(Value::map({{"health", *health}, {"server", hello}, {"service", service}}), 2);
+    } else {
+      print(terminal, *health, hello, service);
+    }
+    return text_of_member(*health, "status") == "serving" ? kExitOk : kExitNo;
+  }
+
+ private:
+  static void print(Terminal& terminal, const Value& health, const Value& hello,
+                    const Value& service) {
+    const std::string status = text_of_member(health, "status");
+    const Value uptime = member_of(health, "uptime_s");
+    const Value steps = member_of(service, "steps"), episodes = member_of(service, "episodes"),
+                evaluator = member_of(service, "evaluator"),
+                journal = member_of(service, "journal");
+    std::vector<Row> rows{
+        {{"status"}, {status, status == "serving" ? Colour::kGreen : Colour::kRed}}};
+    if (const Value problems = member_of(health, "problems"); problems.is_array()) {
+      for (const Value& one : problems.as_array()) rows.push_back({{""}, {one.as_string()}});
+    }
+    rows.push_back({{"server"},
+                    {text_of_member(hello, "server") + ", up " +
+                     duration_text(uptime.is_number() ? uptime.as_double() : 0) + ", isolation " +
+                     text_of_member(hello, "isolation")}});
+    rows.push_back({{"measures"}, {text_of_member(hello, "fingerprint")}});
+    rows.push_back({{"steps"},
+                    {count_of(steps, "under_way") + " under way, " + count_of(steps, "done") +
+                     " done, " + count_of(steps, "unscored") + " not scored"}});
+    rows.push_back({{"queue"},
+                    {count_of(evaluator, "queue") + " submissions, " + count_of(health, "queue") +
+                     " requests"}});
+    rows.push_back({{"episodes"}, {count_of(episodes, "open") + " open"}});
+    rows.push_back({{"connections"}, {count_of(health, "connections")}});
+    rows.push_back({{"journal"},
+                    {journal.is_map() ? count_of(journal, "turns") + " turns recorded, " +
+                                            count_of(journal, "failures") + " writes failed"
+                                      : "none"}});
+    terminal.table({"", ""}, rows);
+  }
+
+  RunningServer server_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_metrics_command() { return std::make_unique<MetricsCommand>(); }
+std::unique_ptr<Command> make_status_command() { return std::make_unique<StatusCommand>(); }
+
+}  // namespace hone

@@ -1,0 +1,89 @@
+// ProcessWatch: what the kernel says of another process' threads, processor time and cores.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+
+namespace hone {
+
+/// A thread at one moment.
+struct ThreadSeen {
+  pid_t thread = 0;
+  bool ready = false;         ///< runs, or waits for a core
+  double ran_s = 0;           ///< on a core
+  double delayed_s = 0;       ///< ready and without a core, up to when it last got one
+  std::uint64_t turns = 0;    ///< how often it got a core
+  std::uint64_t used_ms = 0;  ///< on a core, by another of the kernel's counts
+};
+
+/// A process at one moment.
+struct ProcessSeen {
+  double at_s = 0;  ///< CLOCK_MONOTONIC
+  std::vector<ThreadSeen> threads;
+  bool one_thread = true;  ///< it has no other to wait for
+  double ran_s = 0;        ///< of all its threads, also of those that have ended
+  int cores = 0;           ///< that it may use; 0: what others take of them is not known
+  double idle_s = 0;       ///< of those cores together, since the machine started
+  double stolen_s = 0;     ///< the same, that a virtual machine did not get
+  double stalled_s = 0;    ///< that processes of this machine have waited for memory
+  bool is_short = false;   ///< of memory: the machine, also without what the process has
+};
+
+/// Which threads are watched.
+enum class Watched {
+  kFirstThread,  ///< of a process that can have no other, or whose code is hone's
+  kThreads,      ///< all of the process, which can start no other process
+  kTree,         ///< all of the process and of what it has started
+};
+
+/// One thread. Where the kernel does not count something, the figure stays 0.
+class ProcessWatch {
+ public:
+  ProcessWatch() = default;  ///< of no process
+  /// `freeze_fd`: of its control group's cgroup.freeze; -1: none. Borrowed.
+  ProcessWatch(pid_t process, Watched watched, int freeze_fd);
+  bool watches() const { return process_ > 0; }
+  ProcessSeen see() const;
+  /// Processor time of all threads, in seconds.
+  double ran_s() const;
+
+ private:
+  void add_threads(pid_t process, std::vector<ThreadSeen>& to) const;
+
+  pid_t process_ = 0;
+  Watched watched_ = Watched::kFirstThread;
+  clockid_t clock_{};    ///< its processor time
+  UniqueFd group_time_;  ///< cpu.stat of its control group, for a tree
+};
+
+/// The processes that any thread of this one has started, as far as /proc shows them.
+std::vector<pid_t> children_of(pid_t pid);
+
+/// Seconds that processes of this machine have waited for memory; 0 where the kernel does not count them.
+double memory_stall_s();
+/// Whether the machine is short of memory, also without the `own` bytes of a process.
+bool is_short_of_memory(std::int64_t own);
+
+/// A thread, from the text of its stat and schedstat.
+ThreadSeen thread_from(pid_t thread, std::string_view stat, std::string_view schedstat);
+/// Seconds of a set of cores together.
+struct CoresSeen {
+  double idle_s = 0, stolen_s = 0;
+};
+/// From the text of /proc/stat; `ticks`: its unit, per second. Nothing where it does not name all of them.
+std::optional<CoresSeen> cores_from(std::string_view stat, const std::vector<int>& cores,
+                                    double ticks);
+/// Of "some", from the text of /proc/pressure/memory; 0 where it has no such line.
+double stalled_seconds(std::string_view pressure);
+/// Whether less than a thirty-second of the machine's memory is available besides `own` bytes, from the text of
+/// /proc/meminfo.
+bool is_short_of_memory(std::string_view meminfo, std::int64_t own);
+
+}  // namespace hone

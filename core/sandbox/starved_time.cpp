@@ -1,0 +1,105 @@
+// Adds up what was seen.
+#include "sandbox/starved_time.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace hone {
+namespace {
+
+// Between two looks. Longer than two ticks of the kernel's coarsest count (10 ms), by which a thread that runs differs
+// from one that waits.
+constexpr double kLookSeconds = 0.025;
+// Whoever looks does so at least this often. What a pause takes beyond it, the machine stood still for: all of its
+// processes were stopped, a virtual machine was paused, or the process that looks had no core either.
+constexpr double kPauseSeconds = 0.25;
+
+constexpr double kMemoryShare = 0.25;  // of a build, that is a fault of the machine
+
+double beyond_a_pause(double passed_s, double ran_s) {
+  return std::max(passed_s - std::max(kPauseSeconds, ran_s), 0.0);
+}
+
+}  // namespace
+
+void StarvedAccount::begin(const ProcessSeen& first, double passed_s, double ran_s) {
+  *this = {};
+  last_ = first;
+  passed_s_ = passed_s;
+  halted_s_ = beyond_a_pause(passed_s, ran_s);
+  for (const ThreadSeen& thread : first.threads)
+    threads_[thread.thread] = {thread, thread.delayed_s};
+}
+
+/// How long a thread was delayed since the last look. Rationale: the kernel adds a delay when the thread gets its core,
+/// and that may be seconds later. A thread that was ready at both looks and for which the kernel has counted nothing
+/// waited all the time in between.
+double StarvedAccount::delay_of(const ThreadSeen& seen, double passed_s) {
+  const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0});
+  Thread& thread = at->second;
+  const ThreadSeen before = std::exchange(thread.seen, seen);
+  const bool waits = !is_new && seen.ready && before.ready && seen.turns == before.turns &&
+                     seen.ran_s == before.ran_s && seen.used_ms == before.used_ms &&
+                     seen.delayed_s == before.delayed_s;
+  const double delayed_s = waits ? thread.delayed_s + passed_s : seen.delayed_s;
+  const double more = delayed_s - std::exchange(thread.delayed_s, delayed_s);
+  return std::clamp(more, 0.0, passed_s);
+}
+
+/// Rationale: threads of one process delay each other, too. So of several threads' delays no more counts than others had
+/// of the process' cores.
+void StarvedAccount::add(const ProcessSeen& seen) {
+  const double passed_s = std::max(seen.at_s - last_.at_s, 0.0);
+  const double ran_s =
+      std::clamp(seen.ran_s - last_.ran_s, 0.0, std::max(seen.cores, 1) * passed_s);
+  double delayed_s = 0;
+  for (const ThreadSeen& thread : seen.threads)
+    delayed_s = std::max(delayed_s, delay_of(thread, passed_s));
+  double halted_s = beyond_a_pause(passed_s, ran_s);
+  if (seen.is_short && last_.is_short)
+    halted_s = std::max(halted_s, std::min(seen.stalled_s - last_.stalled_s, passed_s));
+  if (seen.cores > 0) {
+    halted_s = std::max(halted_s, (seen.stolen_s - last_.stolen_s) / seen.cores);
+    others_s_ += seen.cores * passed_s - (seen.idle_s - last_.idle_s) - ran_s;
+  }
+  passed_s_ += passed_s;
+  delayed_s_ += delayed_s;
+  halted_s_ += std::max(halted_s - delayed_s, 0.0);
+  last_ = seen;
+}
+
+double StarvedAccount::seconds() const {
+  const double by_others_s =
+      last_.one_thread ? delayed_s_ : std::min(delayed_s_, std::max(others_s_, 0.0));
+  return std::min(by_others_s + halted_s_, passed_s_);
+}
+
+void StarvedTime::begin() {
+  begun_s_ = looked_s_ = monotonic_s();
+  looked_ = false;
+  account_ = {};
+  ran_before_s_ = watch_.ran_s();
+}
+
+/// Rationale: most rounds are over before the first look is due, and cost nothing.
+void StarvedTime::look() {
+  if (!watch_.watches() || monotonic_s() - looked_s_ < kLookSeconds) return;
+  const ProcessSeen seen = watch_.see();
+  if (looked_)
+    account_.add(seen);
+  else
+    account_.begin(seen, seen.at_s - begun_s_, seen.ran_s - ran_before_s_);
+  looked_s_ = seen.at_s;
+  looked_ = true;
+}
+
+MemoryWait::MemoryWait() : begun_s_(monotonic_s()), stalled_s_(memory_stall_s()) {}
+
+bool MemoryWait::was_long() const {
+  const double passed_s = monotonic_s() - begun_s_;
+  return is_short_of_memory(0) && memory_stall_s() - stalled_s_ > kMemoryShare * passed_s;
+}
+
+}  // namespace hone

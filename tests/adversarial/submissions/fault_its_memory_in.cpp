@@ -1,0 +1,13 @@
+// Tries: to look like a victim of a machine without memory: it maps 128 MB, has the kernel take them back, and touches them
+// again, for ever. Stopped by: the time that the kernel takes for it is its own processor time, and a wait for memory
+// counts as the machine's only while that is short of memory without what the process has.
+#include <stdint.h>
+#include <sys/mman.h>
+extern "C" void add_relu(const float*, const float*, float*, int64_t) {
+  constexpr size_t kBytes = size_t{128} << 20;
+  void* block = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (;;) {
+    for (size_t at = 0; at < kBytes; at += 4096) static_cast<volatile char*>(block)[at] = 1;
+    madvise(block, kBytes, MADV_DONTNEED);
+  }
+}

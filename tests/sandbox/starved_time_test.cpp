@@ -1,0 +1,262 @@
+// Time in which a process was starved: tables of what was seen, and processes that sleep, work and contend.
+#include "sandbox/starved_time.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+#include <functional>
+
+#include "base/clock.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kEver = 60;  // longest wait for an event
+
+/// A moment of a process on one core. Threads are added.
+ProcessSeen moment(double at_s, double ran_s, std::vector<ThreadSeen> threads) {
+  ProcessSeen seen;
+  seen.at_s = at_s;
+  seen.ran_s = ran_s;
+  seen.threads = std::move(threads);
+  seen.one_thread = seen.threads.size() == 1;
+  seen.cores = 1;
+  return seen;
+}
+
+ThreadSeen thread(double ran_s, double delayed_s, bool ready, std::uint64_t turns = 1,
+                  pid_t number = 7) {
+  return {number, ready, ran_s, delayed_s, turns, static_cast<std::uint64_t>(ran_s * 1000)};
+}
+
+double starved(const std::vector<ProcessSeen>& moments) {
+  StarvedAccount account;
+  account.begin(moments.front(), 0, 0);
+  for (std::size_t i = 1; i < moments.size(); ++i) account.add(moments[i]);
+  return account.seconds();
+}
+
+TEST(StarvedAccount, ThreadOnItsCore_IsNotStarved) {
+  EXPECT_EQ(starved({moment(0, 0, {thread(0, 0, true)}), moment(0.1, 0.1, {thread(0.1, 0, true)}),
+                     moment(0.2, 0.2, {thread(0.2, 0, true)})}),
+            0);
+}
+
+TEST(StarvedAccount, ThreadThatSleeps_IsNotStarved) {
+  EXPECT_EQ(starved({moment(0, 0, {thread(0, 0, false)}), moment(0.1, 0, {thread(0, 0, false)}),
+                     moment(0.2, 0, {thread(0, 0, false)})}),
+            0);
+}
+
+TEST(StarvedAccount, DelayThatTheKernelCounted_Counts) {
+  EXPECT_NEAR(starved({moment(0, 0, {thread(0, 5, true, 1)}),
+                       moment(0.1, 0.02, {thread(0.02, 5.08, true, 2)})}),
+              0.08, 1e-12);
+}
+
+TEST(StarvedAccount, WaitThatTheKernelHasNotYetCounted_CountsOnce) {
+  const std::vector<ProcessSeen> waits{
+      moment(0, 0, {thread(0, 0, true, 1)}), moment(0.1, 0, {thread(0, 0, true, 1)}),
+      moment(0.2, 0, {thread(0, 0, true, 1)}),
+      moment(0.3, 0.02, {thread(0.02, 0.28, true, 2)})};  // it got its core
+  EXPECT_NEAR(starved({waits.begin(), waits.begin() + 3}), 0.2, 1e-12);
+  EXPECT_NEAR(starved(waits), 0.28, 1e-12);
+}
+
+TEST(StarvedAccount, ThreadWhoseRunShowsInOneCountOnly_IsNotStarved) {
+  // A kernel without a tick on that core: schedstat stands still while the thread runs.
+  ThreadSeen before = thread(0, 0, true), after = before;
+  after.used_ms = 30;
+  EXPECT_EQ(starved({moment(0, 0, {before}), moment(0.03, 0.03, {after})}), 0);
+}
+
+TEST(StarvedAccount, ThreadsThatDelayEachOther_AreNotStarved) {
+  // Two threads on one core that others do not use.
+  const auto at = [](double s) {
+    return moment(s, s,
+                  {thread(s / 2, s / 2, true, 1 + static_cast<std::uint64_t>(s * 100), 7),
+                   thread(s / 2, s / 2, true, 1 + static_cast<std::uint64_t>(s * 100), 8)});
+  };
+  EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0, 1e-9);
+}
+
+TEST(StarvedAccount, ThreadsOnACoreThatOthersHave_AreStarvedForThatShare) {
+  // The others have 70 % of the core.
+  const auto at = [](double s) {
+    return moment(s, 0.3 * s,
+                  {thread(0.15 * s, 0.85 * s, true, 1 + static_cast<std::uint64_t>(s * 100), 7),
+                   thread(0.15 * s, 0.85 * s, true, 1 + static_cast<std::uint64_t>(s * 100), 8)});
+  };
+  EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0.14, 1e-9);
+}
+
+TEST(StarvedAccount, ThreadsWhoseCoresAreIdle_AreNotStarved) {
+  const auto at = [](double s) {
+    ProcessSeen seen = moment(s, 0, {thread(0, s, true, 1, 7), thread(0, s, true, 1, 8)});
+    seen.idle_s = s;
+    return seen;
+  };
+  EXPECT_EQ(starved({at(0), at(0.1), at(0.2)}), 0);
+}
+
+TEST(StarvedAccount, PauseOfAllProcesses_CountsBeyondAQuarterOfASecond) {
+  EXPECT_NEAR(starved({moment(0, 0, {thread(0, 0, true)}), moment(9, 0.5, {thread(0.5, 0, true)})}),
+              8.5, 1e-12);
+  EXPECT_NEAR(starved({moment(0, 0, {thread(0, 0, false)}), moment(9, 0, {thread(0, 0, false)})}),
+              8.75, 1e-12);
+}
+
+TEST(StarvedAccount, PauseInWhichTheProcessRan_DoesNotCount) {
+  EXPECT_EQ(starved({moment(0, 0, {thread(0, 0, true)}), moment(9, 9, {thread(9, 0, true)})}), 0);
+}
+
+TEST(StarvedAccount, PauseBeforeTheFirstLook_Counts) {
+  StarvedAccount account;
+  account.begin(moment(4, 0.1, {thread(0.1, 0, false)}), 4, 0.1);
+  EXPECT_NEAR(account.seconds(), 3.75, 1e-12);
+  EXPECT_NEAR(account.halted_s(), 3.75, 1e-12);
+}
+
+TEST(StarvedAccount, WaitForMemory_CountsOnlyWhileTheMachineIsShortOfIt) {
+  const auto at = [](double s, bool is_short) {
+    ProcessSeen seen = moment(s, 0, {thread(0, 0, false)});
+    seen.stalled_s = s;
+    seen.is_short = is_short;
+    return seen;
+  };
+  EXPECT_NEAR(starved({at(0, true), at(0.1, true), at(0.2, true)}), 0.2, 1e-12);
+  EXPECT_EQ(starved({at(0, false), at(0.1, false), at(0.2, false)}), 0);
+}
+
+TEST(StarvedAccount, TimeThatAVirtualMachineDidNotGet_Counts) {
+  const auto at = [](double s) {
+    ProcessSeen seen = moment(s, s, {thread(s, 0, true)});
+    seen.stolen_s = s / 2;
+    return seen;
+  };
+  EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0.1, 1e-12);
+}
+
+TEST(ProcessWatch, TextOfTheKernel_IsRead) {
+  const ThreadSeen seen =
+      thread_from(9, "9 (a) b R) R 1 9 9 0 -1 4194304 90 0 0 0 25 5 0 0 20 0 1 0 100 0 0\n",
+                  "1500000000 250000000 42\n");
+  EXPECT_EQ(seen.thread, 9);
+  EXPECT_TRUE(seen.ready);
+  EXPECT_EQ(seen.ran_s, 1.5);
+  EXPECT_EQ(seen.delayed_s, 0.25);
+  EXPECT_EQ(seen.turns, 42u);
+  EXPECT_EQ(seen.used_ms, 30u * 1000 / static_cast<unsigned>(::sysconf(_SC_CLK_TCK)));
+  EXPECT_FALSE(thread_from(9, "9 (R) S 1", "").ready);
+  EXPECT_FALSE(thread_from(9, "", "").ready);
+
+  const char* stat =
+      "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 400 50 6 7 80 0 0\ncpu1 1 2 3 100 0 6 7 0 0 0\n";
+  const auto cores = cores_from(stat, {0, 1}, 100);
+  ASSERT_TRUE(cores);
+  EXPECT_EQ(cores->idle_s, 5.5);
+  EXPECT_EQ(cores->stolen_s, 0.8);
+  EXPECT_FALSE(cores_from(stat, {2}, 100));
+  EXPECT_FALSE(cores_from("", {0}, 100));
+
+  EXPECT_EQ(stalled_seconds("some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\nfull avg10=0 "
+                            "total=9\n"),
+            1.5);
+  EXPECT_EQ(stalled_seconds(""), 0);
+
+  const char* memory = "MemTotal:       32000 kB\nMemFree:  9 kB\nMemAvailable:     900 kB\n";
+  EXPECT_TRUE(is_short_of_memory(memory, 0));
+  EXPECT_FALSE(is_short_of_memory(memory, 200 << 10)) << "it is the process that has it";
+  EXPECT_FALSE(is_short_of_memory("", 0));
+}
+
+/// Processes of a test, on one core, which end with it.
+class Children {
+ public:
+  ~Children() {
+    for (const pid_t pid : pids_) ::kill(pid, SIGKILL);
+    for (const pid_t pid : pids_) ::waitpid(pid, nullptr, 0);
+  }
+  pid_t start(int nice, const std::function<void()>& body) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      cpu_set_t core;
+      CPU_ZERO(&core);
+      CPU_SET(0, &core);
+      ::sched_setaffinity(0, sizeof core, &core);
+      ::setpriority(PRIO_PROCESS, 0, nice);
+      ::alarm(static_cast<unsigned>(2 * kEver));
+      body();
+      ::_exit(0);
+    }
+    pids_.push_back(pid);
+    return pid;
+  }
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+void work() {
+  volatile bool goes_on = true;
+  while (goes_on) {
+  }
+}
+
+void sleep() {
+  for (;;) ::pause();
+}
+
+/// Looks until `enough`, or for so long that it never will be.
+bool looks_until(StarvedTime& watched, const std::function<bool()>& enough) {
+  const double end_s = monotonic_s() + kEver;
+  while (!enough() && monotonic_s() < end_s) {
+    watched.look();
+    const timespec pause{0, 2'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return enough();
+}
+
+TEST(StarvedTime, ProcessBesideOthersOfABetterPriority_IsStarved) {
+  for (const Watched watched : {Watched::kFirstThread, Watched::kThreads}) {
+    Children children;
+    const pid_t process = children.start(19, work);
+    for (int i = 0; i < 2; ++i) children.start(0, work);
+    StarvedTime starved(ProcessWatch(process, watched, -1));
+    starved.begin();
+    EXPECT_TRUE(looks_until(starved, [&] { return starved.seconds() - starved.halted_s() > 1; }));
+  }
+}
+
+TEST(StarvedTime, ProcessThatSleepsOnABusyCore_IsNotStarved) {
+  Children children;
+  const pid_t process = children.start(19, sleep);
+  for (int i = 0; i < 2; ++i) children.start(0, work);
+  StarvedTime starved(ProcessWatch(process, Watched::kFirstThread, -1));
+  // Once it has gone to sleep.
+  ASSERT_TRUE(looks_until(starved, [&] {
+    const ProcessSeen seen = ProcessWatch(process, Watched::kFirstThread, -1).see();
+    return seen.threads.size() == 1 && !seen.threads[0].ready && seen.threads[0].turns > 0;
+  }));
+  starved.begin();
+  const double start_s = monotonic_s();
+  ASSERT_TRUE(looks_until(starved, [&] { return monotonic_s() - start_s > 1; }));
+  EXPECT_EQ(starved.seconds(), starved.halted_s());
+}
+
+TEST(StarvedTime, ProcessThatIsGone_IsNotStarved) {
+  StarvedTime starved(ProcessWatch(-1, Watched::kThreads, -1));
+  starved.begin();
+  starved.look();
+  EXPECT_EQ(starved.seconds(), 0);
+  EXPECT_EQ(StarvedTime().seconds(), 0);
+}
+
+}  // namespace
+}  // namespace hone
