@@ -241,6 +241,7 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   options.installed_max = static_cast<std::size_t>(c.installed_max);
   options.suspect_speedup = c.suspect_speedup;
   options.suspect_factor = c.suspect_factor;
+  options.measure.max_interval = c.max_interval;
   options.measure.round_ms = c.measure.round_ms;
   options.measure.pairs_min = static_cast<int>(c.measure.pairs_min);
   options.measure.pairs_max = static_cast<int>(c.measure.pairs_max);

@@ -41,9 +41,8 @@ struct Round {
   /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
   /// 0 where the kernel does not say.
   double delayed_seconds = 0;
-  /// How long the candidate was starved (sandbox/starved_time.hpp); 0 for rounds of some milliseconds. It does not count
-  /// towards a limit.
-  double starved_seconds = 0;
+  double halted_seconds =
+      0;  ///< how long the machine stood still meanwhile (sandbox/starved_time.hpp)
 };
 
 /// The nice value of judges and candidates, where we may set it: what is measured must not wait for
