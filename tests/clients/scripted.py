@@ -18,28 +18,14 @@ import msgpack
 import pytest
 import zmq
 
+from refused import Refused
+
 JUDGEMENTS = {
     "crash": ("crashed", 0.0),
     "wrong": ("wrong", 0.1),
     "slow": ("correct", 0.4),
     "temporary": ("correct", 0.4),
 }
-
-
-class Refused(Exception):
-    def __init__(
-        self, code: str, message: str, error_class: str = "protocol", retry_after_ms: int | None = None, **more: Any
-    ):
-        super().__init__(message)
-        self.body = {
-            "code": code,
-            "class": error_class,
-            "message": message,
-            "retryable": code in ("resource_exhausted", "unavailable", "deadline_exceeded"),
-            "retry_after_ms": retry_after_ms,
-            "reward_valid": False,
-            **more,
-        }
 
 
 class ScriptedServer:
