@@ -303,24 +303,6 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
   return environments;
 }
 
-ServerOptions server_options(const Config& config) {
-  const ServerConfig& c = config.server;
-  ServerOptions options;
-  options.endpoint = c.endpoint;
-  options.control_endpoint = c.control;
-  options.keys = c.keys;
-  options.limits.frames_max = static_cast<std::size_t>(c.limits.frames);
-  options.limits.frame_bytes_max = static_cast<std::size_t>(c.limits.frame_bytes);
-  options.limits.message_bytes_max = static_cast<std::size_t>(c.limits.message_bytes);
-  options.source_bytes_max = static_cast<std::size_t>(c.limits.source_bytes);
-  options.response_bytes_max = KernelRefineOptions().response_bytes_max;
-  options.episodes_max = static_cast<std::size_t>(c.limits.episodes);
-  options.in_flight_max = static_cast<std::size_t>(c.limits.in_flight);
-  options.heartbeat_s = c.heartbeat_s;
-  options.disconnect_grace_s = c.disconnect_grace_s;
-  return options;
-}
-
 Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       const Registry& registry,
                                                       std::shared_ptr<const Catalog> catalog,
@@ -351,15 +333,6 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                               });
 }
 
-Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
-  if (config.journal.path.empty()) return std::unique_ptr<Journal>();
-  JournalOptions options;
-  options.path = config.journal.path;
-  options.keep_days = config.journal.keep_days;
-  options.keep_bytes = config.journal.keep_bytes;
-  return Journal::open(std::move(options));
-}
-
 Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
   const auto tell = [&say](std::string_view what) {
     if (say) say(what);
@@ -387,6 +360,29 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
       make_episodes(config, *host->registry_, host->catalog_, *host->evaluator_,
                     std::string(isolation_name(host->launcher_->level())), host->journal_.get()));
   return host;
+}
+
+std::vector<std::string> Host::problems() const {
+  constexpr std::uint64_t kBytesMin = 4 << 20;  // a build, or a journal's log between two foldings
+  std::vector<std::string> found;
+  const auto look_at_space = [&](const std::string& what, const std::filesystem::path& folder) {
+    const auto free = free_bytes(folder);
+    if (free && *free >= kBytesMin) return;
+    found.push_back(what + ": " +
+                    (free ? folder.string() + " has less than 4 MiB free" : free.error().message));
+  };
+  if (journal_) {
+    if (const std::string problem = journal_->problem(); !problem.empty())
+      found.push_back("journal: " + problem);
+    look_at_space("journal", std::filesystem::absolute(config_.journal.path).parent_path());
+  }
+  // A private root has memory of its own for builds.
+  std::error_code ignored;
+  const std::filesystem::path scratch = config_.isolation.workdir.empty()
+                                            ? std::filesystem::temp_directory_path(ignored)
+                                            : std::filesystem::path(config_.isolation.workdir);
+  if (launcher_->level() < IsolationLevel::kPrivate) look_at_space("isolation.workdir", scratch);
+  return found;
 }
 
 std::string Host::description() const {

@@ -111,7 +111,7 @@ HttpReply TritonForgeGateway::handle(const HttpRequest& request) {
                                 {"devices_near_limit", Value::array()}})};
   if (path == "/reset_devices" && post) {
     faults_ = 0;
-    return {.body = Value::map({{"status", "device pool and fault counters reset"},
+    return {.body = Value::map({{"status", "device pool reset"},
                                 {"available_devices", Value::array()},
                                 {"fault_counts", Value::map()}})};
   }

@@ -18,14 +18,26 @@ import msgpack
 import pytest
 import zmq
 
-from refused import Refused
-
 JUDGEMENTS = {
     "crash": ("crashed", 0.0),
     "wrong": ("wrong", 0.1),
     "slow": ("correct", 0.4),
     "temporary": ("correct", 0.4),
 }
+
+
+class Refused(Exception):
+    def __init__(self, code: str, message: str, error_class: str = "protocol", **more: Any):
+        super().__init__(message)
+        self.body = {
+            "code": code,
+            "class": error_class,
+            "message": message,
+            "retryable": code in ("resource_exhausted", "unavailable", "deadline_exceeded"),
+            "retry_after_ms": None,
+            "reward_valid": False,
+            **more,
+        }
 
 
 class ScriptedServer:
@@ -44,12 +56,7 @@ class ScriptedServer:
         self.mute = threading.Event()  # while set, nothing is answered at all
         self.problems: list[str] = []  # that health says
         self.versions = ["hone/1"]
-        self.limits: dict[str, int] = {
-            "frame_bytes": 1 << 20,
-            "source_bytes": 1 << 18,
-            "response_bytes": 1 << 19,
-            "in_flight": 64,
-        }
+        self.limits = {"frame_bytes": 1 << 20, "source_bytes": 1 << 18, "response_bytes": 1 << 19, "in_flight": 64}
         self.seen: Counter[str] = Counter()
         self.renewed: Counter[str] = Counter()
         self.evaluations = 0
@@ -133,7 +140,7 @@ class ScriptedServer:
             if under_way[frames[0]] > self.limits.get("in_flight", 1 << 30):
                 self.refused += 1
                 verb, request_id = frames[2].decode(), msgpack.unpackb(frames[3])["id"]
-                refusal = Refused("resource_exhausted", "too many requests at once", "capacity", 20)
+                refusal = Refused("resource_exhausted", "too many requests at once", "capacity", retry_after_ms=20)
                 self._reply(socket, frames[0], "error", request_id, verb, refusal.body)
             else:
                 self._serve(socket, frames)
@@ -177,7 +184,9 @@ class ScriptedServer:
         try:
             if verb in ("reset", "step") and self.busy_replies > 0:
                 self.busy_replies -= 1
-                raise Refused("resource_exhausted", "the queue is full: 64 of 64", "capacity", self.retry_after_ms)
+                raise Refused(
+                    "resource_exhausted", "the queue is full: 64 of 64", "capacity", retry_after_ms=self.retry_after_ms
+                )
             if verb == "step":
                 self._reply(socket, identity, "accepted", request_id, verb, {})
             result = handler()

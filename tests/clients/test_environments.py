@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hone
@@ -13,6 +15,10 @@ import pytest
 from conftest import RealServer
 
 BROKEN = """
+import os
+import time
+
+
 class Environment:
     def start(self, episode):
         return {"feedback": "Pick.", "messages": [{"role": "system", "content": "Pick."}], "space": [1, 2]}
@@ -24,10 +30,11 @@ class Environment:
         if pick == "fail":
             return 1 / 0
         if pick == "exit":
-            import os
             os._exit(3)
         if pick == "answer":
             return {"outcome": "fast"}
+        while pick.startswith("/") and not os.path.exists(pick):
+            time.sleep(0.01)
         return {"outcome": "rejected", "reason": f"turn {len(episode['turns']) + 1}: {pick}"}
 
     def observe(self, episode, action, result):
@@ -49,6 +56,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     broken = folder / "broken.py"
     broken.write_text(BROKEN)
     named = ["--set", f"environment.name={made(folder)}", "--set", f"plugins.paths=[{broken}]"]
+    named += ["--set", "plugins.call_seconds=200"]
     server = RealServer(folder / "serve.log", 0, *named)
     yield server.endpoint
     server.stop()
@@ -103,6 +111,49 @@ def test_a_mistake_leaves_the_turn_open_and_a_failure_costs_a_call(served: str) 
         assert result.reward_valid
         assert "The environment broken failed: " in result.observation["feedback"]
         assert "ZeroDivisionError" in result.observation["feedback"]
+
+
+@pytest.mark.real
+def test_an_environment_that_waits_holds_nobody_else_up(served: str, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    with hone.connect(served) as client, ThreadPoolExecutor(1) as pool:
+        waiting = client.reset("add_relu", environment="broken").episode
+        other = client.reset("add_relu", environment="kernel_refine").episode
+        late = pool.submit(waiting.step, action={"pick": str(gate)})
+        try:
+            assert other.step(action={"response": "no code here"}).info["verdict"]["outcome"] == "no_code"
+            assert client.describe(environment="kernel_refine")["environment"]["name"] == "kernel_refine"
+            assert not late.done()
+        finally:
+            gate.touch()
+        assert late.result(200).info["verdict"]["outcome"] == "rejected"
+
+
+@pytest.mark.real
+def test_a_journal_is_exported_and_replayed_with_its_environment(tmp_path: Path) -> None:
+    binary, journal = os.environ["HONE_BINARY"], tmp_path / "run.db"
+    named = ["--set", f"environment.name={made(tmp_path)}"]
+    server = RealServer(tmp_path / "serve.log", 0, *named, "--set", f"journal.path={journal}")
+    try:
+        with hone.connect(server.endpoint) as client:
+            start = client.reset(options={"max_turns": 1})
+            start.episode.step(action={"response": '{"tile": 17, "unroll": 1, "order": "depth"}'})
+    finally:
+        server.stop()
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [binary, *arguments, "--journal", str(journal)], capture_output=True, text=True, check=False
+        )
+
+    exported = run("export", *named)
+    assert exported.returncode == 0, exported.stderr
+    assert json.loads(exported.stdout)["messages"][0]["content"].count("`tile`") == 1
+    replayed = run("replay", json.loads(exported.stdout)["episode"], *named, "--json")
+    assert replayed.returncode == 0, replayed.stderr
+    without = run("export")
+    assert without.returncode != 0
+    assert "my_env" in without.stderr
 
 
 @pytest.mark.real

@@ -6,7 +6,6 @@ import gc
 import inspect
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
@@ -278,7 +277,5 @@ def test_keywords_of_make_are_those_that_its_constructor_names(scripted: Scripte
         make(scripted.endpoint, max_turn=1)
     with pytest.raises(ValueError, match="max_turns: found 1, and 2 in options; give it once"):
         make(scripted.endpoint, max_turns=1, options={"max_turns": 2})
-    began = time.monotonic()
     with pytest.raises(hone.Unavailable, match="within 200 ms"):
         make(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.2)
-    assert time.monotonic() - began < 9

@@ -355,3 +355,20 @@ def test_a_vector_environment_goes_on_after_a_signal(scripted: ScriptedServer, h
     assert list(observations["turn"][:, 0]) == [0, 0]
     envs.close()
     assert scripted.open() == []
+
+
+def test_a_step_whose_ticket_is_dropped_is_given_up(scripted: ScriptedServer) -> None:
+    """A handler may raise between the request and the name that its ticket is given."""
+    with hone.connect(scripted.endpoint) as client:
+        episode = client.reset("add_relu").episode
+        scripted.hold_steps.set()
+        body = {"episode": episode.id, "turn": 1, "action": {"code": "x"}}
+        ticket = client.submit("step", body)
+        scripted.wait_for("step")
+        del ticket
+        scripted.wait_for("cancel")
+        scripted.hold_steps.clear()
+        assert episode.step("y").turn == 1
+        client.submit("close", {"episode": episode.id})  # what is no step is not
+        client.ping()
+        assert scripted.episodes == {}

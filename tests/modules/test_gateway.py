@@ -40,8 +40,8 @@ def test_kernels_of_every_kind(gateway, relu):
 
 def test_faults_are_counted_as_the_robust_server_does(gateway):
     none = {"per_device_faults": {}, "total_faults": 0, "max_faults_threshold": None, "devices_near_limit": []}
+    gateway.ask("POST", "/reset_devices")
     assert gateway.ask("GET", "/fault_statistics") == (200, none)
-    assert gateway.ask("POST", "/reset_devices")[1]["fault_counts"] == {}
     assert gateway.ask("POST", "/fault_statistics")[0] == 404
 
 
@@ -139,7 +139,8 @@ def test_requests_that_are_none(gateway, relu):
 def test_what_its_clients_ask_besides(gateway):
     assert gateway.ask("GET", "/gpu_status")[1]["error"] == "CUDA not available"
     assert gateway.ask("GET", "/backend_info")[1]["supported_backends"] == ["cuda", "triton"]
-    assert gateway.ask("POST", "/reset_devices")[1] == {"status": "device pool reset", "available_devices": []}
+    reset = {"status": "device pool reset", "available_devices": [], "fault_counts": {}}
+    assert gateway.ask("POST", "/reset_devices")[1] == reset
     assert gateway.ask("POST", "/cleanup")[0] == 200
     status, reply = gateway.ask("POST", "/reset_gpu/0")
     assert (status, reply["detail"].startswith("Invalid device ID: 0")) == (400, True)
@@ -196,6 +197,9 @@ def test_a_description_that_times_out_is_a_fault_and_keeps_nobody_waiting(python
             connection.request("POST", "/eval", body, {"Content-Type": "application/json"})
             again = connection.getresponse()
             assert (again.status, again.getheader("Retry-After")) == (503, "5")
+            assert gateway.ask("GET", "/fault_statistics")[1]["total_faults"] == 2
+            gateway.ask("POST", "/reset_devices")
+            assert gateway.ask("GET", "/fault_statistics")[1]["total_faults"] == 0
             known = " (known from an earlier request)"
             assert known in json.loads(again.read())["detail"]
         finally:

@@ -16,6 +16,7 @@ import requests
 import uvicorn
 from hone.adapters import openenv as adapter
 from hone.adapters.openenv import HoneAction, HoneEnv
+from pydantic import ValidationError
 
 from scripted import ScriptedServer
 from servers import ROOT, RealServer, free_port
@@ -201,3 +202,16 @@ def test_the_block_of_its_page(serve: Serve, scripted: ScriptedServer) -> None:
     program = blocks[0].replace("http://127.0.0.1:8000", serve(scripted.endpoint))
     exec(compile(program, "openenv.md", "exec"), {"my_model": lambda messages: "slow"})
     assert scripted.seen["step"] == 4
+
+
+@pytest.mark.parametrize("text", ["\ud83d cut", "\0", "", " \n", "x" * (5 << 20), "\U0001f600" * (1 << 20)])
+def test_whatever_text_a_model_writes_is_a_turn(serve: Serve, scripted: ScriptedServer, text: str) -> None:
+    with HoneEnv(base_url=serve(scripted.endpoint, options={"max_turns": 2})).sync() as env:
+        env.reset(task="add_relu")
+        assert env.step(HoneAction(response=text)).observation.turn == 1
+        assert env.step(HoneAction(code=text)).observation.turn == 2
+
+
+def test_an_unknown_option_of_an_action_is_an_error() -> None:
+    with pytest.raises(ValidationError, match="language"):
+        HoneAction(code="x", language="rust")

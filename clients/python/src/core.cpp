@@ -19,12 +19,15 @@
 
 #include "hone/client.hpp"
 #include "hone/version.h"
+#include "interpreter.hpp"
 
 namespace py = pybind11;
 
 namespace {
 
-constexpr double kSignalCheckS = 0.1;
+using hone_python::wait_interruptibly;
+using hone_python::without_lock;
+
 constexpr std::size_t kDepthMax = 64;
 
 py::object checked(PyObject* made) {
@@ -148,55 +151,6 @@ py::tuple to_python(const hone::Failure& failure) {
                         to_text(failure.message), failure.retryable, after);
 }
 
-void check_signals() {
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-}
-
-/// Takes the interpreter's lock again.
-/// Rationale: while the interpreter ends, Python unwinds the stack of a daemon thread that wants the
-/// lock. That would end in std::terminate, or in destructors that need the lock. So the thread stays
-/// here until the process is gone.
-void take_lock(PyThreadState* thread) {
-  struct Stay {
-    bool unwinding = true;
-    ~Stay() {
-      while (unwinding) ::pause();
-    }
-  } stay;
-  PyEval_RestoreThread(thread);
-  stay.unwinding = false;
-}
-
-/// What `work` returns, done with the interpreter's lock released.
-template <typename Work>
-auto without_lock(Work work) {
-  PyThreadState* const thread = PyEval_SaveThread();
-  std::optional<decltype(work())> result;
-  std::exception_ptr thrown;
-  try {
-    result.emplace(work());
-  } catch (...) {
-    thrown = std::current_exception();
-  }
-  take_lock(thread);
-  if (thrown) std::rethrow_exception(thrown);
-  return std::move(*result);
-}
-
-/// Waits in slices with the lock released: `wait(seconds)` says whether it came. `seconds` < 0: no
-/// end.
-template <typename Wait>
-bool wait_interruptibly(double seconds, Wait wait) {
-  double waited = 0;
-  while (true) {
-    const double slice = seconds < 0 ? kSignalCheckS : std::min(kSignalCheckS, seconds - waited);
-    if (without_lock([&] { return wait(std::max(0.0, slice)); })) return true;
-    check_signals();
-    waited += slice;
-    if (seconds >= 0 && waited >= seconds) return false;
-  }
-}
-
 /// The tags of answers that have come, with a descriptor that is readable while there are some.
 class Completions {
  public:
@@ -239,10 +193,20 @@ class Completions {
   std::vector<std::int64_t> tags_;
 };
 
-/// One request under way.
+/// One request under way. A step or reset whose ticket is dropped is given up: a signal's handler may
+/// raise before the caller holds the ticket, and nobody would read the answer.
 class Ticket {
  public:
-  explicit Ticket(hone::Pending pending) : pending_(std::move(pending)) {}
+  Ticket(hone::Pending pending, const std::string& verb)
+      : pending_(std::move(pending)),
+        held_(verb == "step" || verb == "reset" || verb == "branch") {}
+  Ticket(Ticket&& other) noexcept
+      : pending_(other.pending_), held_(std::exchange(other.held_, false)) {}
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(Ticket&&) = delete;
+  ~Ticket() {
+    if (held_ && !pending_.done()) pending_.cancel();
+  }
 
   bool wait(double seconds, bool or_progress) {
     return wait_interruptibly(seconds,
@@ -265,6 +229,7 @@ class Ticket {
 
  private:
   hone::Pending pending_;
+  bool held_;  // and not moved from
 };
 
 class Connection {
@@ -309,7 +274,7 @@ class Connection {
       options.on_done = [completions = std::move(completions), tag] { completions->add(tag); };
     hone::Value value = Sender().to_value(body);
     return without_lock(
-        [&] { return Ticket(client->submit(verb, std::move(value), std::move(options))); });
+        [&] { return Ticket(client->submit(verb, std::move(value), std::move(options)), verb); });
   }
 
   bool closed() const { return client() == nullptr; }

@@ -118,6 +118,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
             self._form = self._make_form(self._client)
         except BaseException:
             self._client.close()
+            self._client = None
             raise
         self.observation_space = self._form.observation_space
         self.action_space = self._form.action_space

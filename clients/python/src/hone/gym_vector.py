@@ -16,7 +16,8 @@ Steps of all environments are under way at once. What observations, actions and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from ._gym_forms import (
@@ -113,6 +114,7 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
             self._places = Places(self._client, num_envs)
         except BaseException:
             self._client.close()
+            self._client = None
             raise
         self.single_observation_space = self._form.observation_space
         self.single_action_space = self._form.action_space
@@ -164,10 +166,12 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
         rewards = np.zeros(self.num_envs, dtype=np.float64)
         terminated, truncated = np.zeros((2, self.num_envs), dtype=np.bool_)
         going = [place for place in range(self.num_envs) if not again[place]]
-        for place in going:
-            action = self._form.action(each[place])
-            self._places.step(place, action, responses=self._form.responses)
-        for place, result in self._answers(len(going)):
+        with self._all_or_none():
+            for place in going:
+                action = self._form.action(each[place])
+                self._places.step(place, action, responses=self._form.responses)
+            answers = self._answers(len(going))
+        for place, result in answers:
             rewards[place] = reward_of(result)
             terminated[place], truncated[place] = result.terminated, result.truncated
             self._observations[place] = self._form.observe(result.observation)
@@ -212,33 +216,39 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
         episode_options = dict(self._options)
         for key, value in (options or {}).items():
             (chosen if key in chosen else episode_options)[key] = value
-        count = 0
-        for place in map(int, places):
-            seed = seeds[place] if seeds is not None else None
-            if seed is None:
-                seed = int(self._generators[place].integers(2**31))
-            self._places.reset(
-                place,
-                seed=seed,
-                environment=self._form.environment,
-                options=episode_options,
-                **chosen,
-            )
-            count += 1
-        for place, start in self._answers(count):
+        chosen_places = [int(place) for place in places]
+        with self._all_or_none():
+            for place in chosen_places:
+                seed = seeds[place] if seeds is not None else None
+                if seed is None:
+                    seed = int(self._generators[place].integers(2**31))
+                self._places.reset(
+                    place,
+                    seed=seed,
+                    environment=self._form.environment,
+                    options=episode_options,
+                    **chosen,
+                )
+            answers = self._answers(len(chosen_places))
+        for place, start in answers:
             self._over[place] = False
             self._observations[place] = self._form.observe(start.observation)
             self._transcripts[place] = text_of(start.observation)
             info = {**start.info, "observation": start.observation}
             infos.update(self._add_info(infos, info, place))
 
+    @contextlib.contextmanager
+    def _all_or_none(self) -> Iterator[None]:
+        """Gives up what is under way when one cannot be sent, or after Ctrl-C: turns stay open."""
+        try:
+            yield
+        except BaseException:
+            self._places.give_up()
+            raise
+
     def _answers(self, count: int) -> list[tuple[int, Any]]:
         """In the order of the places, whatever order they came in."""
-        try:
-            answers = sorted(self._places.answers(count), key=lambda one: one[0])
-        except BaseException:
-            self._places.give_up()  # Ctrl-C: the turns stay open for the next step
-            raise
+        answers = sorted(self._places.answers(count), key=lambda one: one[0])
         for place, answer in answers:
             if isinstance(answer, HoneError):
                 self._over[place] = self._places.episodes[place] is None

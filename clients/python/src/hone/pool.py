@@ -113,10 +113,7 @@ class Places:
                 f"found {len(self._waiting)} requests under way, expected at least {count}"
             )
         for _ in range(count):
-            while not self._arrived:
-                self._completions.wait(-1.0)
-                self._arrived.extend(self._completions.drain())
-            place = self._arrived.popleft()
+            place = self._next()
             ticket, request = self._waiting.pop(place)
             try:
                 answer = request.read(unwrap(ticket.result()))
@@ -126,6 +123,16 @@ class Places:
             if isinstance(answer, Reset):
                 self.episodes[place] = answer.episode
             yield place, answer
+
+    def _next(self) -> int:
+        """Waits for a place whose request has its answer."""
+        while True:
+            while not self._arrived:
+                self._completions.wait(-1.0)
+                self._arrived.extend(self._completions.drain())
+            place = self._arrived.popleft()
+            if place in self._waiting:  # else a signal came while it was sent, and it was given up
+                return place
 
     def drop(self, place: int) -> None:
         """Closes the episode in this place, where one is open."""

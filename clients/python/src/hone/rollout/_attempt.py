@@ -33,7 +33,7 @@ class Turn:
 
     @property
     def code(self) -> str:
-        """The source that the server took from the answer and judged; empty if it had none."""
+        """The source that the server took from the answer and judged; empty: there was none."""
         return str((self.result or {}).get("code") or "").strip()
 
     @property
