@@ -9,9 +9,6 @@
 
 namespace hone {
 
-/// By experiment: copies of a baseline on a busy machine (docs/benchmarks.md).
-inline constexpr double kMaxInterval = 0.5;
-
 struct MeasureSettings {
   bool measure = true;                ///< false: correctness only
   double round_ms = 4;                ///< a round is as many calls as take about so long
@@ -21,7 +18,7 @@ struct MeasureSettings {
   int singles = 5;                    ///< pairs of rounds of a single call
   /// Widest interval of a speedup, relative to it, where the baseline's own rounds vary, too; 0: any. A wider one is measured
   /// again, and then a fault.
-  double max_interval = kMaxInterval;
+  double max_interval = 0;
   double submission_seconds = 60;  ///< a submission may take for all its rounds together
   bool swapped = false;  ///< the submission goes first where it would go second: a second look
   bool marked = false;   ///< ask the device's own clock of the baseline, too: for comparison

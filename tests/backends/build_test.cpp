@@ -110,7 +110,7 @@ bool all_children_ended() {
   return false;
 }
 
-TEST_P(BackendBuild, GivesUpAfterItsSecondsAndLeavesNoProcess) {
+TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   // 2^28 instances: hours of any compiler.
   const Value result = built(request(
