@@ -39,7 +39,7 @@ struct ServerConfig {
   double ended_lease_s = 120;     ///< the same after its last turn
   double heartbeat_s = 10;        ///< how often clients are told to ping
   double drain_s = 60;            ///< how long a graceful shutdown waits for steps under way
-  double disconnect_grace_s = 5;  ///< how long steps go on for a connection that is gone
+  double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
   LimitsConfig limits;
 };
 
@@ -205,8 +205,8 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
                                   const std::filesystem::path& folder,
                                   const std::vector<std::string>& sets = {});
 
-/// Reads a file; an empty path means the defaults alone. A path in plugins.paths or cpu.readable that
-/// does not exist, or such an isolation.workdir, is invalid_argument.
+/// Reads a file; an empty path means the defaults alone. A path in plugins.paths, cpu.readable or
+/// isolation.workdir that does not exist is invalid_argument.
 ///
 ///   HONE_ASSIGN(const LoadedConfig loaded, load_config("configs/laptop.yaml",
 ///   {"server.drain_s=5"}));

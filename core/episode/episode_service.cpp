@@ -57,8 +57,8 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
   state->journal->add(std::move(record), std::move(recorded));
 }
 
-/// Whether the end of the server, and not the submission or a fault, may be what ended the step: a
-/// service manager tells all processes of a server to end, the submission's too.
+/// Whether the shutdown of the server may have ended the step, and not the submission or a fault: a
+/// service manager sends SIGTERM to all processes of a server, the submission's too.
 bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& verdict) {
   return state.refusing && (!verdict || verdict->signal == "SIGTERM");
 }

@@ -15,9 +15,9 @@
 
 namespace hone {
 
-/// Why a round did not end as it should. `kFault` and `kStarved` are ours; all others are the candidate's doing.
-/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine did not let the
-/// candidate have its time.
+/// Why a round did not end as it should. `kFault` and `kStarved` are faults; the candidate caused all others.
+/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine gave the
+/// candidate too little time on its cores.
 enum class Ending {
   kDone,
   kDied,
@@ -41,8 +41,8 @@ struct Round {
   /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
   /// 0 where the kernel does not say.
   double delayed_seconds = 0;
-  /// How long the candidate was starved (sandbox/starved_time.hpp); 0 for rounds of some milliseconds. It does not count
-  /// towards a limit.
+  /// Time in which the candidate was starved (sandbox/starved_time.hpp), which does not count towards a limit. 0 for rounds
+  /// of a few milliseconds.
   double starved_seconds = 0;
 };
 

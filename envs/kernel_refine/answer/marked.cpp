@@ -1,4 +1,4 @@
-// Code between tags, and what belongs to a block's form and not to its code.
+// Finds code between tags, and removes what is not code from blocks.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -52,7 +52,7 @@ bool any_begins_in(const std::vector<Block>& fences, std::size_t begin, std::siz
   return first != fences.end() && first->begin < end && !first->is_derived;
 }
 
-/// Without empty lines at the begin and white space at the end: the first line's indent may mean something.
+/// Without empty lines at the start and white space at the end. The first line keeps its indent, which may matter.
 std::string_view trim_lines(std::string_view text) {
   const std::string_view inside = trim(text);
   if (inside.empty()) return inside;
@@ -86,13 +86,13 @@ std::string decode_entities(std::string text) {
   return text;
 }
 
-/// How a kind of tag looks: <name …>, [name], \begin{name}….
+/// The form of a tag: <name …>, [name] or \begin{name}….
 struct Kind {
   std::string open, close;
   char last = '>';  ///< ends the opening, behind attributes
 };
 
-/// Where the opening at `at` ends, behind its attributes; 0 where it is no opening, as of a longer name.
+/// The end of the opening tag at `at`, after its attributes; 0 if it is not this tag but one with a longer name.
 std::size_t behind_opening(std::string_view plain, std::size_t at, const Kind& kind) {
   const std::size_t behind = at + kind.open.size();
   if (kind.last == '\0') {  // \begin{lstlisting}[language=C++]
@@ -122,8 +122,8 @@ std::size_t last_opening(std::string_view plain, std::size_t begin, std::size_t 
   return std::string_view::npos;
 }
 
-/// Of one name: what stands between each closing and the last opening before it, and behind one that nothing closes.
-/// `plain` is the answer in lower case.
+/// Adds the texts between each closing tag of one name and the last opening before it, and the text after an unclosed
+/// opening. `plain`: the answer in lower case.
 void add_between(const std::string& answer, const std::string& plain, const Kind& kind,
                  std::string_view tag, const std::vector<Block>& fences,
                  std::vector<Block>& blocks) {
@@ -148,7 +148,7 @@ void add_between(const std::string& answer, const std::string& plain, const Kind
   }
 }
 
-/// What the name of a tag says about the language. <triton> holds what its pipeline's task asks for, whatever that is.
+/// The language that a tag's name implies. <triton> implies none: it holds whatever its pipeline's task asks for.
 std::string_view tag_of_name(std::string_view name) {
   if (name == "tool_call") return "json";
   return name != "triton" && grammar_of_tag(name, Grammar::kNone) != Grammar::kNone
@@ -177,7 +177,7 @@ std::string tag_line(std::string_view line, bool slash) {
   return {};
 }
 
-/// A fence that nothing closes ends where the tag does that was opened before it.
+/// An unclosed fence ends at the closing tag of the element around it.
 void end_at_tag(const std::vector<TagLine>& tags, Block& block) {
   const auto behind = std::partition_point(
       tags.begin(), tags.end(), [&](const TagLine& tag) { return tag.at < block.begin; });
