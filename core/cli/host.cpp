@@ -7,16 +7,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "autotune/autotune.hpp"
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
-#include "base/nearest.hpp"
 #include "cli/parts.hpp"
 #include "config/yaml.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
-#include "outside/outside.hpp"
 
 namespace hone {
 namespace {
@@ -100,10 +97,6 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
   for (std::int64_t i = 1; i < module_lanes(config); ++i)
     add(config.devices.front(), options.lanes);
   return use_interpreter(options.backend + ".python", config.python, options);
-}
-
-TurnRules turn_rules(const EnvironmentConfig& c) {
-  return {c.max_turns, c.stop_speedup, c.stop_reward, c.seconds_max};
 }
 
 IsolationLevel level_of(const std::string& name) {
@@ -241,6 +234,7 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   options.installed_max = static_cast<std::size_t>(c.installed_max);
   options.suspect_speedup = c.suspect_speedup;
   options.suspect_factor = c.suspect_factor;
+  options.measure.max_interval = c.max_interval;
   options.measure.round_ms = c.measure.round_ms;
   options.measure.pairs_min = static_cast<int>(c.measure.pairs_min);
   options.measure.pairs_max = static_cast<int>(c.measure.pairs_max);
@@ -259,48 +253,6 @@ void choose_reward(Config& config, const std::string& chosen) {
 Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry) {
   HONE_ASSIGN(const std::string name, registry.name_of(config.reward.name));
   return registry.open_reward(name, config.reward.config);
-}
-
-Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config) {
-  KernelRefineOptions refine;
-  refine.rules = turn_rules(config.environment);
-  refine.feedback_tokens = config.environment.feedback_tokens;
-  refine.prompt = config.environment.prompt;
-  refine.hardware = config.environment.hardware;
-  refine.own_templates = config.environment.templates;
-  refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
-  return make_kernel_refine(refine);
-}
-
-Result<Environments> open_environments(const Config& config, const Registry& registry) {
-  Environments environments;
-  HONE_ASSIGN(std::unique_ptr<Environment> refine, open_kernel_refine(config));
-  environments.push_back(std::move(refine));
-  environments.push_back(make_autotune({.rules = turn_rules(config.environment)}));
-  OutsideOptions outside{turn_rules(config.environment),
-                         static_cast<std::size_t>(config.server.limits.source_bytes)};
-  std::vector<std::string> names{environments[0]->name(), environments[1]->name()};
-  for (const PluginInfo& info : registry.plugins()) {
-    if (info.kind != PluginKind::kEnvironment || !info.error.empty()) continue;
-    if (std::find(names.begin(), names.end(), info.name) != names.end()) {
-      return invalid_argument("environment '" + info.name + "': the name is taken, and " +
-                              info.path.string() + " has it, too");
-    }
-    HONE_ASSIGN(const Value about, registry.describe(PluginKind::kEnvironment, info.name));
-    HONE_ASSIGN(auto calls, registry.open_environment(info.name));
-    HONE_ASSIGN(std::unique_ptr<Environment> one,
-                make_outside_environment(info.name, about, std::move(calls), outside));
-    environments.push_back(std::move(one));
-    names.push_back(info.name);
-  }
-  HONE_ASSIGN(const std::string chosen, registry.name_of(config.environment.name));
-  if (std::find(names.begin(), names.end(), chosen) == names.end()) {
-    return invalid_argument(unknown_name("environment", chosen, names));
-  }
-  // The default stands first.
-  std::stable_partition(environments.begin(), environments.end(),
-                        [&chosen](const auto& one) { return one->name() == chosen; });
-  return environments;
 }
 
 Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,

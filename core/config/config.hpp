@@ -135,6 +135,7 @@ struct EvaluateConfig {
   std::int64_t installed_max = 6;
   double suspect_speedup = 10;  ///< a winner so fast is judged twice; 0: none for that
   double suspect_factor = 2;    ///< likewise, times the best of its task so far
+  double max_interval = 0.5;    ///< widest interval of a speedup, relative to it; 0: any
   MeasureConfig measure;
 };
 

@@ -129,6 +129,10 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
            "a speedup so high gets a second look, which must agree; 0: none for that");
   v.number("suspect_factor", c.suspect_factor, {0, 1e6},
            "so does one so many times the best of its task since the start; 0: none for that");
+  v.number(
+      "max_interval", c.max_interval, {0, 1e6},
+      "widest interval of a speedup, relative to it; on a noisy machine a wider one is measured "
+      "again, then reward_valid is false; 0: any");
   v.group("measure", [&c](SchemaVisitor& inner) { walk_measure(c.measure, inner); });
 }
 

@@ -84,6 +84,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     if (job.over) return unavailable("ended early");
     if (!second) job.used = result && result->used;
     verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
+    if (verdict) verdict = unless_noise(std::move(*verdict));
     if (verdict) {
       if (failed_before && verdict->speedup) verdict->speedup->flags.push_back("retried");
       if (const std::string kind = hindered_extension(*verdict);

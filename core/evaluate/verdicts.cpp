@@ -195,6 +195,21 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
   return verdict;
 }
 
+Result<Verdict> unless_noise(Verdict verdict) {
+  if (!verdict.speedup) return verdict;
+  const Speedup& speedup = *verdict.speedup;
+  const auto& flags = speedup.flags;
+  if (std::find(flags.begin(), flags.end(), kMachineNoisy) == flags.end()) return verdict;
+  char words[280];
+  std::snprintf(
+      words, sizeof words,
+      "the machine is too noisy to measure: the speedup is between %.2g and %.2g, and the "
+      "baseline's own rounds vary; reduce the load of the machine, or raise "
+      "evaluate.max_interval",
+      speedup.low, speedup.high);
+  return unavailable(words);
+}
+
 bool killed_without_cause(const DeviceResult& result) {
   const auto& exit = result.exit;
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;

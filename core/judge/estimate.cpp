@@ -29,6 +29,10 @@ constexpr double kNoisyWidth = 0.15;  // of the interval, relative
 // Rounds that do nothing may differ by this share of a round of the submission.
 constexpr double kFloorUnsteady = 0.05;
 constexpr double kCallLeast = 1e-9;  // seconds
+// A machine is too noisy if the interval of the baseline's rounds alone exceeds this share of the widest interval allowed.
+// Two sides that vary alike make an interval 1.4 times as wide as one side.
+constexpr double kBaselineShare = 0.5;
+constexpr double kFarSlower = 2;
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -150,6 +154,18 @@ Floor Session::subtracted_floor(bool of_baseline) const {
   return floor;
 }
 
+/// Whether the baseline's own rounds vary too much to measure a speedup (on the processor only). Rationale: a submission can
+/// make its own rounds vary, and must not choose that way whether it is scored or how often it is measured. A submission far
+/// slower than its baseline may have had few rounds because it is slow.
+bool Session::is_machine_noisy() const {
+  const Measured& m = measured_;
+  if (settings_.max_interval <= 0 || workbench_.placement() == Placement::kDevice) return false;
+  if (m.cut_short && median(m.b) > kFarSlower * median(m.a)) return false;
+  const std::vector<double> rounds = per_call(m.a, subtracted_floor(true), m.calls);
+  return spread_of_rounds(rounds, derive_seed(seed_, "spread")) >
+         kBaselineShare * settings_.max_interval;
+}
+
 bool Session::singles_differ() const {
   const Measured& m = measured_;
   if (m.singles_b.empty()) return false;
@@ -236,6 +252,8 @@ Judgement Session::judge_times() {
   const double shortest = std::min(median(m.a) - floor_a.seconds, median(m.b) - floor_b.seconds);
   if (shortest <= std::max(floor_b.spread, least * static_cast<double>(m.calls)))
     add_flag(speedup, "below_resolution");
+  if (is_machine_noisy() && speedup.high - speedup.low > settings_.max_interval * speedup.value)
+    add_flag(speedup, kMachineNoisy);
   if (m.throttled) add_flag(speedup, "throttled");
   if (is_short_of_memory()) add_flag(speedup, "memory_short");
   if (m.drifted) add_flag(speedup, "baseline_drifted");

@@ -12,6 +12,7 @@
 // round's work in its first call would gain by it.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
@@ -29,6 +30,9 @@ constexpr std::size_t kSinglesFactor = 3;  // maximum single-call rounds, as a m
 constexpr double kRoundFactor =
     8;  // maximum round length, as a multiple of round_ms, to fit all families
 constexpr int kDroppedMax = 3;
+constexpr int kNoisyFactor = 3;  // most pairs on a noisy machine, as a multiple of the planned ones
+constexpr double kHaltedSeconds =
+    0.1;  // a pair with a round in which the machine stood still for longer is dropped
 constexpr double kAnswerShare = 4;  // limit of the time for the answers of one round, in rounds
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {
@@ -136,6 +140,7 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
   const Order run = settings_.marked && is_baseline ? Order::kMarked : Order::kRun;
   const Round round = side.runner.timed_round(run, set.calls(), side.limit_s);
   idle_since_s_ = monotonic_s();
+  halted_ = halted_ || round.halted_seconds > kHaltedSeconds;
   if (is_baseline)
     measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
   *seconds = round.seconds - excused(side, round);
@@ -239,9 +244,11 @@ Judgement Session::measure() {
   return judge_times();
 }
 
-/// Whether the pair that was just timed is to be dropped. Rationale: whole pairs, so that no side loses
-/// what was bad for it, and few, so that a device that is always held back is measured as it is.
+/// Whether the pair that was just timed is to be dropped: the device was held back, or the machine stood still. Rationale:
+/// whole pairs, so that no side loses what was bad for it, and few, so that a device that is always held back is measured as
+/// it is.
 Result<bool> Session::held_back() {
+  if (std::exchange(halted_, false)) return true;
   HONE_ASSIGN(const bool throttled, workbench_.throttled());
   if (!throttled) return false;
   if (measured_.dropped == kDroppedMax) {
@@ -285,7 +292,8 @@ Judgement Session::run_pairs() {
   m.wall_floors.clear();
   m.marked.clear();
   start = monotonic_s();
-  for (int i = 0; i < planned; ++i) {
+  int enough = planned;
+  for (int i = 0; i < enough; ++i) {
     if (is_cut_short(i, planned, monotonic_s() - start)) break;
     const bool baseline_first = (i % 2 == 0) != settings_.swapped;
     const auto before = m.recorded();
@@ -301,6 +309,7 @@ Judgement Session::run_pairs() {
     }
     m.a.push_back(pair_a);
     m.b.push_back(pair_b);
+    if (i + 1 == enough && enough < kNoisyFactor * planned && is_machine_noisy()) ++enough;
     if (!with_singles() || i >= settings_.singles) continue;
     if (Judgement judged = single_pair(&number, baseline_first); !passed(judged)) return judged;
   }

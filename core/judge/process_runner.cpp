@@ -173,9 +173,9 @@ std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, d
 
 /// Adds a finished round to the candidate's time.
 void ProcessRunner::spend(Round& round) {
-  round.starved_seconds = starved_s(round.seconds);
+  round.halted_seconds = starved_.halted_s();
   const double delayed_s = options_.one_thread ? round.delayed_seconds : 0;
-  spent_s_ += round.seconds - std::max(round.starved_seconds, delayed_s);
+  spent_s_ += round.seconds - std::max(starved_s(round.seconds), delayed_s);
 }
 
 Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin) {

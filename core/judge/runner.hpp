@@ -41,9 +41,7 @@ struct Round {
   /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
   /// 0 where the kernel does not say.
   double delayed_seconds = 0;
-  /// Time in which the candidate was starved (sandbox/starved_time.hpp), which does not count towards a limit. 0 for rounds
-  /// of a few milliseconds.
-  double starved_seconds = 0;
+  double halted_seconds = 0;  ///< time in which the machine stood still (sandbox/starved_time.hpp)
 };
 
 /// The nice value of judges and candidates, where we may set it: what is measured must not wait for

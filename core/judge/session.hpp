@@ -134,6 +134,10 @@ bool beyond_physics(const Task& task, double call_seconds, double bytes_per_seco
 Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
                      const std::function<Status()>& between = nullptr);
 
+/// Flag of a speedup that could not be measured because the machine was too noisy. The host measures again, and does not
+/// score it.
+inline constexpr char kMachineNoisy[] = "machine_noisy";
+
 /// What a session tells and asks the host.
 struct SessionHost {
   std::function<void(const char*)> progress;  ///< hears "check" and "measure"
@@ -277,6 +281,7 @@ class Session {
   bool excuses_submission() const;
   Floor subtracted_floor(bool of_baseline) const;
   bool singles_differ() const;
+  bool is_machine_noisy() const;
   bool lower_to_singles(Speedup& speedup) const;
   Judgement judge_times();
   Judgement pair(std::size_t number, std::size_t calls, bool baseline_first, double* a, double* b);
@@ -306,6 +311,7 @@ class Session {
   bool shares_device_ = true;  ///< false between `quiet` and `share`
   bool trimmed_ = false;       ///< the baseline's process: its next call takes memory of the device
   double idle_since_s_ = 0;    ///< the device: since the last timed round
+  bool halted_ = false;        ///< the machine stood still in a round of this pair
   std::optional<Work> work_;   ///< what a call that was watched did
   double call_seconds_ = 0;    ///< of the last checked call
   Vouched vouched_;            ///< found by this one

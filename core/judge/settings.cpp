@@ -22,6 +22,7 @@ Value settings_to_value(const MeasureSettings& s) {
                      {"seconds_max", s.seconds_max},
                      {"set_mb", s.set_mb},
                      {"singles", s.singles},
+                     {"max_interval", s.max_interval},
                      {"submission_seconds", s.submission_seconds},
                      {"swapped", s.swapped},
                      {"marked", s.marked},
@@ -38,6 +39,7 @@ Result<MeasureSettings> settings_from_value(const Value& value) {
   s.seconds_max = f.number_or("seconds_max", s.seconds_max, 0.01, 600);
   s.set_mb = f.integer_or("set_mb", s.set_mb, 1, 65536);
   s.singles = static_cast<int>(f.integer_or("singles", s.singles, 0, 100));
+  s.max_interval = f.number_or("max_interval", s.max_interval, 0, 1e6);
   s.submission_seconds = f.number_or("submission_seconds", s.submission_seconds, 0.1, 86400);
   s.swapped = f.flag_or("swapped", s.swapped);
   s.marked = f.flag_or("marked", s.marked);

@@ -9,6 +9,9 @@
 
 namespace hone {
 
+/// By experiment: copies of a baseline on a busy machine (docs/benchmarks.md).
+inline constexpr double kMaxInterval = 0.5;
+
 struct MeasureSettings {
   bool measure = true;                ///< false: correctness only
   double round_ms = 4;                ///< a round is as many calls as take about so long
@@ -16,7 +19,10 @@ struct MeasureSettings {
   double seconds_max = 1.5;           ///< no further pair once so much time has passed
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
   int singles = 5;                    ///< pairs of rounds of a single call
-  double submission_seconds = 60;     ///< a submission may take for all its rounds together
+  /// Widest interval of a speedup, relative to it, if the baseline's own rounds vary as well; 0: any. With a wider one hone
+  /// measures again, then reports a fault.
+  double max_interval = kMaxInterval;
+  double submission_seconds = 60;  ///< a submission may take for all its rounds together
   bool swapped = false;  ///< the submission goes first where it would go second: a second look
   bool marked = false;   ///< ask the device's own clock of the baseline, too: for comparison
   Defences defences;     ///< all, but in test builds

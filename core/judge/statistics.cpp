@@ -61,4 +61,10 @@ Interval speedup_of_rounds(const std::vector<double>& a, const std::vector<doubl
           std::exp(centre + widen * (means[kResamples * 975 / 1000 - 1] - centre))};
 }
 
+double spread_of_rounds(const std::vector<double>& rounds, std::uint64_t seed) {
+  const std::vector<double> steady(rounds.size(), median(rounds));
+  const Interval interval = speedup_of_rounds(rounds, steady, seed);
+  return (interval.high - interval.low) / interval.value;
+}
+
 }  // namespace hone

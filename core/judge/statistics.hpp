@@ -20,5 +20,7 @@ double middle_mean(std::vector<double> values);
 /// seed.
 Interval speedup_of_rounds(const std::vector<double>& a, const std::vector<double>& b,
                            std::uint64_t seed);
+/// The width of that interval, relative to the speedup, for rounds that should all take the same.
+double spread_of_rounds(const std::vector<double>& rounds, std::uint64_t seed);
 
 }  // namespace hone

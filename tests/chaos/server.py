@@ -25,6 +25,7 @@ server:
   drain_s: 60
 evaluate:
   builders: 1
+  max_interval: 0
   build_seconds: 90
   measure: {round_ms: 0.5, pairs_min: 3, pairs_max: 3, seconds_max: 0.2, set_mb: 8, singles: 1}
 log:

@@ -34,9 +34,11 @@ def test_steps_of_a_client_that_is_gone_are_dropped(quick: RealServer) -> None:
     with hone.connect(quick.endpoint) as watching:
         leaving = hone.connect(quick.endpoint)
         episodes = [leaving.reset("add_relu").episode for _ in range(4)]
+        under_way = []  # a ticket that is dropped gives its step up
         for number, episode in enumerate(episodes):
             action = {"code": f"{SLOW} // {number}"}
-            leaving.submit("step", {"episode": episode.id, "turn": 1, "action": action})
+            body = {"episode": episode.id, "turn": 1, "action": action}
+            under_way.append(leaving.submit("step", body))
         steps_become(watching, 4)
         leaving.close()
         steps_become(watching, 0)
@@ -51,7 +53,8 @@ def test_steps_that_another_connection_took_over_go_on(quick: RealServer) -> Non
         leaving = hone.connect(quick.endpoint)
         episode = leaving.reset("add_relu").episode
         body = {"episode": episode.id, "turn": 1, "action": {"code": FAST}}
-        leaving.submit("step", body).wait(or_progress=True)
+        ticket = leaving.submit("step", body)
+        ticket.wait(or_progress=True)
         taken_over = staying.resume(episode.id, episode.token).episode
         leaving.close()
         assert taken_over.step(FAST).info["verdict"]["outcome"] == "correct"

@@ -56,5 +56,30 @@ TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {
   EXPECT_TRUE(may_be_others_doing(faulted, true));
 }
 
+TEST(Blame, StarvedSubmission_IsNeverToBlame) {
+  const auto starved = failed(Ending::kStarved, "submission", "a check of the only shape");
+  for (const bool on_device : {false, true}) EXPECT_FALSE(may_be_provoked(starved, on_device));
+  const auto verdict = verdict_of_judgement(*starved);
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().message, "submission: starved in a check of the only shape");
+  EXPECT_TRUE(may_be_others_doing(starved->judgement, false)) << "the device alone may do";
+}
+
+TEST(Blame, SpeedupOfANoisyMachine_IsNoVerdict) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kCorrect;
+  EXPECT_TRUE(unless_noise(verdict));
+  verdict.speedup.emplace();
+  verdict.speedup->low = 0.3;
+  verdict.speedup->high = 2.3;
+  verdict.speedup->flags = {"noisy"};
+  EXPECT_TRUE(unless_noise(verdict)) << "it may be the submission that is";
+  verdict.speedup->flags.emplace_back(kMachineNoisy);
+  const auto noise = unless_noise(verdict);
+  ASSERT_FALSE(noise);
+  EXPECT_EQ(noise.error().code, Code::kUnavailable);
+  EXPECT_NE(noise.error().message.find("between 0.3 and 2.3"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone

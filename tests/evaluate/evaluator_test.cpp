@@ -321,6 +321,24 @@ TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
   EXPECT_EQ(greedy->outcome, Outcome::kOutOfMemory);
 }
 
+TEST(Noise, WiderThanAllowed_IsMeasuredAgainAndThenAFault) {
+  EvaluatorOptions options = test::quick_options();
+  options.measure.max_interval = 1e-9;  // narrower than any clock shows
+  const auto machine = test::Machine::start(options);
+  ASSERT_TRUE(machine) << machine.error().message;
+  const auto verdict = (*machine)->judge((*machine)->task("add_relu"), kRight);
+  ASSERT_FALSE(verdict) << verdict->reason;
+  EXPECT_EQ(verdict.error().code, Code::kUnavailable);
+  EXPECT_NE(verdict.error().message.find("raise evaluate.max_interval"), std::string::npos)
+      << verdict.error().message;
+  // Nothing is measured of a wrong one.
+  const auto wrong = (*machine)->judge((*machine)->task("add_relu"),
+                                       "extern \"C\" void add_relu(const float*, const float*, "
+                                       "float*, long) {}");
+  ASSERT_TRUE(wrong) << wrong.error().message;
+  EXPECT_EQ(wrong->outcome, Outcome::kWrong);
+}
+
 TEST(SecondLook, OfAnHonestWinnerCostsTimeAndNothingElse) {
   EvaluatorOptions options = test::quick_options();
   options.suspect_factor = 1.2;

@@ -16,6 +16,7 @@ inline EvaluatorOptions quick_options() {
   options.measure.pairs_min = 3;
   options.measure.pairs_max = 3;
   options.measure.singles = 1;
+  options.measure.max_interval = 0;
   options.suspect_speedup = options.suspect_factor = 0;  // one look is enough for an outcome
   return options;
 }

@@ -54,6 +54,17 @@ TEST(Speedup, IntervalHoldsTheTruthAboutAsOftenAsItSays) {
   }
 }
 
+TEST(Spread, OfSteadyRounds_IsNone) {
+  EXPECT_DOUBLE_EQ(spread_of_rounds({2, 2, 2, 2, 2, 2, 2}, 1), 0);
+}
+
+TEST(Spread, OfRoundsThatVary_IsTheWidthOfTheirInterval) {
+  const std::vector<double> rounds{1, 1.4, 0.8, 1.2, 0.9, 1.6, 1.1, 0.7, 1.3};
+  const Interval interval = speedup_of_rounds(rounds, std::vector<double>(9, 1.1), 1);
+  EXPECT_DOUBLE_EQ(spread_of_rounds(rounds, 1), (interval.high - interval.low) / interval.value);
+  EXPECT_GT(spread_of_rounds(rounds, 1), 0.3);
+}
+
 TEST(MiddleMean, DropsAQuarterAtEachEnd) {
   EXPECT_EQ(middle_mean({100, 1, 2, 3, -100}), 2);
   EXPECT_EQ(middle_mean({7}), 7);

@@ -128,17 +128,25 @@ std::size_t Scanner::read_prose(std::size_t at) {
 /// Lines that begin with '>' are read as an answer of their own.
 std::size_t Scanner::read_quotation(std::size_t at) {
   const std::size_t begin = at;
-  std::string inside;
+  const std::string_view first = text_.substr(at, line_end(text_, at) - at);
+  const std::string_view marks = first.substr(0, first.find_first_not_of("> \t"));
+  const auto depth = std::count(marks.begin(), marks.end(), '>');
+  std::vector<std::string_view> lines;
+  bool spaced = true;  // a space after the mark belongs to it if every line has one
   while (at < text_.size()) {
     const std::size_t end = line_end(text_, at);
-    std::string_view line = trim(text_.substr(at, end - at));
-    if (!line.starts_with('>')) break;
-    line = text_.substr(at, end - at);
-    line.remove_prefix(line.find('>') + 1);
-    if (line.starts_with(' ')) line.remove_prefix(1);
-    append_line(inside, line);
+    std::string_view line = text_.substr(at, end - at);
+    if (!trim(line).starts_with('>')) break;
+    for (auto i = depth; i > 0 && trim(line).starts_with('>'); --i) {
+      line.remove_prefix(line.find('>') + 1);
+    }
+    spaced = spaced && (trim(line).empty() || line.front() == ' ');
+    lines.push_back(line);
     at = end + 1;
   }
+  std::string inside;
+  for (const std::string_view line : lines)
+    append_line(inside, line.substr(spaced && !line.empty() ? 1 : 0));
   for (Block& block : Scanner(inside, usual_, true).run()) {
     block.is_quoted = true;
     block.begin = begin;
@@ -180,7 +188,8 @@ std::optional<Fence> Scanner::find_opening(std::size_t at, std::size_t end) {
     const Grammar grammar = grammar_of_tag(tag_of(info), usual_);
     const bool has_code = begins_like_source(info, usual_) || begins_like_source(rest, grammar);
     const bool opens = info.empty() || is_opening_info(info) || has_code ||
-                       (begins_line && tick == first && (rest.empty() || is_attributes(rest)));
+                       (begins_line && tick == first &&
+                        (rest.empty() || is_attributes(rest) || is_known_tag(tag_of(info))));
     return opens ? std::optional(Fence{'`', length, tick, info}) : std::nullopt;
   }
   return std::nullopt;
@@ -276,7 +285,9 @@ std::size_t Scanner::read_block(const Fence& fence) {
   Close close = find_close(fence, begin, grammar);
   if (!close.found) {
     unclosed_ += close.is_lost ? 1 : 0;
-    const Close plain = find_plain_close(fence, begin, close.code_end);
+    Close plain = find_plain_close(fence, begin, close.code_end);
+    if (!plain.found)
+      plain = find_plain_close({fence.mark, kFenceMin, 0, {}}, begin, close.code_end);
     if (plain.found) close = plain;
   }
   block.is_complete = close.found;

@@ -142,6 +142,10 @@ void add_between(const std::string& answer, const std::string& plain, const Kind
     block.tag = language_in(std::string_view(plain).substr(at, begin - at));
     if (block.tag.empty()) block.tag = tag;
     std::string inside(trim_lines(std::string_view(answer).substr(begin, end - begin)));
+    constexpr std::string_view kData = "<![CDATA[";
+    if (inside.starts_with(kData) && inside.ends_with("]]>")) {
+      inside = inside.substr(kData.size(), inside.size() - kData.size() - 3);
+    }
     if (inside.find('<') == std::string::npos) inside = decode_entities(std::move(inside));
     append_line(block.code, inside);
     blocks.push_back(std::move(block));
@@ -190,6 +194,44 @@ void end_at_tag(const std::vector<TagLine>& tags, Block& block) {
     block.is_complete = true;
     return false;
   });
+}
+
+/// Whether the line is a chat template's token or a closing tag.
+bool is_mark(std::string_view line) {
+  return line.size() >= 3 && line.front() == '<' && line.back() == '>' &&
+         (line[1] == '/' || line[1] == '|') && line.find_first_of(" (;") == std::string_view::npos;
+}
+
+/// Whether the line is a sentence: it begins with a capital, has three words or more, and ends like a sentence.
+bool is_sentence(std::string_view line) {
+  const bool begins = !line.empty() && line[0] >= 'A' && line[0] <= 'Z';
+  return begins && std::string_view(".!?:").find(line.back()) != std::string_view::npos &&
+         std::count(line.begin(), line.end(), ' ') >= 2 &&
+         line.find_first_of("=(){};#\"") == std::string_view::npos;
+}
+
+/// The number of lines without sentences and marks at the end, before the closing fence.
+std::size_t without_foreign_end(const std::vector<std::string_view>& lines, std::size_t first,
+                                std::size_t last, Grammar grammar) {
+  while (grammar != Grammar::kNone && last > first + 1) {
+    const std::string_view line = trim(lines[last - 1]);
+    if (!line.empty() && !is_mark(line) && !is_sentence(line)) break;
+    --last;
+  }
+  return last - first;
+}
+
+/// Removes words and marks after C's last bracket or semicolon on the same line: they are not code.
+void cut_words_behind(std::string& code, Grammar grammar) {
+  if (grammar != Grammar::kC) return;
+  const std::string plain = without_literals(code, grammar);
+  const std::size_t end = plain.find_last_of("};");
+  if (end == std::string::npos) return;
+  const std::string_view behind = trim(std::string_view(plain).substr(end + 1));
+  const bool is_words =
+      behind.find(' ') != std::string_view::npos || behind.find('<') != std::string_view::npos;
+  if (is_words && behind.find_first_of("()[]{}=#\"\n") == std::string_view::npos)
+    code.replace(end + 1, std::string::npos, "\n");
 }
 
 std::size_t indent_of(std::string_view line) {
@@ -245,6 +287,7 @@ void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block) {
   }
   while (first < last && grammar != Grammar::kNone && lines[first].starts_with("%%"))
     ++first;  // "%%cu" of a notebook
+  last = first + without_foreign_end(lines, first, last, grammar);
   std::size_t indent = std::string_view::npos;
   for (std::size_t i = first; i < last; ++i) {
     if (!trim(lines[i]).empty()) indent = std::min(indent, indent_of(lines[i]));
@@ -255,6 +298,7 @@ void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block) {
                           ? lines[i]
                           : lines[i].substr(std::min(indent, indent_of(lines[i]))));
   }
+  cut_words_behind(code, grammar);
   block.code = std::move(code);
 }
 
