@@ -63,9 +63,8 @@ bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& ver
   return state.refusing && (!verdict || verdict->signal == "SIGTERM");
 }
 
-/// The evaluator's word. What it cannot give in time, or was told not to give, leaves the turn
-/// open, as the server's end does; what it could not give through a fault of ours closes the turn,
-/// unscored.
+/// Ends a step with the evaluator's result. A deadline, a cancellation or the server's shutdown leaves
+/// the turn open. A fault closes it, unscored.
 void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
               Result<Verdict> verdict) {
   if (state->table.settle(step)) {

@@ -21,7 +21,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-sys.dont_write_bytecode, written = True, sys.dont_write_bytecode  # of the file beside this one
+sys.dont_write_bytecode, written = True, sys.dont_write_bytecode  # no cache file for hone_answers.py
 import hone_answers  # noqa: E402
 from hone_answers import (  # noqa: E402
     DEADLINE_EXCEEDED,

@@ -39,7 +39,7 @@ void IoLoop::turn_away(Peers& peers, const std::string& routing_id, wire::Incomi
                                                      {}}));
 }
 
-/// Said, and nothing kept: whoever has a revoked key is a stranger again.
+/// Answers, and keeps nothing: a client with a revoked key is unknown again.
 void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
                             const std::variant<wire::Request, wire::Refusal>& message) {
   const auto* request = std::get_if<wire::Request>(&message);

@@ -19,8 +19,8 @@ namespace hone {
 class Strangers {
  public:
   struct Limits {
-    std::size_t open_max = 0;     ///< all connections; over it the newest is hung up
-    std::size_t waiting_max = 0;  ///< the last so many may be silent; then silent ones are hung up
+    std::size_t open_max = 0;     ///< all connections; beyond it the newest is closed
+    std::size_t waiting_max = 0;  ///< newest ones that may be silent; older silent ones are closed
   };
   /// Whether a connection has sent too little to be through a handshake.
   using Silent = std::function<bool(int descriptor)>;
