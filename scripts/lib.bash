@@ -98,7 +98,7 @@ make_modules_environment() {
   local use="to use it: --set plugins.python=$python --set cpu.python=$python"
   local packages
   if has_modules_environment; then
-    say "build/python has $(modules_packages | cut -d= -f1 | tr '\n' ' ')as wanted; $use"
+    say "build/python has $(modules_packages | cut -d= -f1 | tr '\n' ' ')in the wanted versions; $use"
     return
   fi
   mapfile -t packages < <(modules_packages)

@@ -1,4 +1,4 @@
-// RLIMIT_NOFILE.
+// Reads and raises RLIMIT_NOFILE.
 #include "base/descriptors.hpp"
 
 #include <sys/resource.h>
@@ -30,7 +30,7 @@ std::size_t raise_descriptor_limit() {
 Status check_descriptor_limit(std::size_t needed) {
   const std::size_t found = raise_descriptor_limit();
   if (found >= needed) return {};
-  return failed_precondition("the limit of open files: found " + std::to_string(found) +
+  return failed_precondition("open-file limit: found " + std::to_string(found) +
                              ", expected at least " + std::to_string(needed) + "; " +
                              kRaiseDescriptors);
 }

@@ -1,4 +1,4 @@
-// How many descriptors this process may have open.
+// The limit of open files (RLIMIT_NOFILE) of this process.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace hone {
 
-/// Raises the soft limit to the hard one, at most to 65,536, and gives what it then is. Rationale for the bound: four
-/// times the connections that a server takes; programs that walk over all descriptors get slow above it.
+/// Raises the soft limit to the hard one, but not above 65,536, and returns the new soft limit. Rationale for the bound:
+/// four times the connections that a server takes; programs that walk over all descriptors get slow above it.
 std::size_t raise_descriptor_limit();
 
-/// failed_precondition, with the limit and how to raise it, where fewer than `needed` may be open.
+/// failed_precondition, with the limit and how to raise it, if fewer than `needed` files may be open.
 Status check_descriptor_limit(std::size_t needed);
 
 /// "raise it: ulimit -n 65536, …"

@@ -15,7 +15,7 @@ namespace hone {
 /// The whole file. A file of more than `bytes_max` is an invalid_argument that says its size.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max = 64u << 20);
 
-/// read_file() of a text file, as file_text() has it (base/utf8.hpp).
+/// Reads a text file: read_file(), then file_text() (base/utf8.hpp).
 Result<std::string> read_text(const std::filesystem::path& path, std::size_t bytes_max = 64u << 20);
 
 /// Writes a new file beside the target and renames it over: a reader sees the old or the new, never

@@ -10,8 +10,8 @@
 
 namespace hone {
 
-/// The text of a file that a person or a program saved: without a UTF-8 byte-order mark. Text that
-/// begins with the mark of UTF-16 or UTF-32 is invalid_argument "NAME: …".
+/// The text of a file, without a UTF-8 byte-order mark. Bytes that begin with the mark of UTF-16 or
+/// UTF-32 are invalid_argument "NAME: …".
 Result<std::string> file_text(std::string bytes, std::string_view name);
 
 /// The offset of the first byte that is no UTF-8; npos when all is.

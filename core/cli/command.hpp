@@ -89,12 +89,12 @@ int run_command_line(Commands commands, int argc, const char* const* argv, Termi
 
 /// The options that many commands share.
 struct ConfigOptions {
-  std::string file;      ///< -c
-  std::string argument;  ///< the same, given without -c where a command takes that
+  std::string file;      ///< -c FILE
+  std::string argument;  ///< the same as a positional argument, in commands that take one
   std::vector<std::string> sets;
   void declare(OptionSet& options, bool positional = false);
-  /// The configuration; `more` are sets of the command's own, which win. invalid_argument where two
-  /// files were named.
+  /// Loads the configuration. `more`: --set arguments of the command's own, which take precedence.
+  /// invalid_argument if two different files were named.
   Result<LoadedConfig> load(const std::vector<std::string>& more = {}) const;
   /// Tells an error of the configuration, and how to look into a mistake in it.
   int fail(Terminal& terminal, const Error& error) const;

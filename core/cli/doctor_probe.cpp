@@ -119,7 +119,7 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
                           "as for the private root; seccomp stands in"));
   findings.push_back(
       wall("slot users", c.slot_users, "jails cannot signal each other",
-           c.root ? "what the trials said, below, names the missing right" : "run as root"));
+           c.root ? "see the missing capability under 'What the trials said'" : "run as root"));
   findings.push_back(wall("cgroup memory", c.cgroup_memory, "memory limits count every page",
                           "delegate a memory controller; address-space limits stand in"));
   findings.push_back(wall("cgroup pids", c.cgroup_pids, "process limits per jail",

@@ -23,7 +23,7 @@ struct Finding {
   std::vector<std::string> details = {};  ///< more of what was found, a line each
 };
 
-/// `ready`: what a launcher with these options would use of the machine.
+/// `ready`: what decide() makes of these options on this machine.
 std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready& ready);
 /// Of the interpreters of modules that it names: whether they run in their jail, and what they have.
 std::vector<Finding> examine_interpreters(const Config& config);

@@ -315,7 +315,7 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
 }
 
 std::vector<std::string> Host::problems() const {
-  constexpr std::uint64_t kBytesMin = 4 << 20;  // a build, or a journal's log between two foldings
+  constexpr std::uint64_t kBytesMin = 4 << 20;  // a build, or a journal's WAL between checkpoints
   std::vector<std::string> found;
   const auto look_at_space = [&](const std::string& what, const std::filesystem::path& folder) {
     const auto free = free_bytes(folder);
@@ -328,7 +328,7 @@ std::vector<std::string> Host::problems() const {
       found.push_back("journal: " + problem);
     look_at_space("journal", std::filesystem::absolute(config_.journal.path).parent_path());
   }
-  // A private root has memory of its own for builds.
+  // With a private root, builds are in a tmpfs of their own.
   std::error_code ignored;
   const std::filesystem::path scratch = config_.isolation.workdir.empty()
                                             ? std::filesystem::temp_directory_path(ignored)

@@ -51,7 +51,7 @@ std::int64_t module_lanes(const GpuConfig& config);
 /// Builds at a time (EvaluatorOptions::builders).
 std::int64_t builder_count(const Config& config);
 
-/// Descriptors that a host with one device opens, and as many for its connections.
+/// Smallest open-file limit: half for a host with one device, half for its connections.
 inline constexpr std::size_t kDescriptorsMin = 256;
 
 /// The first of these programs in the usual folders, or "".
@@ -77,7 +77,7 @@ class Host {
   Evaluator& evaluator() { return *evaluator_; }
   EpisodeService& episodes() { return *episodes_; }
 
-  /// Why steps cannot be done now, a line each: a disk that is full, a journal that cannot be
+  /// Reasons why steps cannot be done now, one line each: a full disk, a journal that cannot be
   /// written. [any thread] May wait for a disk.
   std::vector<std::string> problems() const;
   /// "isolation private (freezer cgroup), cpu: Intel …; 19 tasks"

@@ -41,8 +41,8 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
   for (const PluginInfo& info : registry.plugins()) {
     if (info.kind != PluginKind::kEnvironment || !info.error.empty()) continue;
     if (std::find(names.begin(), names.end(), info.name) != names.end()) {
-      return invalid_argument("environment '" + info.name + "': the name is taken, and " +
-                              info.path.string() + " has it, too");
+      return invalid_argument("environment '" + info.name + "': the name is taken; rename " +
+                              info.path.string());
     }
     HONE_ASSIGN(const Value about, registry.describe(PluginKind::kEnvironment, info.name));
     HONE_ASSIGN(auto calls, registry.open_environment(info.name));

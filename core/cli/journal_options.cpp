@@ -75,7 +75,7 @@ Status expect_known(std::string_view kind, const std::string& given,
   });
   const std::string near = whole != known.end() ? *whole : nearest(given, known);
   if (!near.empty()) return not_found(text + "; did you mean '" + near + "'?");
-  if (known.empty()) return not_found(text + "; it has none at all");
+  if (known.empty()) return not_found(text + "; none of its episodes has one");
   const std::size_t more = known.size() - std::min(known.size(), kNamesShown);
   known.resize(known.size() - more);
   text += "; it has: " + joined(known);

@@ -27,8 +27,8 @@ struct FilterOptionSet {
   EpisodeFilter filter() const;
 };
 
-/// Of a filter that no episode matches: not_found where the journal has no such task, client or
-/// group, with the nearest that it has; else a warning is logged, and it is fine.
+/// Explains a filter that matches no episode. not_found, with the nearest name, if the journal has no
+/// such task, client or group; else it logs a warning and succeeds.
 Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter);
 
 /// The episode of this name; not_found where the journal has none.

@@ -18,7 +18,7 @@ class NewCommand : public Command {
             "hone new reward my_reward          # C++, in the folder my_reward",
             "hone new reward-c my_reward        # plain C",
             "hone new dataset my_tasks plugins/my_tasks",
-            "hone new environment my_env        # in Python always: one file, my_env.py"};
+            "hone new environment my_env        # always Python: one file, my_env.py"};
   }
   void declare(OptionSet& options) override {
     std::vector<std::string> kinds = template_kinds();
@@ -34,7 +34,7 @@ class NewCommand : public Command {
                   .doc = "the new folder, NAME when not given; with --python, where the file goes",
                   .value = "DIR"},
                  folder_);
-    options.flag({.name = "--python", .doc = "in Python: not reward-c"}, python_);
+    options.flag({.name = "--python", .doc = "write it in Python (not for reward-c)"}, python_);
   }
 
   int run(Terminal& terminal) override {

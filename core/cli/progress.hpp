@@ -26,7 +26,7 @@ struct ResultCounts {
 std::string progress_text(const ResultCounts& counts, std::size_t total, std::size_t judged,
                           double seconds);
 
-/// What a command waits for while it reads "task add_relu" or "every task".
+/// The status line while a command reads `what`, such as "task add_relu" or "every task".
 std::string reading_text(std::string_view what);
 
 /// Counts results and shows them on a terminal's progress line. One thread.

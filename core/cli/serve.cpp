@@ -91,10 +91,12 @@ class ServeCommand : public Command {
             "start hone again; its log says what happened");
       }
     }
-    log_info("hone", "stopping on " + stop_signal_name(stopped_by) +
-                         (stopped_by == SIGHUP ? " (its terminal is gone; nohup keeps it)" : "") +
-                         ": waiting for steps under way, at most " + short_number(drain_s) +
-                         " s; Ctrl-C again stops at once");
+    log_info("hone",
+             "stopping on " + stop_signal_name(stopped_by) +
+                 (stopped_by == SIGHUP ? " (its terminal is gone; start it with nohup to keep it)"
+                                       : "") +
+                 ": waiting for steps under way, at most " + short_number(drain_s) +
+                 " s; Ctrl-C again stops at once");
     const bool clean = server.shut_down(drain_s);
     log_info("hone", clean ? "stopped, every step answered"
                            : "stopped; steps under way were answered `unavailable`");

@@ -1,4 +1,4 @@
-// `hone status` and `hone metrics`: what a running server says of itself.
+// `hone status` and `hone metrics`: the state and the counters of a running server.
 #include <cstdio>
 
 #include "cli/command.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPatienceS = 5;
 
-/// "tcp://*:5918", as a server listens, from here.
+/// "tcp://127.0.0.1:5918" for "tcp://*:5918": where this machine reaches a server that listens there.
 std::string reachable_here(const std::string& endpoint) {
   for (const char* any : {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"}) {
     if (endpoint.starts_with(any)) return "tcp://127.0.0.1" + endpoint.substr(endpoint.rfind(':'));
@@ -18,22 +18,23 @@ std::string reachable_here(const std::string& endpoint) {
   return endpoint;
 }
 
-/// Which server is asked, and by which key.
+/// Options that name a running server and the key to connect with.
 struct RunningServer {
   ConfigOptions config;
   std::string endpoint, control, key, server_key;
 
   void declare(OptionSet& options) {
     options.text({.name = "--endpoint",
-                  .doc = "the server's; either of the two (default: server.control)",
+                  .doc = "the server's main or control endpoint (default: server.control)",
                   .value = "ENDPOINT"},
                  endpoint);
     options.text({.name = "--control",
-                  .doc = "its control endpoint, where it is not what the server says",
+                  .doc = "its control endpoint (default: the one that the server names)",
                   .value = "ENDPOINT"},
                  control);
-    options.text({.name = "--key", .doc = "this client's key; monitor is enough", .value = "FILE"},
-                 key);
+    options.text(
+        {.name = "--key", .doc = "this client's key; the role monitor suffices", .value = "FILE"},
+        key);
     options.text({.name = "--server-key",
                   .doc = "the server's public key (default: in --key)",
                   .value = "KEY"},
@@ -83,8 +84,8 @@ class MetricsCommand : public Command {
   std::string name() const override { return "metrics"; }
   std::string summary() const override { return "Print the counters of a running server."; }
   std::vector<std::string> examples() const override {
-    return {"hone metrics                    # JSON, of the server on this machine",
-            "hone metrics --prometheus       # Prometheus' text format, for a scrape by a file",
+    return {"hone metrics                    # JSON, from the server on this machine",
+            "hone metrics --prometheus       # Prometheus' text format, for a textfile collector",
             "hone metrics --endpoint tcp://HOST:5917 --key grafana.key"};
   }
   void declare(OptionSet& options) override {
@@ -117,7 +118,7 @@ class StatusCommand : public Command {
  public:
   std::string name() const override { return "status"; }
   std::string summary() const override {
-    return "Say whether a running server serves, and what it has to do.";
+    return "Show a running server's state: health, queue, steps and journal.";
   }
   std::vector<std::string> examples() const override {
     return {"hone status                     # exits with 1 when it drains or cannot do steps",

@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP as something to wait for, for commands that run until they are told to stop.
+// Waiting for SIGINT, SIGTERM or SIGHUP, for commands that run until they are stopped.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace hone {
 /// Once, before threads start. A SIGHUP that is ignored (nohup) stays ignored. A peer that hangs up
 /// raises no SIGPIPE either.
 Status catch_stop_signals();
-/// Waits up to `timeout_ms` for one. Its number; 0: none came.
+/// Waits up to `timeout_ms` for one and returns its number; 0: none came.
 int stop_asked(int timeout_ms);
 /// "SIGTERM"
 std::string stop_signal_name(int number);

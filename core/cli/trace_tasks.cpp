@@ -19,7 +19,7 @@ Result<TraceTasks> TraceTasks::write(const TraceFile& traces) {
 }
 
 DatasetConfig TraceTasks::dataset() const {
-  // Unlisted: the plugin lists no row that it leaves out, and says why when it is asked for one.
+  // Unlisted: the plugin does not list rows that it leaves out, but gives the reason if asked for one.
   return {"traces", "kernelbook", Value::map({{"path", (folder_.path() / kFile).string()}}), true};
 }
 

@@ -290,7 +290,7 @@ Status check_whole(const Config& c, const Sources& sources) {
   return {};
 }
 
-/// What is missing of these would be missed only when something needs it.
+/// Checks these paths at the start: without this check a missing one fails only at its first use.
 Status check_paths(const LoadedConfig& loaded) {
   const Config& c = loaded.config;
   std::vector<std::pair<std::string, std::string>> paths;  // by JSON pointer

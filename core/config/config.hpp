@@ -35,11 +35,11 @@ struct ServerConfig {
   std::string endpoint = "tcp://127.0.0.1:5917";
   std::string control = "tcp://127.0.0.1:5918";  ///< empty: none
   std::string keys;  ///< folder of keys: CURVE on both endpoints; empty: none, and loopback alone
-  double lease_s = 900;           ///< an episode nobody names for so long is reaped
+  double lease_s = 900;           ///< an idle episode is closed after this time
   double ended_lease_s = 120;     ///< the same after its last turn
-  double heartbeat_s = 10;        ///< how often clients are told to ping
+  double heartbeat_s = 10;        ///< how often clients are asked to ping
   double drain_s = 60;            ///< how long a graceful shutdown waits for steps under way
-  double disconnect_grace_s = 5;  ///< how long steps go on for a connection that is gone
+  double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
   LimitsConfig limits;
 };
 
@@ -135,7 +135,7 @@ struct EvaluateConfig {
   std::int64_t installed_max = 6;
   double suspect_speedup = 10;  ///< a winner so fast is judged twice; 0: none for that
   double suspect_factor = 2;    ///< likewise, times the best of its task so far
-  double max_interval = 0.5;    ///< of a speedup, relative: wider is the machine's noise; 0: any
+  double max_interval = 0.5;    ///< widest interval of a speedup, relative to it; 0: any
   MeasureConfig measure;
 };
 
@@ -206,8 +206,8 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
                                   const std::filesystem::path& folder,
                                   const std::vector<std::string>& sets = {});
 
-/// Reads a file; an empty path means the defaults alone. A path in plugins.paths or cpu.readable that
-/// does not exist, or such an isolation.workdir, is invalid_argument.
+/// Reads a file; an empty path means the defaults alone. A path in plugins.paths, cpu.readable or
+/// isolation.workdir that does not exist is invalid_argument.
 ///
 ///   HONE_ASSIGN(const LoadedConfig loaded, load_config("configs/laptop.yaml",
 ///   {"server.drain_s=5"}));

@@ -35,7 +35,7 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
   v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "how often clients are asked to ping");
   v.number("drain_s", c.drain_s, {0, 3600}, "how long a shutdown waits for steps under way");
   v.number("disconnect_grace_s", c.disconnect_grace_s, {0, kDay},
-           "steps of a connection that is gone are dropped after so long");
+           "time after which the steps of a lost connection are dropped");
   v.group("limits", [&c](SchemaVisitor& inner) { walk_limits(c.limits, inner); });
 }
 
@@ -131,8 +131,8 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
            "so does one so many times the best of its task since the start; 0: none for that");
   v.number(
       "max_interval", c.max_interval, {0, 1e6},
-      "widest interval of a speedup, relative to it; wider on a noisy machine is measured again, "
-      "then reward_valid is false; 0: any");
+      "widest interval of a speedup, relative to it; on a noisy machine a wider one is measured "
+      "again, then reward_valid is false; 0: any");
   v.group("measure", [&c](SchemaVisitor& inner) { walk_measure(c.measure, inner); });
 }
 
@@ -182,9 +182,8 @@ void walk_config(Config& c, SchemaVisitor& v) {
   v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
   v.group("journal", [&c](SchemaVisitor& inner) {
     inner.text("path", c.journal.path,
-               "file that records episodes, in a folder that exists, so that they outlive the "
-               "server; empty: "
-               "none");
+               "file in an existing folder that records episodes, so that they outlive the server; "
+               "empty: none");
     inner.number("keep_days", c.journal.keep_days, {0, 36500},
                  "episodes that nobody holds go after so long; 0: never");
     inner.integer("keep_bytes", c.journal.keep_bytes, {0, 1LL << 50},

@@ -83,7 +83,7 @@ class Environment {
 
   virtual std::string name() const = 0;
 
-  /// Whether its members may wait for another process: prepare() is then called on a thread of its own.
+  /// Whether its members may wait for another process. If so, prepare() is called on the side thread (side_thread.hpp).
   virtual bool may_wait() const { return false; }
 
   /// Whether it can be played on this task, told by the entry of its list; a draw leaves out the others.

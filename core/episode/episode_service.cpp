@@ -57,15 +57,14 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
   state->journal->add(std::move(record), std::move(recorded));
 }
 
-/// Whether the end of the server, and not the submission or a fault, may be what ended the step: a
-/// service manager tells all processes of a server to end, the submission's too.
+/// Whether the shutdown of the server may have ended the step, and not the submission or a fault: a
+/// service manager sends SIGTERM to all processes of a server, the submission's too.
 bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& verdict) {
   return state.refusing && (!verdict || verdict->signal == "SIGTERM");
 }
 
-/// The evaluator's word. What it cannot give in time, or was told not to give, leaves the turn
-/// open, as the server's end does; what it could not give through a fault of ours closes the turn,
-/// unscored.
+/// Ends a step with the evaluator's result. A deadline, a cancellation or the server's shutdown leaves
+/// the turn open. A fault closes it, unscored.
 void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
               Result<Verdict> verdict) {
   if (state->table.settle(step)) {

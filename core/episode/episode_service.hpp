@@ -117,7 +117,7 @@ class Episodes final : public EpisodeService {
   Evaluator& evaluator_;
   RewardCache rewards_;
   const std::shared_ptr<EpisodeState> state_;
-  SideThread side_;  // last: its jobs use what is above
+  SideThread side_;  // last: its jobs use the members above
 };
 
 }  // namespace hone

@@ -59,8 +59,8 @@ class EpisodeService {
   virtual Result<Value> resume(const Caller& caller, const Value& request) = 0;
   /// Renews the leases of these episodes, as every message that names one does.
   virtual void renew(const Caller& caller, const Value& episodes) = 0;
-  /// These connections are gone: cancels the steps of episodes that still belong to one, and leaves
-  /// their turns open. Returns how many.
+  /// Cancels the steps of episodes that still belong to one of these lost connections, and leaves
+  /// their turns open. Returns the number of steps.
   virtual std::size_t leave(const std::set<std::string>& connections) = 0;
   /// Ends leases that ran out. Called now and then; returns how many episodes it reaped.
   virtual std::size_t reap() = 0;

@@ -10,8 +10,8 @@
 
 namespace hone {
 
-/// [any thread] Starts at the first job; jobs run one after another. The destructor finishes what was
-/// taken on.
+/// [any thread] The thread starts with the first job; jobs run one after another. The destructor waits
+/// until all of them are done.
 class SideThread {
  public:
   SideThread() = default;

@@ -100,12 +100,12 @@ class EpisodeTable {
   /// anything was marked.
   Result<std::pair<std::optional<std::uint64_t>, bool>> cancel(const Caller& caller,
                                                                std::uint64_t id, std::int64_t turn);
-  /// What leave() cancelled.
+  /// The steps that leave() cancelled.
   struct Left {
     std::size_t steps = 0;
-    std::vector<std::uint64_t> evaluations;  ///< the evaluator's ids; the others are not there yet
+    std::vector<std::uint64_t> evaluations;  ///< the evaluator's ids; it may not have all steps yet
   };
-  /// Marks the flights of episodes that belong to one of these connections.
+  /// Marks the steps under way of episodes that belong to one of these connections as cancelled.
   Left leave(const std::set<std::string>& connections);
   /// Takes the episode out. The evaluator's id if a step was under way (which is then answered
   /// cancelled).
@@ -162,7 +162,8 @@ class EpisodeTable {
 
   double lease_s(bool ended) const;
   void touch(Episode& episode) HONE_REQUIRES(mutex_);
-  /// Whether there is a flight to cancel, which now is; with the evaluator's id if that has it.
+  /// Marks the step under way as cancelled and sets `evaluation` if the evaluator has the step. False
+  /// if no step is under way.
   static bool mark(Episode& episode, std::optional<std::uint64_t>& evaluation);
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
   Result<Pinned> known(const Caller& caller, std::uint64_t id, std::string_view token)

@@ -46,7 +46,7 @@ class Evaluator {
   virtual void cancel(std::uint64_t id) = 0;
   /// Evaluations queued and running now.
   virtual std::size_t pending() const = 0;
-  /// What submissions wait for besides each other, to show to a person; empty: nothing.
+  /// What all submissions wait for, to show in a progress line; empty: nothing.
   virtual std::string waits_for() const { return {}; }
   /// Counters and histograms for `metrics`: {"evaluations": {outcome: n}, "queue": n, "stage_ms":
   /// {stage: {...}}, …}.

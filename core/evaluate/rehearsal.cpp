@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kAnswerMax = 24u << 20;
 constexpr std::int64_t kFileBytesMax = std::int64_t{16} << 20;
-constexpr double kSeconds = 15;              // of its own time
-constexpr double kRehearsalClockFactor = 4;  // by the clock it may take this many times as long
+constexpr double kSeconds = 15;              // of the process' own time
+constexpr double kRehearsalClockFactor = 4;  // limit by the clock, as a multiple of the limit above
 constexpr int kLookMs = 25;
 constexpr double kSendSeconds = 10;
 constexpr double kGoneSeconds = 5;
@@ -78,7 +78,7 @@ Result<Rehearsed> read(std::string bytes) {
   return said;
 }
 
-/// Returns once the process has answered or ended. deadline_exceeded: its time is over; resource_exhausted: it was starved.
+/// Returns once the process has answered or ended. deadline_exceeded: it ran too long; resource_exhausted: it was starved.
 Status await_answer(int socket, const Process& process, double seconds) {
   StarvedTime starved(ProcessWatch(process.pid(), Watched::kTree, process.freeze_fd()));
   starved.begin();

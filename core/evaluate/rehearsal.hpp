@@ -29,8 +29,8 @@ bool builds_extensions(const std::string& source);
 /// Whether a module may call code that neither torch nor Triton made.
 bool may_bring_code(const std::string& source);
 
-/// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing of the artifact;
-/// resource_exhausted: the machine did not let it run.
+/// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing about the artifact;
+/// resource_exhausted: the process was starved.
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
                            const std::string& device, const std::string& artifact);
 

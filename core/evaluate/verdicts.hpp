@@ -24,7 +24,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 /// rejected. `rehearsed`: the second witness, if there is one.
 Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed);
 
-/// The verdict; or, if the judge has flagged its speedup kMachineNoisy, an error: the machine's noise is no reward.
+/// The verdict. If the judge has flagged its speedup kMachineNoisy, an error instead: noise must not be rewarded.
 Result<Verdict> unless_noise(Verdict verdict);
 
 /// Whether the process ended by a SIGKILL that nothing explains: neither its memory limit nor the machine's lack of memory.

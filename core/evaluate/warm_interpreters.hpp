@@ -33,7 +33,7 @@ class WarmInterpreters {
   /// Begins the imports, for whoever comes first.
   void begin();
 
-  /// Whether one imports now: what starts an interpreter waits for that.
+  /// Whether an interpreter is importing now; spawn() waits for it.
   bool importing() const { return importing_ > 0; }
 
   /// A process as `cold` would start it: at its interpreter's first instruction, or past its imports.

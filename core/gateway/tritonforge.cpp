@@ -247,7 +247,7 @@ Value TritonForgeGateway::health() const {
   RequestOptions soon;
   soon.timeout_s = kHealthSeconds;
   const Reply reply = client_.submit("health", Value::map(), soon).take();
-  // A control endpoint that cannot be reached, behind a tunnel, says nothing of the server.
+  // Behind a tunnel the control endpoint may be unreachable although the server works: ping the main one.
   const Reply pinged = reply.ok() ? reply : client_.submit("ping", Value::map(), soon).take();
   const std::string status = reply.ok() ? text_of(reply.body, "status") : "serving";
   Value body = Value::map({{"status", pinged.ok() && status == "serving" ? "healthy" : "unhealthy"},

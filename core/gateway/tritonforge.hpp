@@ -56,7 +56,7 @@ class TritonForgeGateway {
   References& references_;
   const Options options_;
   std::atomic<std::size_t> running_{0};
-  std::atomic<std::size_t> faults_{0};  // requests that no attempt could judge
+  std::atomic<std::size_t> faults_{0};  // evaluations answered 503 since the last /reset_devices
   std::atomic<bool> stopping_{false};
   Mutex mutex_;
   std::map<std::uint64_t, Pending> pending_ HONE_GUARDED_BY(mutex_);

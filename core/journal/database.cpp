@@ -115,12 +115,13 @@ Status expect_file_path(const std::filesystem::path& path) {
   }
   if (found != fs::file_type::regular && found != fs::file_type::not_found &&
       found != fs::file_type::none) {
-    return invalid_argument("found something that is no regular file; name another file");
+    return invalid_argument(
+        "found something other than a file, expected a regular file; check the path");
   }
   const fs::file_type above = fs::status(folder, error).type();
   if (above == fs::file_type::not_found) {
     return invalid_argument("the folder " + folder.string() +
-                            " does not exist; check the path, or make it: mkdir -p " +
+                            " does not exist; check the path, or create it: mkdir -p " +
                             folder.string());
   }
   return {};

@@ -51,8 +51,8 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// invalid_argument where the path names something that is no regular file, or a folder of it
-/// does not exist; a file that does not exist yet is fine.
+/// invalid_argument if the path names something other than a regular file, or if its folder does not
+/// exist. The file itself may not exist yet.
 Status expect_file_path(const std::filesystem::path& path);
 
 /// A connection. Errors say what SQLite says and what it comes to: resource_exhausted for a full

@@ -61,8 +61,8 @@ class Journal {
   /// Reads see what was told "done" before.
   const JournalReader& reader() const { return *reader_; }
 
-  /// Why the last write failed, while none has succeeded since; empty: nothing is wrong. Upkeep
-  /// tries again.
+  /// Why the last write failed, until one succeeds; empty: nothing is wrong. Upkeep retries a
+  /// write.
   std::string problem() const;
   /// {"episodes", "turns", "syncs", "failures", "forgotten", "upkeep_ms_max", "waiting", "bytes"}
   Value stats() const;

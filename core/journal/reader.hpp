@@ -56,7 +56,7 @@ class JournalReader {
   Status copy_to(const std::filesystem::path& path) const;
 
   enum class Name { kTask, kClient, kGroup };
-  /// What episodes are called there, the most frequent first; at most 1000.
+  /// The tasks, clients or groups of the journal's episodes, the most frequent first; at most 1000.
   Result<std::vector<std::string>> names(Name which) const;
 
  private:

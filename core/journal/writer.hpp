@@ -39,7 +39,7 @@ class Writer {
   Status write(const IntentRecord& intent);
   Status release(std::uint64_t episode, RecordState state, double now);
 
-  /// Writes a page as it is, to see whether that can be done.
+  /// Writes a page without changing it, to test whether the journal can be written.
   Status touch();
 
   struct Retired {

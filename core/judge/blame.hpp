@@ -15,7 +15,7 @@ Judgement fault(const Error& error);
 /// A round that did not end: of `culprit`, in `where`. A fault of the judge's own keeps the
 /// culprit, for who provoked it.
 Judgement blame(const Round& round, const char* culprit, const std::string& where);
-/// A freeze that was not confirmed: the process has ended, was starved, or ours.
+/// A freeze that was not confirmed: the process has ended or was starved, or it is a fault.
 Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where);
 /// Makes the runner's next round the set's. A plan that the device cannot start is `culprit`'s doing.
 Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,

@@ -29,8 +29,8 @@ constexpr double kNoisyWidth = 0.15;  // of the interval, relative
 // Rounds that do nothing may differ by this share of a round of the submission.
 constexpr double kFloorUnsteady = 0.05;
 constexpr double kCallLeast = 1e-9;  // seconds
-// Of the widest interval allowed, that of the baseline's rounds alone on a machine that is too noisy. Two sides that vary
-// alike make an interval 1.4 times as wide as one.
+// A machine is too noisy if the interval of the baseline's rounds alone exceeds this share of the widest interval allowed.
+// Two sides that vary alike make an interval 1.4 times as wide as one side.
 constexpr double kBaselineShare = 0.5;
 constexpr double kFarSlower = 2;
 
@@ -154,9 +154,9 @@ Floor Session::subtracted_floor(bool of_baseline) const {
   return floor;
 }
 
-/// Whether the baseline's own rounds vary so much that no speedup can be told, on the processor. Rationale: a submission can
-/// make its own rounds vary as it likes, and must not choose by that whether it is scored, or how often it is measured. One
-/// that is far slower than its baseline may have had few rounds for that very reason.
+/// Whether the baseline's own rounds vary too much to measure a speedup (on the processor only). Rationale: a submission can
+/// make its own rounds vary, and must not choose that way whether it is scored or how often it is measured. A submission far
+/// slower than its baseline may have had few rounds because it is slow.
 bool Session::is_machine_noisy() const {
   const Measured& m = measured_;
   if (settings_.max_interval <= 0 || workbench_.placement() == Placement::kDevice) return false;

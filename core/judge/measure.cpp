@@ -30,9 +30,9 @@ constexpr std::size_t kSinglesFactor = 3;  // maximum single-call rounds, as a m
 constexpr double kRoundFactor =
     8;  // maximum round length, as a multiple of round_ms, to fit all families
 constexpr int kDroppedMax = 3;
-constexpr int kNoisyFactor = 3;  // maximum pairs on a noisy machine, as a multiple of those planned
+constexpr int kNoisyFactor = 3;  // most pairs on a noisy machine, as a multiple of the planned ones
 constexpr double kHaltedSeconds =
-    0.1;  // a round in which the machine stood still for so long says nothing
+    0.1;  // a pair with a round in which the machine stood still for longer is dropped
 constexpr double kAnswerShare = 4;  // limit of the time for the answers of one round, in rounds
 
 Result<std::uint64_t> call_bytes(const Task& task, bool exact) {

@@ -76,7 +76,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
   }
 }
 
-/// From here on its time is the candidate's own.
+/// Waits for the submission to load. From here on the time counts towards the candidate's limit.
 Round ProcessRunner::await_loaded(double timeout_s) {
   const double start_s = monotonic_s();
   Round loaded = receive_report(Report::kLoaded, timeout_s);

@@ -20,8 +20,8 @@ namespace hone {
 namespace {
 
 constexpr double kFreezeTimeout = 2.0, kFreezeLookSeconds = 0.2, kTrimSeconds = 10.0;
-// A limit is the candidate's own time. By the clock it may take this many times as long, for others may have its cores;
-// then it is starved.
+// A limit counts the candidate's own time. By the clock it may take this many times as long, because other processes may
+// have its cores. Beyond that it is starved.
 constexpr double kClockFactor = 10;
 
 std::string over_all_time(double seconds) {
@@ -78,7 +78,7 @@ double ProcessRunner::left_of(double timeout_s) const {
   return std::min(timeout_s, std::max(options_.seconds_max - spent_s_, 0.0));
 }
 
-/// resource_exhausted: it was starved. Rationale: a thread stops once it has a core.
+/// resource_exhausted: it was starved. Rationale: a thread stops only once it gets a core, so a late freeze proves nothing.
 Status ProcessRunner::stop_threads() {
   Status frozen = freezer_->freeze(kFreezeLookSeconds);
   const auto is_late = [&] { return !frozen && frozen.error().code == Code::kDeadlineExceeded; };
@@ -143,7 +143,7 @@ bool ProcessRunner::over_memory() const {
   return memory.resident - memory.shared > options_.memory_bytes_max;
 }
 
-/// Of a time by the clock, what the candidate could not use.
+/// The part of a time by the clock in which the candidate was starved.
 double ProcessRunner::starved_s(double passed_s) const {
   if (!options_.defences.holds(Defence::kOwnWaits)) return passed_s - starved_.ran_s();
   return std::min(starved_.seconds(), passed_s);
@@ -158,8 +158,8 @@ Round ProcessRunner::starved(double passed_s) const {
   return {Ending::kStarved, passed_s, text};
 }
 
-/// What ends a wait for the candidate, if its time is over. `limit_s`: what is left for it; `timeout_s`: what it may take at
-/// most.
+/// The ending of a round whose time is over; nothing while it is not. `limit_s`: the time left to the candidate; `timeout_s`:
+/// the limit of one round.
 std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, double timeout_s) {
   starved_.look();
   if (passed_s <= limit_s) return std::nullopt;
@@ -171,7 +171,7 @@ std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, d
   return starved(passed_s);
 }
 
-/// Counts a round that is over towards the candidate's time.
+/// Adds a finished round to the candidate's time.
 void ProcessRunner::spend(Round& round) {
   round.halted_seconds = starved_.halted_s();
   const double delayed_s = options_.one_thread ? round.delayed_seconds : 0;

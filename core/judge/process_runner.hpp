@@ -37,7 +37,7 @@ struct RunnerOptions {
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   bool observes = false;              ///< a module's interpreter can say what does its work
   bool one_thread =
-      false;  ///< it can have no other, or its code is ours: its delays are not its doing
+      false;  ///< it has no other, or no host code of the submission: it cannot cause its run delay
   double seconds_max = 0;  ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
@@ -117,14 +117,14 @@ class ProcessRunner : public Runner {
   const Answers* answers_ = nullptr;
   RunDelay
       delayed_;  ///< of the process' first thread; of a process with host code of the submission's
-  StarvedTime starved_;  ///< since the last order, or since its artifact was sent
+  StarvedTime starved_;  ///< since the last order, or since the artifact was sent
   std::unique_ptr<Freezer> freezer_;
   std::unique_ptr<Witness> witness_;
   Plans plans_;
   std::function<Status()> put_inputs_;  ///< of a module
   RunnerOptions options_;
   bool frozen_ = false;
-  double spent_s_ = 0;  ///< by the process, of options_.seconds_max; not while it was starved
+  double spent_s_ = 0;  ///< of options_.seconds_max, without the time in which it was starved
 };
 
 }  // namespace hone

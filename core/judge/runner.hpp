@@ -15,9 +15,9 @@
 
 namespace hone {
 
-/// Why a round did not end as it should. `kFault` and `kStarved` are ours; all others are the candidate's doing.
-/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine did not let the
-/// candidate have its time.
+/// Why a round did not end as it should. `kFault` and `kStarved` are faults; the candidate caused all others.
+/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine gave the
+/// candidate too little time on its cores.
 enum class Ending {
   kDone,
   kDied,
@@ -41,8 +41,7 @@ struct Round {
   /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
   /// 0 where the kernel does not say.
   double delayed_seconds = 0;
-  double halted_seconds =
-      0;  ///< how long the machine stood still meanwhile (sandbox/starved_time.hpp)
+  double halted_seconds = 0;  ///< time in which the machine stood still (sandbox/starved_time.hpp)
 };
 
 /// The nice value of judges and candidates, where we may set it: what is measured must not wait for

@@ -134,7 +134,8 @@ bool beyond_physics(const Task& task, double call_seconds, double bytes_per_seco
 Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
                      const std::function<Status()>& between = nullptr);
 
-/// Flag of a speedup that the machine was too noisy to tell. The host measures again, and does not score it.
+/// Flag of a speedup that could not be measured because the machine was too noisy. The host measures again, and does not
+/// score it.
 inline constexpr char kMachineNoisy[] = "machine_noisy";
 
 /// What a session tells and asks the host.

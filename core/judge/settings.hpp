@@ -16,8 +16,8 @@ struct MeasureSettings {
   double seconds_max = 1.5;           ///< no further pair once so much time has passed
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
   int singles = 5;                    ///< pairs of rounds of a single call
-  /// Widest interval of a speedup, relative to it, where the baseline's own rounds vary, too; 0: any. A wider one is measured
-  /// again, and then a fault.
+  /// Widest interval of a speedup, relative to it, if the baseline's own rounds vary as well; 0: any. With a wider one hone
+  /// measures again, then reports a fault.
   double max_interval = 0;
   double submission_seconds = 60;  ///< a submission may take for all its rounds together
   bool swapped = false;  ///< the submission goes first where it would go second: a second look

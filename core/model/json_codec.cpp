@@ -53,7 +53,7 @@ Json encode(const Value& value) {
   return object;
 }
 
-/// The code unit of the escape (\\u and four digits) at `at`; 0 where there is none.
+/// The UTF-16 code unit of the escape (\\u and four hex digits) at `at`; 0 if there is none.
 unsigned escaped_unit(std::string_view text, std::size_t at) {
   if (at + 6 > text.size() || text.substr(at, 2) != "\\u") return 0;
   const char* digits = text.data() + at + 2;
@@ -62,8 +62,8 @@ unsigned escaped_unit(std::string_view text, std::size_t at) {
   return error == std::errc() && end == digits + 4 ? unit : 0;
 }
 
-/// Puts U+FFFD where an escape is half of a surrogate pair, as other parsers do: an answer that was
-/// cut in the middle of a character has one.
+/// Replaces escapes that are half of a surrogate pair by U+FFFD, as other parsers do. An answer that
+/// was cut in the middle of a character has one.
 std::string with_whole_characters(std::string_view json) {
   constexpr unsigned kHigh = 0xd800 >> 10, kLow = 0xdc00 >> 10;
   std::string text(json);

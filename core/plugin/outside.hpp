@@ -15,10 +15,10 @@
 
 namespace hone {
 
-/// No ABI of a library has it: environments outside the tree are written in Python.
+/// Not part of the C ABI: environments outside the tree are written in Python.
 inline constexpr std::string_view kEnvironmentFactoryId = "hone.environment/1";
 
-/// An environment that is written in Python: "start", "prepare" and "observe" (docs/environments.md).
+/// An environment in Python. Its calls are "start", "prepare" and "observe" (docs/environments.md).
 /// [any thread]
 class EnvironmentCalls {
  public:

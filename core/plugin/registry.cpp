@@ -40,7 +40,7 @@ Status check_table(const PluginLibrary& library, const std::string& factory_id) 
       HONE_TRY(backend_factory(library));
       return {};
     case PluginKind::kEnvironment:
-      return invalid_argument("an environment outside the tree is written in Python");
+      return invalid_argument("found an environment in a library, expected a Python file (.py)");
   }
   return {};
 }

@@ -1,4 +1,4 @@
-"""What a plugin in Python is given and what it must answer: configurations, reports of rewards, lists of tasks."""
+"""Checks what a plugin in Python gets and returns: configurations, reports of rewards, lists of tasks, observations."""
 
 import difflib
 import json
@@ -165,7 +165,7 @@ def entries_of(listed: Any) -> list[dict[str, Any]]:
 
 
 def describe_environment(cls: type) -> dict[str, Any]:
-    """What `describe` shows of an environment: its actions, the tags of its tasks, and what else a policy must know."""
+    """An environment's part of `describe`: its actions, the tags of its tasks, and whatever else a policy must know."""
     tags, about = getattr(cls, "tags", ()), getattr(cls, "about", {})
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
         raise Refusal("tags: expected a list of texts", INVALID_ARGUMENT)
@@ -175,7 +175,7 @@ def describe_environment(cls: type) -> dict[str, Any]:
 
 
 def observation_of(seen: Any, action: dict[str, Any] | None) -> dict[str, Any]:
-    """An observation: a text for the model, or a dict with messages, feedback and more. `action`: none at the start."""
+    """An observation: a text for the model, or a dict with messages, feedback and more. `action`: None at the start."""
     if isinstance(seen, str):
         seen = {"feedback": seen}
     if not isinstance(seen, dict):
@@ -195,7 +195,7 @@ def observation_of(seen: Any, action: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def prepared_of(made: Any) -> dict[str, Any]:
-    """What an action came to: {"source", "language"}, or {"outcome": "no_code" or "rejected", "reason"}."""
+    """The result of prepare(): {"source", "language"}, or {"outcome": "no_code" or "rejected", "reason"}."""
     if isinstance(made, str):
         made = {"source": made}
     if not isinstance(made, dict):

@@ -58,8 +58,8 @@ class HostProcess {
 
   const HostLanguage language_;
   const HostLog log_;
-  std::string who_;        // asks, in messages
-  std::string limit_key_;  // what configures the limit of the call under way
+  std::string who_;        // the caller, in messages
+  std::string limit_key_;  // the configuration's key for the limit of the call under way
   pid_t pid_ = -1;
   UniqueFd socket_, output_, pidfd_;
   std::string printed_;            // a line that has no end yet

@@ -103,8 +103,8 @@ class HostedEnvironment final : public EnvironmentCalls {
   const std::shared_ptr<HostedPlugin::Handle> handle_;
 };
 
-/// A dataset that limits the description of a task itself, by `describe_seconds` of its
-/// configuration, gets that time and some more in which to say so.
+/// The limit of a dataset's `get`. A dataset with `describe_seconds` in its configuration ends a
+/// description itself; it gets that time and 10 s more to report that.
 double get_seconds(const Value& config, double start_s) {
   constexpr double kToSaySo = 10;
   const Value* own = config.is_map() ? config.find("describe_seconds") : nullptr;

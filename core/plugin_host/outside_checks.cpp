@@ -166,7 +166,7 @@ const std::vector<OutsideCheck>& checks_of(const std::string& kind) {
       {"dataset.unknown_id", "answers an unknown id with not_found", unknown_id},
   };
   static const std::vector<OutsideCheck> environment{
-      {"environment.opens", "is made, once and again in another process", opens}};
+      {"environment.opens", "can be created, and created again in a new process", opens}};
   return kind == "reward" ? reward : kind == "dataset" ? dataset : environment;
 }
 

@@ -21,7 +21,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-sys.dont_write_bytecode, written = True, sys.dont_write_bytecode  # of the file beside this one
+sys.dont_write_bytecode, written = True, sys.dont_write_bytecode  # no cache file for hone_answers.py
 import hone_answers  # noqa: E402
 from hone_answers import (  # noqa: E402
     DEADLINE_EXCEEDED,
@@ -52,7 +52,7 @@ KINDS = {
     "dataset": ("Dataset", ("list_tasks",)),
     "environment": ("Environment", ("start", "prepare", "observe")),
 }
-told: dict[Any, int] = {}  # how often the plugin raised an error at a place
+told: dict[Any, int] = {}  # number of errors that the plugin raised, by place
 
 
 def takes_config(cls: type) -> bool:
@@ -203,7 +203,7 @@ def for_users(error: BaseException) -> bool:
 
 
 def tell(error: BaseException) -> None:
-    """A traceback as warnings: of one place the first time, then how often it came, at 10, 100, 1000 …"""
+    """Logs a traceback as warnings, once for each place; then only the count at 10, 100, 1000 …"""
     times = 1
     try:
         trace = error.__traceback__

@@ -79,7 +79,7 @@ Status set_limits(const JailPlan& plan) {
 /// stdin is empty, stdout and stderr the pipe, the request's descriptors follow, all others close
 /// at exec.
 Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
-  // Behind those that the program gets, wherever they lie now.
+  // Above the numbers that the program's descriptors get.
   const int out_of_the_way = 3 + static_cast<int>(plan.fds.size());
   for (UniqueFd* end : {&ends.output, &ends.failure, &ends.status}) {
     if (!*end) continue;
@@ -145,7 +145,7 @@ Status enter_root(const JailPlan& plan) {
   return enter_private_root(root);
 }
 
-/// The working folder: its own, else "/".
+/// The working folder: the process' own one, else "/".
 Status enter_folder(const JailPlan& plan) {
   std::string folder = "/";
   if (has_work_folder(*plan.request)) folder = plan.private_root ? kWorkFolder : plan.work_folder;

@@ -26,7 +26,7 @@ struct JailPlan {
   bool pid_namespace = false;
   bool change_user = false;
   uid_t user = 0;           ///< with change_user
-  std::string work_folder;  ///< without a private root: the writable folder of those that have one
+  std::string work_folder;  ///< without a private root: the folder of has_work_folder()
   std::string plugins;      ///< candidates with a private root see it
   std::string
       libraries;  ///< those of a bundle, which programs in a private root need; may not exist
@@ -36,7 +36,7 @@ struct JailPlan {
   int processes_of_others = 0;  ///< what RLIMIT_NPROC would count besides this jail
 };
 
-/// Whether it has a writable folder of its own, which is its working folder.
+/// Whether the process has a writable folder of its own, which is its working folder.
 bool has_work_folder(const SpawnRequest& request);
 
 /// The launcher's ends of a started jail.

@@ -43,7 +43,7 @@ struct SpawnRequest {
   std::vector<int> cpus;               ///< affinity; empty: as the launcher
   ProcessLimits limits;
   bool device = false;  ///< drives a device, whose nodes and driver it sees
-  /// Candidates: size of a writable folder of its own, its working folder and TMPDIR; 0: none. Builders always have one.
+  /// Candidates: bytes of a writable folder, its working folder and TMPDIR; 0: no such folder. Builders always have one.
   std::int64_t scratch_bytes = 0;
   std::vector<std::string>
       readable;  ///< builders: folders seen besides the toolchain (read and execute)

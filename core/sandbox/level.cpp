@@ -44,7 +44,7 @@ Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
   if (ready.freezer == "ptrace" && !capabilities.ptrace_users && used.slot_users) {
     used.slot_users = false;
     ready.cut_by =
-        "candidates have no users of their own, because the judge could not stop them: that needs "
+        "candidates get no users of their own, because the judge could not freeze them; that needs "
         "a writable cgroup v2, or CAP_SYS_PTRACE (in Docker: --cap-add SYS_PTRACE)";
   }
   if (options.maximum < IsolationLevel::kPrivate) used.mount_namespace = false;

@@ -30,7 +30,7 @@ struct Ready {
   Capabilities capabilities;
   IsolationLevel level = IsolationLevel::kNone;
   std::string freezer;
-  std::string cut_by;  ///< why the level is lower than the machine would allow; empty: it is not
+  std::string cut_by;  ///< why slot users are not used although the machine has them; else empty
   Code refused_code = Code::kOk;
   std::string refused;
 };

@@ -18,7 +18,7 @@ struct PrivateRoot {
   std::vector<std::string> devices;  ///< such as /dev/null
   std::string writable;              ///< a tmpfs of this name; empty: none
   std::int64_t writable_bytes = 0;
-  bool executable = true;   ///< what lies in the writable folder
+  bool executable = true;   ///< files in the writable folder may be executed
   uid_t owner = 0;          ///< of the writable folder
   bool whole_proc = false;  ///< drivers read /proc/driver, and write their threads' names
   bool pid_namespace =

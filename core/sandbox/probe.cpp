@@ -94,7 +94,8 @@ Status try_pid_namespace() {
   return errno_status(pid > 0 && ::waitpid(pid, &status, 0) == pid && status == 0, "fork");
 }
 
-/// A child that sleeps until its owner goes. Once it is made it has its user, and Yama its consent.
+/// A child that sleeps until this object is destroyed. When the constructor returns, the child has changed its user and
+/// allowed Yama to trace it.
 class Sleeper {
  public:
   explicit Sleeper(bool other_user) {
@@ -133,7 +134,7 @@ class Sleeper {
   UniqueFd ours_;
 };
 
-/// All that root does with the users of slots: their processes must not outlive it.
+/// Tries all that root does with slot users: change to one, give it a file, signal its processes.
 Status try_slot_users() {
   HONE_TRY(try_in_child(try_user_change));
   const UniqueFd file(memfd_create("hone-probe", MFD_CLOEXEC));
@@ -176,7 +177,7 @@ Status try_freeze(const CgroupRoots& roots) {
 
 Capabilities probe_machine() {
   Capabilities found;
-  using Rights = std::initializer_list<std::string_view>;  // that root needs for it
+  using Rights = std::initializer_list<std::string_view>;  // capabilities that root needs
   const auto note = [&](const char* what, const Status& result, Rights rights = {}) {
     if (!result) {
       found.notes.push_back(std::string(what) + ": " + result.error().message +

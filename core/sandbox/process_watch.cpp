@@ -33,7 +33,7 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
   return number;
 }
 
-/// The numbered word of a line, from 0 on.
+/// The word of a line with this number, from 0.
 std::string_view word_of(std::string_view line, int number) {
   for (;; --number) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -77,7 +77,7 @@ std::vector<pid_t> children_of(pid_t pid) {
 ThreadSeen thread_from(pid_t thread, std::string_view stat, std::string_view schedstat) {
   ThreadSeen seen;
   seen.thread = thread;
-  // The name before it may hold anything.
+  // The process' name comes before the last ')' and may contain anything.
   const std::size_t name_end = stat.rfind(')');
   if (name_end != std::string_view::npos) {
     const std::string_view rest = stat.substr(name_end + 1);
@@ -164,8 +164,8 @@ void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSeen>& to) const
   for (const pid_t child : children_of(process)) add_threads(child, to);
 }
 
-/// Rationale: threads of one process delay each other. What they are delayed by others is at most the time that others had
-/// of their cores, and that is known only where the processor time of all of them is.
+/// Rationale: threads of one process delay each other. Other processes delayed them by at most the time that these had of
+/// the cores. That time is known only if the processor time of the whole tree is.
 ProcessSeen ProcessWatch::see() const {
   ProcessSeen seen;
   seen.at_s = monotonic_s();

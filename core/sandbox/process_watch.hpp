@@ -1,4 +1,4 @@
-// ProcessWatch: what the kernel says of another process' threads, processor time and cores.
+// ProcessWatch: the kernel's figures of another process' threads, processor time and cores.
 #pragma once
 
 #include <sys/types.h>
@@ -17,23 +17,23 @@ namespace hone {
 struct ThreadSeen {
   pid_t thread = 0;
   bool ready = false;         ///< runs, or waits for a core
-  double ran_s = 0;           ///< on a core
-  double delayed_s = 0;       ///< ready and without a core, up to when it last got one
+  double ran_s = 0;           ///< processor time, from schedstat
+  double delayed_s = 0;       ///< run delay: ready without a core, up to when it last got one
   std::uint64_t turns = 0;    ///< how often it got a core
-  std::uint64_t used_ms = 0;  ///< on a core, by another of the kernel's counts
+  std::uint64_t used_ms = 0;  ///< processor time, from stat
 };
 
 /// A process at one moment.
 struct ProcessSeen {
   double at_s = 0;  ///< CLOCK_MONOTONIC
   std::vector<ThreadSeen> threads;
-  bool one_thread = true;  ///< it has no other to wait for
-  double ran_s = 0;        ///< of all its threads, also of those that have ended
-  int cores = 0;           ///< that it may use; 0: what others take of them is not known
+  bool one_thread = true;  ///< a single thread is watched, so threads cannot delay each other
+  double ran_s = 0;        ///< processor time of all its threads, ended ones included
+  int cores = 0;           ///< that it may use; 0: unknown what other processes take of them
   double idle_s = 0;       ///< of those cores together, since the machine started
-  double stolen_s = 0;     ///< the same, that a virtual machine did not get
-  double stalled_s = 0;    ///< that processes of this machine have waited for memory
-  bool is_short = false;   ///< of memory: the machine, also without what the process has
+  double stolen_s = 0;     ///< the same: time that the hypervisor kept from this virtual machine
+  double stalled_s = 0;    ///< time in which some process of this machine waited for memory
+  bool is_short = false;   ///< the machine is short of memory, even without the process' own
 };
 
 /// Which threads are watched.
@@ -47,7 +47,7 @@ enum class Watched {
 class ProcessWatch {
  public:
   ProcessWatch() = default;  ///< of no process
-  /// `freeze_fd`: of its control group's cgroup.freeze; -1: none. Borrowed.
+  /// `freeze_fd`: cgroup.freeze of its control group, borrowed; -1: none.
   ProcessWatch(pid_t process, Watched watched, int freeze_fd);
   bool watches() const { return process_ > 0; }
   ProcessSeen see() const;
@@ -68,7 +68,7 @@ std::vector<pid_t> children_of(pid_t pid);
 
 /// Seconds that processes of this machine have waited for memory; 0 where the kernel does not count them.
 double memory_stall_s();
-/// Whether the machine is short of memory, also without the `own` bytes of a process.
+/// Whether the machine is short of memory, even without the `own` bytes of a process.
 bool is_short_of_memory(std::int64_t own);
 
 /// A thread, from the text of its stat and schedstat.
@@ -77,10 +77,10 @@ ThreadSeen thread_from(pid_t thread, std::string_view stat, std::string_view sch
 struct CoresSeen {
   double idle_s = 0, stolen_s = 0;
 };
-/// From the text of /proc/stat; `ticks`: its unit, per second. Nothing where it does not name all of them.
+/// From the text of /proc/stat; `ticks`: clock ticks per second. Nothing if a core is missing there.
 std::optional<CoresSeen> cores_from(std::string_view stat, const std::vector<int>& cores,
                                     double ticks);
-/// Of "some", from the text of /proc/pressure/memory; 0 where it has no such line.
+/// The total of the line "some" in the text of /proc/pressure/memory, in seconds; 0 without such a line.
 double stalled_seconds(std::string_view pressure);
 /// Whether less than a thirty-second of the machine's memory is available besides `own` bytes, from the text of
 /// /proc/meminfo.

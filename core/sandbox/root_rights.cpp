@@ -25,7 +25,7 @@ std::uint64_t effective_rights() {
   constexpr std::string_view kKey = "\nCapEff:\t";
   const std::string status = read_kernel_file("/proc/self/status");
   const std::size_t at = status.find(kKey);
-  if (at == std::string::npos) return UINT64_MAX;  // nothing is known, and nothing claimed
+  if (at == std::string::npos) return UINT64_MAX;  // unknown: report none as missing
   return std::strtoull(status.c_str() + at + kKey.size(), nullptr, 16);
 }
 

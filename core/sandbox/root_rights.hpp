@@ -1,4 +1,4 @@
-// The Linux capabilities that root's jails need, which a container may have taken away.
+// The Linux capabilities that jails need when hone runs as root; a container may lack some.
 #pragma once
 
 #include <initializer_list>
@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// Of these ("SYS_PTRACE", …), those that this process lacks: " (CAP_SYS_PTRACE is missing; in Docker:
-/// --cap-add SYS_PTRACE)". Empty where it has them all, and where it is not root.
+/// Names those of these capabilities ("SYS_PTRACE", …) that this process lacks: " (CAP_SYS_PTRACE is
+/// missing; in Docker: --cap-add SYS_PTRACE)". Empty if it has them all or is not root.
 std::string missing_rights(std::initializer_list<std::string_view> names);
 
 }  // namespace hone

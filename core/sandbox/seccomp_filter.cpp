@@ -166,8 +166,8 @@ void allow_folders(Filter& filter) {
                 SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(faccessat)});
 }
 
-/// Files in a folder of its own, where Landlock keeps it. Landlock leaves modes and times alone, so these stay as they are;
-/// shutil takes other answers for a failed copy.
+/// Files in its own folder; Landlock confines it to that. Landlock does not restrict changes of modes and times, so these
+/// calls do nothing and report success: with an error, shutil's copies would fail.
 void allow_writing(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(openat), {masked(2, O_PATH | O_ASYNC, 0)});
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(ioctl), {equal(1, FIOCLEX)});  // by Python's tempfile

@@ -8,7 +8,7 @@ namespace hone {
 struct CandidateFilter {
   bool threads = false;  ///< it may start threads
   bool folders = false;  ///< it may look into folders, as an interpreter does
-  bool writes = false;   ///< it may make files, where Landlock lets it
+  bool writes = false;   ///< it may create files where Landlock allows it
 };
 
 /// Allow-list for a candidate; see seal.hpp. For good, for the calling process and its later

@@ -1,4 +1,4 @@
-// Adds up what was seen.
+// Adds up the time in which a watched process was starved.
 #include "sandbox/starved_time.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace hone {
 namespace {
 
-// Between two looks. Longer than two ticks of the kernel's coarsest count (10 ms), by which a thread that runs differs
-// from one that waits.
+// Between two observations. Longer than two ticks of the kernel's coarsest count (10 ms), which tells a running thread from
+// a waiting one.
 constexpr double kLookSeconds = 0.025;
-// Whoever looks does so at least this often. What a pause takes beyond it, the machine stood still for: all of its
-// processes were stopped, a virtual machine was paused, or the process that looks had no core either.
+// Callers look at least this often. Time beyond it counts as time in which the machine stood still: all processes were
+// stopped, a virtual machine was paused, or the watching process had no core either.
 constexpr double kPauseSeconds = 0.25;
 
-constexpr double kMemoryShare = 0.25;  // of a build, that is a fault of the machine
+constexpr double kMemoryShare = 0.25;  // of a build; waiting longer for memory is a fault
 
 double beyond_a_pause(double passed_s, double ran_s) {
   return std::max(passed_s - std::max(kPauseSeconds, ran_s), 0.0);
@@ -48,8 +48,8 @@ double StarvedAccount::delay_of(const ThreadSeen& seen, double passed_s) {
   return std::clamp(more, 0.0, passed_s);
 }
 
-/// Rationale: threads of one process delay each other, too. So of several threads' delays no more counts than others had
-/// of the process' cores.
+/// Rationale: threads of one process delay each other, too. So the delays of several threads count only up to the time that
+/// other processes had of the cores.
 void StarvedAccount::add(const ProcessSeen& seen) {
   const double passed_s = std::max(seen.at_s - last_.at_s, 0.0);
   const double ran_s =
@@ -83,7 +83,7 @@ void StarvedTime::begin() {
   ran_before_s_ = watch_.ran_s();
 }
 
-/// Rationale: most rounds are over before the first look is due, and cost nothing.
+/// Rationale: most rounds are over before the first observation is due, and cost nothing.
 void StarvedTime::look() {
   if (!watch_.watches() || monotonic_s() - looked_s_ < kLookSeconds) return;
   const ProcessSeen seen = watch_.see();

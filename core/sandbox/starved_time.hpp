@@ -1,4 +1,4 @@
-// StarvedTime: time in which a process could not go on for want of a core, of memory or of the whole machine.
+// StarvedTime: time in which a process could not run because the machine gave it no core or no memory, or stood still.
 #pragma once
 
 #include <unordered_map>
@@ -7,14 +7,14 @@
 
 namespace hone {
 
-/// From what was seen of a process now and then to the time in which it was starved. Only what the kernel or this process'
-/// own clock shows counts. A process that sleeps, waits for something, or whose threads wait for each other is not starved.
+/// Computes the time in which a process was starved from observations of it. It relies only on the kernel's counts and this
+/// process' own clock. A process that sleeps, that waits, or whose threads wait for each other is not starved.
 class StarvedAccount {
  public:
-  /// `passed_s`, `ran_s`: of the time before `first` that counts, too.
+  /// `passed_s`, `ran_s`: time by the clock and processor time before `first`, which count as well.
   void begin(const ProcessSeen& first, double passed_s, double ran_s);
   void add(const ProcessSeen& seen);
-  /// In seconds: all of it; and of that, how long the machine stood still or waited for memory.
+  /// Seconds of starved time; and the part in which the machine stood still or waited for memory.
   double seconds() const;
   double halted_s() const { return halted_s_; }
 
@@ -22,7 +22,7 @@ class StarvedAccount {
   struct Thread {
     ThreadSeen seen;
     double delayed_s =
-        0;  ///< of delayed_s and of the time it has waited since, what has been counted
+        0;  ///< counted so far: the kernel's run delay and the time that it has waited since
   };
   double delay_of(const ThreadSeen& seen, double passed_s);
 
@@ -30,15 +30,15 @@ class StarvedAccount {
   std::unordered_map<pid_t, Thread> threads_;
   double passed_s_ = 0;
   double delayed_s_ = 0;  ///< some thread was ready and had no core
-  double others_s_ = 0;   ///< others had its cores, in seconds of one core
+  double others_s_ = 0;   ///< other processes had its cores, in core seconds
   double halted_s_ = 0;   ///< the machine stood still, or waited for memory
 };
 
-/// The same of a process that is watched. One thread.
+/// The same for a watched process. Used by one thread.
 ///
 ///   StarvedTime starved(ProcessWatch(pid, Watched::kFirstThread, -1));
 ///   starved.begin();
-///   while (…) starved.look();        // often; it reads /proc every few ms
+///   while (…) starved.look();        // often; it reads /proc every 25 ms
 ///   if (passed_s - starved.seconds() > limit_s) …
 class StarvedTime {
  public:
@@ -58,11 +58,11 @@ class StarvedTime {
   bool looked_ = false;  ///< since begin()
 };
 
-/// Whether the machine has kept its processes waiting for memory, of which it was short without the one in question.
+/// Whether processes had to wait because the machine was short of memory, even without the process in question.
 class MemoryWait {
  public:
   MemoryWait();
-  /// Once the process is gone: whether that was a quarter of the time since then, or more.
+  /// After the process has ended: whether they waited for more than a quarter of the time since the constructor.
   bool was_long() const;
 
  private:

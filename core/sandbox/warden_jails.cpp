@@ -35,7 +35,7 @@ int count_own_threads() {
   return count;
 }
 
-/// Of all files in a folder; each counts a page, at the least.
+/// Bytes of all files in a folder; each counts as at least a page.
 std::int64_t bytes_below(const std::string& folder) {
   constexpr std::int64_t kBlock = 512, kPage = 4096;
   std::int64_t bytes = 0;
@@ -158,7 +158,7 @@ void Warden::poll_memory(Jailed& jailed) {
   end(jailed);
 }
 
-/// Rationale: only a mount of its own has a size, and below a private root there is none.
+/// Rationale: a tmpfs mount limits the size, but only a private root has one.
 void Warden::poll_folder(Jailed& jailed) {
   if (jailed.ending || bytes_below(jailed.work_folder) <= jailed.request.scratch_bytes) return;
   jailed.out_of_memory = true;

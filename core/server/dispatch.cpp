@@ -36,7 +36,7 @@ Error too_late(Verb verb) {
 
 void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::string& key,
                     wire::Incoming message) {
-  // Whoever looks after a server that is full gets in by the control endpoint.
+  // The control endpoint stays open: an operator can look into a server that is full.
   const bool full = &peers == main_.get() && keeper_->full();
   const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns(), !full);
   if (peer == nullptr) return turn_away(peers, routing_id, std::move(message), full);

@@ -158,9 +158,9 @@ void Doorkeeper::note(const ConnectionEvent& event) {
 void Doorkeeper::hang_up(int descriptor, const std::string& endpoint) {
   if (!shut_down_connection(descriptor, endpoint)) return;
   if (hung_up_++ == 0) {
-    log_warning("server", "connections to " + endpoint + " are hung up: found " +
-                              std::to_string(open_) + ", at most " + limit_text() +
-                              " are served, and the last " +
+    log_warning("server", "connections to " + endpoint + " are closed: found " +
+                              std::to_string(open_) + " open, expected at most " + limit_text() +
+                              ", of which the last " +
                               std::to_string(strangers_.limits().waiting_max) +
                               " may be silent; the metric hung_up counts them");
   }

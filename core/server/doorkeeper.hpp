@@ -47,7 +47,7 @@ class Doorkeeper {
   void start();
   void stop();
   Counts counts() const;  ///< [any thread]
-  /// [any thread] Whether so many connections are open that new ones are not served.
+  /// [any thread] Whether too many connections are open to serve a new one.
   bool full() const { return open_ > served_max_; }
   /// "114 (with 256 open files)"
   std::string limit_text() const;

@@ -205,11 +205,11 @@ void IoLoop::look_for_problems() {
   problems_ = std::move(found);
 }
 
-/// Drops steps that nobody waits for any more.
+/// Drops the steps of connections that are gone.
 ///
-/// Rationale: ZeroMQ tells that a connection has ended, but whose it was only when something is sent
-/// to it. So whoever waits for a step hears its stage again, for a while, since the word of the end
-/// may come before the end.
+/// Rationale: ZeroMQ reports that a connection has ended; whose it was shows only when a message to it
+/// fails. So the server repeats the progress of a step to each client that waits for one. It does so for
+/// a while, because the report may come before ZeroMQ refuses messages.
 void IoLoop::look_for_the_gone(std::int64_t now_ns) {
   constexpr std::int64_t kProbeNs = 3'000'000'000;
   const std::uint64_t departed = keeper_->counts().departed;
@@ -229,8 +229,8 @@ void IoLoop::look_for_the_gone(std::int64_t now_ns) {
     const std::size_t steps = service_.leave(connections);
     steps_dropped_ += steps;
     if (steps == 0) return;
-    log_info("server", std::to_string(steps) + " steps are dropped: their connections (" +
-                           std::to_string(connections.size()) + ") are gone");
+    log_info("server", std::to_string(steps) + " steps dropped: their " +
+                           std::to_string(connections.size()) + " connections are gone");
   });
   for (const auto& peer : left) peer->left = taken;
 }

@@ -114,7 +114,7 @@ class IoLoop {
   std::vector<Event> taken_;
   std::uint64_t serials_ = 0;
   std::size_t in_flight_ = 0;
-  std::int64_t full_said_ns_ = 0;  // when the log was told last
+  std::int64_t full_said_ns_ = 0;  // when the log last said that the server is full
   // By when and serial; a request that ends leaves it.
   std::map<std::pair<std::int64_t, std::uint64_t>, Overdue> overdue_;
   std::int64_t reap_at_ns_ = 0;

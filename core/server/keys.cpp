@@ -71,7 +71,7 @@ Result<wire::KeyPair> read_server_key(const KeyFolder& folder) {
   struct stat info {};
   if (::stat(folder.server_key().c_str(), &info) == 0 && (info.st_mode & S_IRGRP) != 0) {
     log_info("server", "key file " + folder.server_key().string() + ": group " +
-                           std::to_string(info.st_gid) + ", which hone is in, can read it, too");
+                           std::to_string(info.st_gid) + " can read it; hone is in that group");
   }
   return pair;
 }

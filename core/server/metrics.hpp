@@ -58,7 +58,7 @@ class Metrics {
   std::uint64_t late = 0;             ///< ends that came after the server had answered
   std::uint64_t deadlines = 0;        ///< requests the server itself ended at their deadline
   std::uint64_t reaped = 0;           ///< episodes whose lease ran out
-  std::uint64_t steps_dropped = 0;    ///< whose connection was gone
+  std::uint64_t steps_dropped = 0;    ///< steps whose connection was gone
   std::uint64_t keys_refused = 0;     ///< connections with a key that the allow-list does not have
   std::uint64_t handshakes_failed = 0;  ///< no CURVE, another server's key, garbage, too slow
   std::uint64_t hung_up = 0;            ///< connections that were silent or too many

@@ -11,8 +11,8 @@
 
 namespace hone {
 
-/// Connections that a server serves, where its descriptors allow it. Beyond them it answers BUSY, and beyond an eighth
-/// more it hangs up.
+/// Connections that a server serves, if its open-file limit allows it. Beyond this number it answers BUSY; beyond an
+/// eighth more it closes new connections.
 inline constexpr std::size_t kConnectionsMax = 16384;
 
 struct ServerOptions {
@@ -31,15 +31,15 @@ struct ServerOptions {
   std::size_t in_flight_max = 4096;           ///< requests of one connection without their reply
   std::size_t queue_max = 1024;               ///< describes and resets waiting for a worker
   std::size_t workers = 2;  ///< threads for describe and reset, which may load from disk
-  std::size_t connections_max = kConnectionsMax;  ///< of an endpoint, that have said something
+  std::size_t connections_max = kConnectionsMax;  ///< of one endpoint, that have sent a message
 
   // Before anybody has said who it is. Small constants; tests alone change them.
-  int handshake_ms = 0;  ///< to be through with it; 0: 5000 with keys, 30000 without
+  int handshake_ms = 0;  ///< time limit of a handshake; 0: 5000 with keys, 30000 without
   std::size_t strangers_max =
-      0;  ///< of the last connections; older ones that are silent go. 0: 256
-          ///< with keys; without, where all are of this machine, 8192
+      0;  ///< newest connections that may be silent; older silent ones are closed.
+          ///< 0: 256 with keys; 8192 without, where all come from this machine
   std::size_t sockets_max =
-      kConnectionsMax + kConnectionsMax / 8;  ///< that are accepted; half the descriptors, if less
+      kConnectionsMax + kConnectionsMax / 8;  ///< accepted; at most half the open-file limit
 
   std::size_t outbox_bytes_max = 32u << 20;  ///< replies kept for a connection that does not read
   double stalled_s_max = 60;                 ///< how long it may not read
@@ -49,8 +49,8 @@ struct ServerOptions {
   double deadline_grace_s =
       0.5;  ///< how long after its deadline a request is answered by the server itself
   double reap_interval_s = 1;
-  double disconnect_grace_s = 5;  ///< steps of a connection that is gone go on for so long
-  /// Why steps cannot be done now; health says so. Asked by a worker, every reap interval.
+  double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
+  /// Reasons why steps cannot be done now, for `health`. Called by a worker every reap interval.
   std::function<std::vector<std::string>()> problems;
   double linger_s = 2;                ///< at the end, for replies that are under way
   std::int64_t retry_after_ms = 200;  ///< in BUSY, when nothing waits; longer with the queue

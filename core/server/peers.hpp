@@ -27,7 +27,7 @@ struct InFlight {
   std::int64_t started_ns = 0;
   std::int64_t overdue_ns = 0;  ///< when the server itself ends it; 0: never
   bool accepted = false;        ///< `accepted` was sent
-  std::string progress = {};    ///< of a step: the last that was sent
+  std::string progress = {};    ///< of a step: the last `progress` that was sent
 };
 
 /// One connection. The I/O thread's own; others may hold a pointer but not look.
@@ -44,8 +44,8 @@ struct Peer {
   std::size_t outbox_bytes = 0;
   std::int64_t stalled_since_ns = 0;
   bool dropped = false;       ///< it did not read, and replies to it were lost
-  std::int64_t gone_ns = 0;   ///< since when it is known to be no longer connected; 0: it is
-  bool left = false;          ///< so long that the service was told
+  std::int64_t gone_ns = 0;   ///< when it was found to be disconnected; 0: it is connected
+  bool left = false;          ///< the service has been told to drop its steps
   std::int64_t since_ns = 0;  ///< its first message
   std::int64_t heard_ns = 0;  ///< its last
 };
@@ -56,8 +56,8 @@ class Peers {
   Peers(Door door, Socket socket, const ServerOptions& options, std::string name_prefix,
         Metrics& metrics, std::shared_ptr<const AllowList> allowed = nullptr);
 
-  /// The connection with this routing id and key; nullptr for a new one where that is not to be
-  /// taken, or when there are too many and none of them is idle.
+  /// The connection with this routing id and key. nullptr for a new one if `takes_new` is false, or
+  /// if there are too many and none of them is idle.
   std::shared_ptr<Peer> get(const std::string& routing_id, const std::string& key,
                             std::int64_t now_ns, bool takes_new = true);
   /// After the allow-list changed: what each connection may do now. Those whose key was revoked are

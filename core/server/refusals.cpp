@@ -1,4 +1,4 @@
-// Answers to what is not taken on: the part of IoLoop that says no.
+// Refusals: the part of IoLoop that answers requests which are not accepted.
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -9,12 +9,12 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kRetryAfterMsMax = 5000;
-// Rationale: clients who are turned away come again and again, and must not fill the log.
+// Rationale: clients that are turned away retry, and must not fill the log.
 constexpr std::int64_t kSayFullAgainNs = 60'000'000'000;
 
 }  // namespace
 
-/// There is nowhere to keep anything about it: it is answered once, if it reads.
+/// Nothing is kept about the client: it gets one answer, if it reads.
 void IoLoop::turn_away(Peers& peers, const std::string& routing_id, wire::Incoming message,
                        bool full) {
   Peer stranger;
@@ -39,7 +39,7 @@ void IoLoop::turn_away(Peers& peers, const std::string& routing_id, wire::Incomi
                                                      {}}));
 }
 
-/// Said, and nothing kept: whoever has a revoked key is a stranger again.
+/// Answers, and keeps nothing: a client with a revoked key is unknown again.
 void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
                             const std::variant<wire::Request, wire::Refusal>& message) {
   const auto* request = std::get_if<wire::Request>(&message);

@@ -176,8 +176,8 @@ Result<std::string> Socket::bind(const std::string& endpoint) {
     const bool malformed = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
     if (error.num() == ENODEV || error.num() == EADDRNOTAVAIL) {
       return invalid_argument("listen on " + endpoint +
-                              ": found neither an address nor an interface of this machine, "
-                              "expected one, such as 127.0.0.1 or eth0, or * for all");
+                              ": not an address or interface of this machine; expected one, "
+                              "such as 127.0.0.1 or eth0, or * for all");
     }
     return Error{malformed ? Code::kInvalidArgument : Code::kUnavailable,
                  "listen on " + endpoint + ": " + error.what()};

@@ -19,8 +19,8 @@ namespace hone {
 class Strangers {
  public:
   struct Limits {
-    std::size_t open_max = 0;     ///< all connections; over it the newest is hung up
-    std::size_t waiting_max = 0;  ///< the last so many may be silent; then silent ones are hung up
+    std::size_t open_max = 0;     ///< all connections; beyond it the newest is closed
+    std::size_t waiting_max = 0;  ///< newest ones that may be silent; older silent ones are closed
   };
   /// Whether a connection has sent too little to be through a handshake.
   using Silent = std::function<bool(int descriptor)>;
@@ -34,7 +34,7 @@ class Strangers {
   void gone(int descriptor);
   std::size_t open() const { return open_.size(); }
   const Limits& limits() const { return limits_; }
-  /// How many of so many open ones are served; the others are told that there are too many.
+  /// How many of `open_max` open connections are served; the others are answered BUSY.
   static std::size_t served_of(std::size_t open_max);
 
  private:
@@ -51,7 +51,7 @@ class Strangers {
   std::deque<std::pair<int, std::uint64_t>> newest_;  // the last waiting_max, oldest first
 };
 
-/// How many connections are served with so many descriptors: half of these are for the rest of the server.
+/// How many connections a server with this open-file limit serves. Half of the files are for the rest of the server.
 std::size_t connections_within(std::size_t descriptors);
 
 /// Of a TCP connection of this process: whether fewer than `bytes_min` bytes have come. False for

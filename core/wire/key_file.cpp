@@ -142,10 +142,10 @@ Status check_secret_file(const std::string& path, const struct stat& info) {
   if ((mode & 037u) == 0 && is_in_group(info.st_gid)) return {};
   char found[8];
   std::snprintf(found, sizeof found, "%04o", mode);
-  return failed_precondition(path + ": found mode " + found + " of group " +
-                             std::to_string(info.st_gid) +
-                             ", expected 0600, or 0440 of a group that this process is in: others "
-                             "can read the secret; make a new one, or chmod 600 it if nobody did");
+  return failed_precondition(
+      path + ": found mode " + found + " of group " + std::to_string(info.st_gid) +
+      ", expected 0600, or 0440 with a group that this process is in: others can read "
+      "the secret; make a new one, or, if nobody has read it, chmod 600");
 }
 
 bool is_key(std::string_view text) {

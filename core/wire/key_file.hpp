@@ -20,8 +20,8 @@ struct KeyPair {
 /// Whether this is a key in Z85: 40 of its characters, which stand for 32 bytes.
 bool is_key(std::string_view text);
 
-/// Refuses a secret's file that others can read or its group can write. A group that this process is
-/// in may read it: Kubernetes mounts secrets so (0440, fsGroup), and nobody can change that mode.
+/// Refuses a secret's file that group or others can access. Exception: its group may read it if this
+/// process is in that group. Kubernetes mounts secrets that way (0440, fsGroup), with a fixed mode.
 Status check_secret_file(const std::string& path, const struct stat& info);
 
 /// Reads a file of lines "public: …", "secret: …" and, in a client's, "server: …"; "#" begins a

@@ -78,7 +78,7 @@ struct ErrorBody {
   std::string message;
   bool retryable = false;
   std::optional<std::int64_t> retry_after_ms;
-  bool shutting_down = false;  ///< this server ends; the next one takes the same request
+  bool shutting_down = false;  ///< the server is shutting down; send the request to the next one
 };
 
 /// Who has to act on an error with this code.

@@ -1,4 +1,4 @@
-// One ranking over all blocks of an answer, and the parts that the best of them needs from the others.
+// Ranks all blocks of an answer, and adds to the best one the parts that it needs from the others.
 #include "kernel_refine/extract.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Grammar usual_grammar(const std::vector<std::string>& languages) {
   return has(languages, kPython) && languages.front() == kPython ? Grammar::kPython : Grammar::kC;
 }
 
-/// What makes this C++ and not C, in whose blocks models put it all the same.
+/// Whether this is C++ and not C: models put C++ into blocks tagged `c`, too.
 bool is_cpp_only(std::string_view code) {
   if (code.find("__cplusplus") != std::string_view::npos) return false;
   const std::string plain = without_literals(code, Grammar::kC);
@@ -47,7 +47,7 @@ class Ranking {
     return false;
   }
 
-  /// Nothing where no block may be taken.
+  /// The block to take; nullptr if none may be taken.
   const Block* best(const std::vector<Block>& blocks) const {
     const Block* best = nullptr;
     std::tuple<bool, bool, int, bool, bool, bool, std::size_t> best_rank;
@@ -57,7 +57,7 @@ class Ranking {
       const std::string language = offered_language(block);
       const bool fits = block.tag.empty() || !language.empty();
       if (!defined && (!fits || block.is_derived)) continue;
-      // Where something else defines the entry, a tag says more than none; a log has none, either.
+      // If no block defines the entry, a tagged one is likelier to be code: compiler output and logs have no tag.
       const int tag = !fits ? 0 : defined || block.tag.empty() ? 1 : 2;
       const bool mentions = block.code.find(entry_) != std::string::npos;
       const std::tuple rank(defined, !block.is_derived, tag, block.is_complete, !block.is_quoted,
@@ -75,7 +75,7 @@ class Ranking {
     const std::string language = language_of_tag(block.tag);
     if (language == "c" && has(languages_, "c++") && is_cpp_only(block.code)) return "c++";
     if (has(languages_, language)) return language;
-    // C, C++ and a device's dialect go by each other's names, but C++ is rarely C.
+    // Models use the names of C, C++ and device dialects for each other, but rarely call C++ code C.
     const bool is_c = grammar_of_tag(block.tag, Grammar::kNone) == Grammar::kC;
     for (const std::string& other : languages_) {
       if (is_c && other != "c" && grammar_of_tag(other, Grammar::kNone) == Grammar::kC)
@@ -91,7 +91,7 @@ class Ranking {
   Grammar usual() const { return usual_; }
 
  private:
-  /// How the block may be read: as its tag says where that language is offered, else as each that is.
+  /// The grammars to try: the tag's, if a language with it is offered; else those of all offered languages.
   std::vector<Grammar> grammars(const Block& block) const {
     const bool python = has(languages_, kPython), c = languages_.size() > (python ? 1u : 0u);
     const Grammar tagged = grammar_of_tag(block.tag, Grammar::kNone);
@@ -109,7 +109,7 @@ class Ranking {
   const Grammar usual_;
 };
 
-/// What stood in the response, for the reason: "2 blocks: python, text".
+/// The blocks found, for the reason: "found 2 blocks: python, text".
 std::string describe(const std::vector<Block>& blocks) {
   constexpr std::size_t kShown = 4;
   std::vector<const Block*> marked;
@@ -132,7 +132,7 @@ std::string describe(const std::vector<Block>& blocks) {
   return "found " + std::to_string(marked.size()) +
          (marked.size() == 1 ? " block: " : " blocks: ") + tags +
          (marked.size() > kShown ? ", …" : "") +
-         (is_diff ? "; a part of a diff is no source: send the whole file" : "");
+         (is_diff ? "; a partial diff is not a source; send the whole file" : "");
 }
 
 }  // namespace

@@ -16,10 +16,9 @@ struct Extracted {
   std::string reason;    ///< when not found: what was looked for and what was there
 };
 
-/// Takes the last block that defines the entry (parsed, not searched), first one whose tag is empty or means an offered
-/// language and that something closes. Where none defines it, as behind a macro: the last closed block with such a tag. To
-/// that come the parts that it needs from other blocks: a header that it includes by name, functions and imports that it
-/// uses and does not have.
+/// Takes the best block of a response and adds the parts that it needs from other blocks. Blocks that define the entry
+/// (parsed, not searched) are preferred, then those with no tag or the tag of an offered language, then closed ones; of
+/// equal blocks the last. docs/responses.md has all the rules.
 ///
 /// For Python, triton_kernel_wrapper() stands for the entry, too. Any bytes may come in.
 Extracted extract_code(std::string_view response, std::string_view entry,

@@ -158,7 +158,7 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
   return observation;
 }
 
-/// `language` is one of those offered, or empty: the first of them.
+/// `language`: one of those offered; empty: the first of them.
 Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string source,
                                       std::string language) const {
   if (language.empty()) language = languages(view).front();

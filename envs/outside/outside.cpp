@@ -1,4 +1,4 @@
-// Asks a plugin for what an environment says, and checks what it answers.
+// Calls a plugin for each member of an environment, and checks its answers.
 #include "outside/outside.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// An environment of one's own, which a plugin host runs.
+// An Environment whose members are calls to a plugin host.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ struct OutsideOptions {
   std::size_t source_bytes_max = 262144;  ///< of what prepare() makes
 };
 
-/// `about` is the plugin's description: its actions, the tags of its tasks, and what it says besides.
-/// Turns, history and when an episode ends are hone's own, as in every environment. A failure of
-/// observe() is said in the feedback, so that a turn which has been judged has its reward.
+/// `about`: the plugin's description: its actions, the tags of its tasks, and its own `about`. hone adds
+/// turns and history and decides when an episode ends, as in every environment. If observe() fails, the
+/// feedback has the error, so that a judged turn keeps its reward.
 Result<std::unique_ptr<Environment>> make_outside_environment(
     std::string name, const Value& about, std::unique_ptr<const EnvironmentCalls> calls,
     OutsideOptions options = {});

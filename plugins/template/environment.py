@@ -30,18 +30,18 @@ class Environment:
     """Choose the blocks of a matrix product."""
 
     version = "1.0.0"
-    tags = ["autotune"]  # of the tasks that it can be played on; none: all
+    tags = ["autotune"]  # tasks must have all of these; empty: every task
     actions = [{"choice": "map: a value for every knob"}, {"response": "str: its last {…} is the choice, as JSON"}]
-    about = {"space": KNOBS}  # what `describe` tells a client besides
+    about = {"space": KNOBS}  # added to what `describe` returns
 
     def start(self, episode):
-        """What a model is told first: a text, or a dict with messages and members of your own."""
+        """The first observation: a text for the model, or a dict with messages and members of your own."""
         knobs = "".join(f"\n- `{name}`: one of {json.dumps(values)}" for name, values in KNOBS.items())
         return f"{episode['task']['description']}\n\nAnswer with one JSON object that chooses how it is computed:{knobs}"
 
     def prepare(self, episode, action):
-        """A source to judge; or an outcome for what a model did wrong. A ValueError is the caller's own mistake, is
-        told to it, and leaves the turn open."""
+        """The source to judge, or an outcome for a mistake of the model. A ValueError is a mistake of the caller: the
+        client gets the error, and the turn stays open."""
         if not isinstance(action.get("choice", action.get("response", action.get("code"))), dict | str):
             raise ValueError("expected 'choice', a map, or 'response', a text")
         choice, wrong = self.choice_of(action)
@@ -54,8 +54,8 @@ class Environment:
         return {"source": source, "language": "c++"}
 
     def observe(self, episode, action, result):
-        """What a model is told after its turn: like start(). `result` has the verdict (none where the machine failed,
-        with the fault), and the reward."""
+        """The observation after a turn, as start(). `result` has verdict, reward and fault; after a fault of the machine
+        verdict is None and fault says why."""
         choice, wrong = self.choice_of(action)
         verdict = result["verdict"]
         if verdict is None:
@@ -68,7 +68,7 @@ class Environment:
         return {"feedback": words, "choice": None if wrong else choice}
 
     def choice_of(self, action):
-        """The choice, and what is wrong with it; no choice at all is None."""
+        """The choice (None: there is none), and what is wrong with it."""
         choice = action.get("choice")
         if choice is None:
             text = action.get("response", action.get("code", ""))

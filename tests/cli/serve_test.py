@@ -73,7 +73,7 @@ class Serve(unittest.TestCase):
 
         served = limited("serve", "--endpoint", "tcp://127.0.0.1:0", "--control", "")
         self.assertNotEqual(served.returncode, 0)
-        self.assertIn("limit of open files: found 128, expected at least 256; raise it: ulimit -n", served.stderr)
+        self.assertIn("open-file limit: found 128, expected at least 256; raise it: ulimit -n", served.stderr)
         examined = json.loads(limited("doctor", "--json").stdout)
         (files,) = [one for one in examined["findings"] if one["what"] == "open files"]
         self.assertEqual((files["state"], files["found"]), ("missing", "128, expected at least 256"))

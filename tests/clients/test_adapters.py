@@ -124,12 +124,12 @@ class Rewriting:
 
 
 def test_a_template_that_rewrites_answers_is_refused() -> None:
-    with pytest.raises(ValueError, match="the chat template renders an answer otherwise once there is a later one"):
+    with pytest.raises(ValueError, match="the chat template changes an answer when a later one follows"):
         Chat(Rewriting()).between([5, 0], [{"role": "user", "content": "feedback"}])
 
 
 def test_a_template_is_found_out_before_a_model_has_answered() -> None:
-    with pytest.raises(ValueError, match="expected one that keeps what was, such as TRL's training templates"):
+    with pytest.raises(ValueError, match="expected a template that keeps answers, such as TRL's training templates"):
         Chat(Rewriting()).check()
     keeps = Rewriting()
     keeps.apply_chat_template = lambda messages, **_: [1, 2, 0, *([] if len(messages) == 2 else [4])]  # type: ignore[method-assign]

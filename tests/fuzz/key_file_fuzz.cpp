@@ -39,9 +39,9 @@ void check_refusal(const Error& error, std::string_view text, const std::string&
       "Z85|:1: secret: found 1 characters|:1: server: found 1 characters|:1: public: found "
       "characters that are not Z85, expected 40 of Z85|:1: secret: found characters|:1: server: "
       "found characters|: more than 4096 bytes, which no key file has|: found no line 'public: …'|"
-      ": found no line 'secret: …'; is it the public half?|: found mode 0640, expected 0600: "
-      "others "
-      "can read the secret; make a new key, or chmod 600 it if nobody did");
+      ": found no line 'secret: …'; is it the public half?|: found mode 0640 of group 0, expected "
+      "0600, or 0440 with a group that this process is in: others can read the secret; make a new "
+      "one, or, if nobody has read it, chmod 600");
   // The path may stand in the file too, and is not of it.
   const std::size_t place = std::min(error.message.size(), sizeof "key file" + path.size());
   const std::string words = without_numbers(error.message.substr(place));

@@ -148,10 +148,10 @@ TEST_F(DamageTest, Path_InAFolderThatDoesNotExist_IsRefusedAndNothingIsMade) {
 TEST_F(DamageTest, Path_NamesWhatIsNoFile_IsRefused) {
   path_ = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(open().error().message, HasSubstr("no regular file"));
-  EXPECT_THAT(JournalReader::open(path_).error().message, HasSubstr("no regular file"));
+  EXPECT_THAT(open().error().message, HasSubstr("expected a regular file"));
+  EXPECT_THAT(JournalReader::open(path_).error().message, HasSubstr("expected a regular file"));
   path_ = "/dev/null";
-  EXPECT_THAT(open().error().message, HasSubstr("no regular file"));
+  EXPECT_THAT(open().error().message, HasSubstr("expected a regular file"));
 }
 
 TEST_F(DamageTest, AFolderThatIsNoneIsAnError) {

@@ -101,4 +101,4 @@ def test_progress_is_told_while_a_description_takes_long(capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert lines
     assert all(line.startswith("warning: level4/7: describing it has taken") for line in lines)
-    assert "the limit is 0.5 s (describe_seconds)" in lines[0]
+    assert "the limit is 0.5 s of processor time (describe_seconds)" in lines[0]

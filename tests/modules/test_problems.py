@@ -140,8 +140,8 @@ def test_mistakes_name_the_place(tmp_path):
         {"pytorch_code": MODULE, "sample_key": "kernelbook_3", "name": "x"},
     ):
         assert mistake(read_kernelbench, lines(json.dumps(row))).endswith(
-            f"data.jsonl:1: expected level, problem_id and problem_name, or name; found {next(iter(row))}, as rows of"
-            " KernelBook and traces have it: plugin: kernelbook reads them"
+            f"data.jsonl:1: expected level, problem_id and problem_name, or name; found {next(iter(row))}, so this is"
+            " a row of KernelBook or a trace: read it with plugin: kernelbook"
         )
         assert len(read_kernelbook(str(lines(json.dumps(row))))) == 1
     assert "plugin:" not in mistake(read_kernelbench, lines(json.dumps({"code": "x", "name": "x"})))

@@ -122,7 +122,7 @@ TEST(Level, BelowTheMinimumForWantOfACapability_IsRefusedWithItsName) {
   c.mount_namespace = c.cgroup_freeze = c.ptrace_users = false;
   EXPECT_THAT(decide(options, c).refused,
               StartsWith("isolation level: found filtered, expected at least separated; candidates "
-                         "have no users of their own"));
+                         "get no users of their own"));
   EXPECT_THAT(decide(options, c).refused, HasSubstr("--cap-add SYS_PTRACE"));
   c.ptrace_users = true;
   EXPECT_EQ(decide(options, c).refused, "");

@@ -233,7 +233,7 @@ def test_a_template_that_rewrites_answers_is_refused_before_anything_is_generate
     engine.script = [("slow<|im_end|>", "stop")]
     tokenizer(qwen3_chat_template).save_pretrained(tmp_path)
     args = arguments(engine, str(tmp_path), scripted.endpoint, options={"max_turns": 2})
-    with pytest.raises(ValueError, match="the chat template renders an answer otherwise once there is a later one"):
+    with pytest.raises(ValueError, match="the chat template changes an answer when a later one follows"):
         generate(args, sample())
     assert (engine.asked, scripted.seen["reset"]) == ([], 0)
     args = arguments(engine, str(tmp_path), scripted.endpoint, options={"max_turns": 1})

@@ -13,7 +13,7 @@
 namespace hone::inline client_api {
 namespace {
 
-constexpr double kSecondsMax = 1e9;  // thirty years: longer is no limit
+constexpr double kSecondsMax = 1e9;  // thirty years; a longer timeout means none
 
 // The key that makes a repeated reset harmless. Unique is enough; it is no secret.
 std::string random_key() {

@@ -140,7 +140,7 @@ Status Engine::wait_until_greeted(double seconds) {
 }
 
 Value Engine::hello() const {
-  if (forked()) return {};  // whoever held the mutex is not there to release it
+  if (forked()) return {};  // the thread that holds the mutex may not exist in this process
   MutexLock lock(mutex_);
   return hello_;
 }

@@ -7,9 +7,9 @@
 //    ▲                                                                                         │
 //    └────────────── disconnected, or silent for three heartbeats ◄────────────────────────────┘
 //
-// (the control channel goes from connecting to ready). A server that says that it shuts down makes a
-// ready channel `leaving`: nothing new is sent, replies still come, and after the last of them the
-// channel is down, as if the server were gone. A request waits in `waiting` until its
+// (the control channel goes from connecting to ready). When the server says that it is shutting
+// down, a ready channel becomes `leaving`: nothing new is sent, replies still come, and after the last
+// of them the channel is down, as if the server were gone. A request waits in `waiting` until its
 // channel is ready, is `in flight` until its reply, and goes back to `waiting` when the connection
 // is lost: the protocol makes each verb safe to repeat. While there has been no server for
 // `reconnect_timeout_s`, what waits fails, and the channel goes on trying. BUSY puts a request into
@@ -67,7 +67,7 @@ class Engine {
     std::int64_t reopen_ns = 0;  // when a channel that is down tries again
     std::int64_t heard_ns = 0;   // the last message of the server
     std::int64_t away_ns = 0;    // since when no server is found; 0: it is there, or nobody looks
-    bool shutting_down = false;  // so the server said, and no other has been found since
+    bool shutting_down = false;  // the last server said so, and no other has answered since
     int failures = 0;            // connections lost in a row without an answer
     std::map<std::int64_t, RequestPtr> in_flight;
     std::deque<RequestPtr> waiting;
@@ -125,7 +125,7 @@ class Engine {
   Channel& channel_of(const Request& request);
   RequestPtr internal_request(std::string verb, Value body, std::function<void(Reply)> done);
   std::string where() const;
-  /// What may be wrong where no server answers.
+  /// The likely reason why no server answers.
   std::string why_unanswered() const HONE_REQUIRES(mutex_);
 
   const std::string endpoint_;
@@ -140,7 +140,7 @@ class Engine {
   std::vector<std::function<void()>> posted_ HONE_GUARDED_BY(mutex_);
   bool stopping_ HONE_GUARDED_BY(mutex_) = false;
   bool greeted_ HONE_GUARDED_BY(mutex_) = false;
-  std::string hello_refused_ HONE_GUARDED_BY(mutex_);  ///< why the last hello was to come again
+  std::string hello_refused_ HONE_GUARDED_BY(mutex_);  ///< why the last hello has to be repeated
   Value hello_ HONE_GUARDED_BY(mutex_);
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
   std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
@@ -162,7 +162,7 @@ class Engine {
   double lease_s_ = 60;
   std::size_t in_flight_max_ = SIZE_MAX;
   std::size_t frame_bytes_max_ = SIZE_MAX;
-  std::size_t judged_bytes_max_ = SIZE_MAX;  // a submission that is longer is rejected
+  std::size_t judged_bytes_max_ = SIZE_MAX;  // the server rejects longer submissions
   std::deque<std::pair<std::string, std::string>> to_resume_;  // episode, token
   std::size_t resuming_ = 0;                                   // not answered yet
   std::int64_t next_beat_ns_ = 0;

@@ -23,7 +23,7 @@ std::string seconds_text(std::int64_t ns) {
   return text;
 }
 
-/// The host of "tcp://HOST:PORT" where it is a name; empty where it is an address, or no tcp.
+/// The host of "tcp://HOST:PORT" if it is a name; empty if it is an address, or for other transports.
 std::string host_name(const std::string& endpoint) {
   constexpr std::string_view kTcp = "tcp://";
   if (!endpoint.starts_with(kTcp)) return "";
@@ -63,7 +63,7 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
 
 std::string Engine::why_unanswered() const {
   if (handshakes_failed_ > 0) {
-    // Another mechanism is asked about before (wants_another_mechanism).
+    // A server with another mechanism has been ruled out (wants_another_mechanism).
     return std::to_string(handshakes_failed_) + " handshakes failed: is that a hone server, " +
            (keys_ ? "is its server key this one, " : "") +
            "and are its connections or open files used up (its log says so)?";
@@ -105,8 +105,8 @@ void Engine::refused(Channel& channel, Link::Event event) {
   for (const auto& request : std::exchange(channel.waiting, {})) finish(request, {{}, failure});
 }
 
-/// Counts a loss. Rationale: a server that comes back each time is waited for as long as one that
-/// stays away.
+/// Counts a loss. Rationale: the client waits as long for a server that comes back each time as for
+/// one that stays away.
 bool Engine::lost_too_often(Request& request) const {
   const std::int64_t now = monotonic_ns();
   if (request.losses++ == 0) request.lost_ns = now;
@@ -126,9 +126,9 @@ Failure Engine::always_lost(const Channel& channel, const Request& request) {
           {}};
 }
 
-/// The server shuts down and did not do this: the next one takes it, as it takes what was under way when a server died.
+/// The server is shutting down and did not do this request: it waits for the next server, as after a crash.
 void Engine::wait_for_next_server(Channel& channel, const RequestPtr& request) {
-  // What was begun may have been done all the same.
+  // The server may have done it nevertheless if it had begun.
   request->resent |= request->accepted || begins_episode(request->verb);
   request->accepted = false;
   const auto later = std::find_if(channel.waiting.begin(), channel.waiting.end(),
@@ -143,7 +143,7 @@ void Engine::note_shutdown(Channel& channel) {
   if (channel.state == State::kReady) enter(channel, State::kLeaving);
 }
 
-/// Whether the server has answered all that it still would.
+/// Whether the leaving server has no more replies to send.
 bool Engine::has_left(const Channel& channel) const {
   return channel.state == State::kLeaving &&
          std::all_of(channel.in_flight.begin(), channel.in_flight.end(),

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kGrace =
     500'000'000;  // the server knows the deadline too, and its answer says more
 constexpr std::int64_t kDeadlineMsMax = 24LL * 3600 * 1000;
-constexpr std::size_t kCutBytes = 16;  // cut_middle() may keep fewer, by two characters and "…"
+constexpr std::size_t kCutBytes = 16;  // cut_middle() may keep this many fewer bytes than asked for
 constexpr double kBusyDefault = 0.05, kBusyMax = 10;
 
 // Spread, so that the callers of a busy server do not come back all at once.
@@ -82,8 +82,9 @@ void Engine::accept(const RequestPtr& request) {
   queue(request);
 }
 
-/// Cuts the middle out of a submission that does not fit in a frame. False: that cannot be done.
-/// Rationale: what a model writes is its turn. Enough is kept for the server to reject it.
+/// Cuts the middle out of a submission that does not fit in a frame; false if that is impossible.
+/// Rationale: a text that is too long is the model's turn, not an error. It stays long enough for the
+/// server to reject it.
 bool Engine::shorten_action(Request& request, std::size_t excess) const {
   const Value* given = request.body.find("action");
   if (request.verb != "step" || given == nullptr) return false;

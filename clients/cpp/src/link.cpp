@@ -25,7 +25,7 @@ void LinkContext::abandon() { static_cast<void>(impl_.release()); }
 struct Link::Impl {
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool opened = false;  ///< the attempt to connect that is under way has a socket
+  bool opened = false;  ///< the current attempt to connect has created a socket
 };
 
 namespace {
@@ -34,7 +34,7 @@ constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-/// Of an attempt to connect: a socket exists in the first three, and the last one ends it.
+/// Events of an attempt to connect: the first three mean that a socket exists, the last one ends the attempt.
 constexpr int kAttempt =
     ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED;
 

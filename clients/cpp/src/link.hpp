@@ -43,7 +43,7 @@ class Link {
     kKeyRefused,       ///< the server does not allow this key
     kOtherMechanism,   ///< CURVE on one side alone
     kUnresolved,       ///< an attempt to connect ended before there was a socket: no such host
-    kUnanswered,       ///< an attempt to connect ended with one
+    kUnanswered,       ///< an attempt to connect ended after there was a socket: no answer
   };
 
   /// Starts connecting; ZeroMQ tries again by itself while nobody listens. invalid_argument: a bad

@@ -35,7 +35,7 @@ py::object checked(PyObject* made) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-/// UTF-8. Half of a surrogate pair, which JSON can escape and UTF-8 cannot hold, becomes U+FFFD.
+/// The text as UTF-8. Half of a surrogate pair, which JSON can escape but UTF-8 cannot hold, becomes U+FFFD.
 std::string from_text(const py::handle& text) {
   py::object sendable = py::reinterpret_borrow<py::object>(text);
   Py_ssize_t size = 0;
@@ -53,7 +53,7 @@ std::string from_text(const py::handle& text) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-/// Makes Values of what a caller gave, and names the member that cannot be sent.
+/// Converts a caller's objects to Values. Errors name the member that cannot be sent.
 class Sender {
  public:
   hone::Value to_value(const py::handle& object) {
@@ -116,7 +116,7 @@ class Sender {
     return text.empty() ? what : text + ": " + what;
   }
 
-  std::vector<std::string> keys_;  // down to the member that is made
+  std::vector<std::string> keys_;  // path to the member that is being converted
 };
 
 py::object to_text(const std::string& text) {
@@ -193,8 +193,8 @@ class Completions {
   std::vector<std::int64_t> tags_;
 };
 
-/// One request under way. A step or reset whose ticket is dropped is given up: a signal's handler may
-/// raise before the caller holds the ticket, and nobody would read the answer.
+/// One request under way. A step, reset or branch is cancelled when its ticket is dropped: a signal
+/// handler may raise before the caller holds the ticket, and then nothing would read the answer.
 class Ticket {
  public:
   Ticket(hone::Pending pending, const std::string& verb)
@@ -229,7 +229,7 @@ class Ticket {
 
  private:
   hone::Pending pending_;
-  bool held_;  // and not moved from
+  bool held_;  // cancel it in the destructor
 };
 
 class Connection {

@@ -1,4 +1,4 @@
-// The interpreter's lock and signals, around work that takes long.
+// Releases the interpreter's lock (GIL) and checks signals around long calls.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -17,9 +17,9 @@ inline void check_signals() {
 }
 
 /// Takes the interpreter's lock again.
-/// Rationale: while the interpreter ends, Python unwinds the stack of a daemon thread that wants the
-/// lock. That would end in std::terminate, or in destructors that need the lock. So the thread stays
-/// here until the process is gone.
+/// Rationale: while the interpreter shuts down, Python unwinds the stack of a daemon thread that takes
+/// the lock. That would end in std::terminate, or in destructors that need the lock. So the thread
+/// waits here until the process has ended.
 inline void take_lock(PyThreadState* thread) {
   struct Stay {
     bool unwinding = true;
@@ -31,7 +31,7 @@ inline void take_lock(PyThreadState* thread) {
   stay.unwinding = false;
 }
 
-/// What `work` returns, done with the interpreter's lock released.
+/// Runs `work` with the interpreter's lock released and returns its result.
 template <typename Work>
 auto without_lock(Work work) {
   PyThreadState* const thread = PyEval_SaveThread();
@@ -47,8 +47,8 @@ auto without_lock(Work work) {
   return std::move(*result);
 }
 
-/// Waits in slices with the lock released: `wait(seconds)` says whether it came. `seconds` < 0: no
-/// end.
+/// Calls `wait(seconds)` in slices, with the lock released, until it returns true. False after
+/// `seconds`; `seconds` < 0: no limit.
 template <typename Wait>
 bool wait_interruptibly(double seconds, Wait wait) {
   double waited = 0;

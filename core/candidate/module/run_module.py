@@ -38,7 +38,7 @@ def set_environment():
         # Of those for copies one, and a context is made in 73 and ends in 34.
         os.environ["CUDA_DEVICE_MAX_COPY_CONNECTIONS"] = "1"
     else:
-        os.environ["TORCH_COMPILE_DISABLE"] = "1"  # of what asks torch._dynamo itself
+        os.environ["TORCH_COMPILE_DISABLE"] = "1"  # for callers of torch._dynamo itself
     if PLACE != "device":
         os.environ["TRITON_INTERPRET"] = "1"  # the processor has no compiler of Triton's
 
@@ -83,7 +83,7 @@ LOADED = {"artifact": None, "kernels": [], "state": None, "cores": None}
 
 
 def run_as_it_is(model=None, **_):
-    """torch.compile on the processor: there are no compilers, and nothing is timed there."""
+    """Stands in for torch.compile on the processor, where there are no compilers and nothing is timed."""
     return model if model is not None else lambda model: model
 
 

@@ -1,4 +1,4 @@
-// Headers by their names, then definitions by what is used.
+// Inserts headers by their names, then adds blocks whose definitions are used.
 #include "kernel_refine/answer/assemble.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace hone::kernel_refine {
 namespace {
 
-constexpr std::size_t kBlocksMax = 64;  // an answer with more is no program in parts
+constexpr std::size_t kBlocksMax = 64;  // an answer with more blocks is not one program in parts
 
 bool may_be_part(const Block& block, Grammar grammar) {
   return block.is_complete && !block.is_derived && !block.is_quoted &&
@@ -28,7 +28,7 @@ std::string_view included_name(std::string_view line) {
                                                                 : std::string_view();
 }
 
-/// Whether the block is the file of that name: its mark, the line above or its first line says so.
+/// Whether the block bears that file's name: in its opening mark, the line above or its first line.
 bool bears_name(const Block& block, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const auto names = [&](std::string_view text) {
@@ -77,7 +77,7 @@ std::string assemble(const Block& best, const std::vector<Block>& blocks, std::s
   std::string code = grammar == Grammar::kC ? with_headers(best, blocks, used) : best.code;
   std::set<std::string> defined = bound_names(code, grammar), wanted = used_names(code, grammar);
   defined.merge(defined_names(code, grammar));
-  // From the last block before it to the first: a later version of a part replaces an earlier one.
+  // From the last block to the first: a later version of a part replaces an earlier one.
   std::vector<const Block*> parts;
   for (std::size_t i = blocks.size(); i-- > 0;) {
     const Block& block = blocks[i];

@@ -1,4 +1,4 @@
-// A source that an answer gives in several blocks.
+// Assembles a source that an answer gives in several blocks.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace hone::kernel_refine {
 
-/// The block's code with what it needs from the answer's other blocks of the same grammar: in C the text of a header in
-/// place of its #include "name", where a block bears that name; before it the last blocks that define names which it uses
-/// and does not bind. A block that uses the entry is an example of a call, and no part.
+/// The code of `best` with the parts that it needs from other blocks of the same grammar. In C, a block that bears the name
+/// of an #include "name" replaces that line. Blocks that define names which `best` uses and does not bind are put before it;
+/// of several that define a name, the last. A block that uses the entry is an example of a call and never a part.
 std::string assemble(const Block& best, const std::vector<Block>& blocks, std::string_view entry,
                      Grammar grammar);
 

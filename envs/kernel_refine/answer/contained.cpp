@@ -8,7 +8,7 @@
 namespace hone::kernel_refine {
 namespace {
 
-// Of what an answer without proper marks may be, this many are tried.
+// Bounds the gaps between fence lines that are tried as blocks.
 constexpr std::size_t kTriesMax = 64;
 
 Block derived(const Block& from, std::string code, std::string tag = {}) {
@@ -30,7 +30,7 @@ bool is_diff(const Block& block) {
          (code.starts_with("--- ") || code.starts_with("diff --git") || code.starts_with("@@ "));
 }
 
-/// What a diff leaves, where it has the whole file: one hunk that begins at the first line, or no hunk lines at all.
+/// The new file of a diff that contains all of it: one hunk from the first line on, or no hunk header. Else empty.
 std::string new_lines(std::string_view diff) {
   std::string code;
   int hunks = 0;
@@ -52,7 +52,7 @@ std::string new_lines(std::string_view diff) {
   return whole ? code : std::string();
 }
 
-/// Of <<<<<<< SEARCH … ======= … >>>>>>> REPLACE, the last part.
+/// The replacement in <<<<<<< SEARCH … ======= … >>>>>>> REPLACE.
 std::string replacement(std::string_view text) {
   std::string code;
   enum { kBefore, kSearch, kReplace } part = kBefore;
@@ -112,7 +112,7 @@ void add_strings(const Value& value, const Block& block, Grammar usual, std::vec
   }
 }
 
-/// Strings of JSON, the arguments of a tool's call for one.
+/// Adds the strings of JSON text, such as a tool call's arguments.
 void add_json(std::string_view text, const Block& block, Grammar usual, std::vector<Block>& found) {
   text = trim(text);
   if (!text.starts_with('{') && !text.starts_with('[')) return;
@@ -125,8 +125,8 @@ bool is_fence_line(std::string_view line) {
   return line.starts_with("```") || line.starts_with("~~~");
 }
 
-/// A source from the first line that looks like one: at the answer's begin, or behind an empty line or a colon. Comments
-/// right before it are its own; a heading of Markdown looks like one of Python.
+/// Adds a source from the first line that looks like code: at the answer's start, after an empty line or after a line that
+/// ends with a colon. Comments right before it belong to it; a Markdown heading looks like a Python comment.
 void add_bare(std::string_view answer, Grammar grammar, std::vector<Block>& blocks) {
   constexpr std::size_t kNone = std::string_view::npos;
   bool may_begin = true;

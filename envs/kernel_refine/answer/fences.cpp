@@ -10,10 +10,10 @@ namespace hone::kernel_refine {
 namespace {
 
 constexpr std::size_t kFenceMin = 3;
-// A comment that nothing closes is read to the end of the answer. After so many, marks close wherever they stand.
+// Unclosed comments are read to the end of the answer. After this many, marks in comments and strings close fences, too.
 constexpr int kUnclosedMax = 8;
 
-// Tags of other languages that often follow code. With the names of languages they tell a fence that opens from words.
+// Tags of other languages that often follow code. They and the names of languages tell an opening fence from prose.
 constexpr std::array<std::string_view, 26> kOtherTags = {
     "text", "txt",  "plaintext", "output", "log",  "console",  "bash",       "sh",       "shell",
     "zsh",  "json", "yaml",      "diff",   "md",   "markdown", "cmake",      "makefile", "html",
@@ -42,7 +42,7 @@ bool is_known_tag(std::string_view tag) {
          std::find(kOtherTags.begin(), kOtherTags.end(), tag) != kOtherTags.end();
 }
 
-/// What an info string has behind its tag.
+/// The rest of an info string after its tag.
 std::string_view behind_tag(std::string_view info) {
   const std::size_t at = info.find_first_of(" \t");
   return at == std::string_view::npos ? std::string_view() : trim(info.substr(at));
@@ -52,7 +52,7 @@ bool is_attributes(std::string_view text) {
   return text.find_first_of("={}.") != std::string_view::npos;
 }
 
-/// Whether this info string opens a fence, and does not follow one that closes: a known tag, with attributes at most.
+/// Whether this info string belongs to an opening fence: a known tag, perhaps with attributes.
 bool is_opening_info(std::string_view info) {
   const std::string_view rest = behind_tag(info);
   return is_known_tag(tag_of(info)) &&
@@ -80,7 +80,7 @@ class Scanner {
   struct Close {
     std::size_t code_end = 0, next = 0;
     bool found = false;
-    bool is_lost = false;  ///< a comment or string that nothing closes hides what follows
+    bool is_lost = false;  ///< an unclosed comment or string hides the closing mark
   };
 
   std::size_t read_opened();
@@ -100,8 +100,8 @@ class Scanner {
   std::vector<Block> blocks_;
 };
 
-/// Of an answer that begins with code, since its opening fence stood in the prompt or it has none: the code up to the
-/// first mark, or all. What comes next.
+/// Reads an answer that begins with code (its opening fence was in the prompt, or it has none): up to the first mark, or
+/// all. Returns the offset after it.
 std::size_t Scanner::read_opened() {
   const Close close = find_close({'`', kFenceMin, 0, {}}, 0, usual_);
   if (close.is_lost) return 0;
@@ -115,7 +115,7 @@ std::size_t Scanner::read_opened() {
   return close.next;
 }
 
-/// Reads prose from `at` to the end of its line, or a block that begins there; what comes next.
+/// Reads prose from `at` to the end of its line, or a block that begins there. Returns the offset after it.
 std::size_t Scanner::read_prose(std::size_t at) {
   const std::size_t end = line_end(text_, at);
   const std::string_view line = text_.substr(at, end - at);
@@ -132,7 +132,7 @@ std::size_t Scanner::read_quotation(std::size_t at) {
   const std::string_view marks = first.substr(0, first.find_first_not_of("> \t"));
   const auto depth = std::count(marks.begin(), marks.end(), '>');
   std::vector<std::string_view> lines;
-  bool spaced = true;  // a space behind the mark belongs to it where every line has one
+  bool spaced = true;  // a space after the mark belongs to it if every line has one
   while (at < text_.size()) {
     const std::size_t end = line_end(text_, at);
     std::string_view line = text_.substr(at, end - at);
@@ -254,7 +254,7 @@ Scanner::Close Scanner::find_plain_close(const Fence& fence, std::size_t begin,
   return glued;
 }
 
-/// The last line before `at` that has words, where it is short: a file's name often stands there.
+/// The last line with words before `at`, if it is short: it is often a file's name.
 std::string_view Scanner::line_above(std::size_t at) const {
   constexpr std::size_t kNear = 160;
   const std::size_t begin = line_begin(text_, at);

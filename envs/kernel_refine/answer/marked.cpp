@@ -1,4 +1,4 @@
-// Code between tags, and what belongs to a block's form and not to its code.
+// Finds code between tags, and removes what is not code from blocks.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -52,7 +52,7 @@ bool any_begins_in(const std::vector<Block>& fences, std::size_t begin, std::siz
   return first != fences.end() && first->begin < end && !first->is_derived;
 }
 
-/// Without empty lines at the begin and white space at the end: the first line's indent may mean something.
+/// Without empty lines at the start and white space at the end. The first line keeps its indent, which may matter.
 std::string_view trim_lines(std::string_view text) {
   const std::string_view inside = trim(text);
   if (inside.empty()) return inside;
@@ -86,13 +86,13 @@ std::string decode_entities(std::string text) {
   return text;
 }
 
-/// How a kind of tag looks: <name …>, [name], \begin{name}….
+/// The form of a tag: <name …>, [name] or \begin{name}….
 struct Kind {
   std::string open, close;
   char last = '>';  ///< ends the opening, behind attributes
 };
 
-/// Where the opening at `at` ends, behind its attributes; 0 where it is no opening, as of a longer name.
+/// The end of the opening tag at `at`, after its attributes; 0 if it is not this tag but one with a longer name.
 std::size_t behind_opening(std::string_view plain, std::size_t at, const Kind& kind) {
   const std::size_t behind = at + kind.open.size();
   if (kind.last == '\0') {  // \begin{lstlisting}[language=C++]
@@ -122,8 +122,8 @@ std::size_t last_opening(std::string_view plain, std::size_t begin, std::size_t 
   return std::string_view::npos;
 }
 
-/// Of one name: what stands between each closing and the last opening before it, and behind one that nothing closes.
-/// `plain` is the answer in lower case.
+/// Adds the texts between each closing tag of one name and the last opening before it, and the text after an unclosed
+/// opening. `plain`: the answer in lower case.
 void add_between(const std::string& answer, const std::string& plain, const Kind& kind,
                  std::string_view tag, const std::vector<Block>& fences,
                  std::vector<Block>& blocks) {
@@ -152,7 +152,7 @@ void add_between(const std::string& answer, const std::string& plain, const Kind
   }
 }
 
-/// What the name of a tag says about the language. <triton> holds what its pipeline's task asks for, whatever that is.
+/// The language that a tag's name implies. <triton> implies none: it holds whatever its pipeline's task asks for.
 std::string_view tag_of_name(std::string_view name) {
   if (name == "tool_call") return "json";
   return name != "triton" && grammar_of_tag(name, Grammar::kNone) != Grammar::kNone
@@ -181,7 +181,7 @@ std::string tag_line(std::string_view line, bool slash) {
   return {};
 }
 
-/// A fence that nothing closes ends where the tag does that was opened before it.
+/// An unclosed fence ends at the closing tag of the element around it.
 void end_at_tag(const std::vector<TagLine>& tags, Block& block) {
   const auto behind = std::partition_point(
       tags.begin(), tags.end(), [&](const TagLine& tag) { return tag.at < block.begin; });
@@ -196,13 +196,13 @@ void end_at_tag(const std::vector<TagLine>& tags, Block& block) {
   });
 }
 
-/// A chat template's token, or a closing tag whose opening is not in the code.
+/// Whether the line is a chat template's token or a closing tag.
 bool is_mark(std::string_view line) {
   return line.size() >= 3 && line.front() == '<' && line.back() == '>' &&
          (line[1] == '/' || line[1] == '|') && line.find_first_of(" (;") == std::string_view::npos;
 }
 
-/// A sentence: no line of C or Python ends with these words and a full stop.
+/// Whether the line is a sentence: it begins with a capital, has three words or more, and ends like a sentence.
 bool is_sentence(std::string_view line) {
   const bool begins = !line.empty() && line[0] >= 'A' && line[0] <= 'Z';
   return begins && std::string_view(".!?:").find(line.back()) != std::string_view::npos &&
@@ -210,7 +210,7 @@ bool is_sentence(std::string_view line) {
          line.find_first_of("=(){};#\"") == std::string_view::npos;
 }
 
-/// How many of the lines are code: sentences and marks behind it, before the fence closes, are not.
+/// The number of lines without sentences and marks at the end, before the closing fence.
 std::size_t without_foreign_end(const std::vector<std::string_view>& lines, std::size_t first,
                                 std::size_t last, Grammar grammar) {
   while (grammar != Grammar::kNone && last > first + 1) {
@@ -221,7 +221,7 @@ std::size_t without_foreign_end(const std::vector<std::string_view>& lines, std:
   return last - first;
 }
 
-/// Behind C's last bracket or semicolon, words and marks on the same line are not code.
+/// Removes words and marks after C's last bracket or semicolon on the same line: they are not code.
 void cut_words_behind(std::string& code, Grammar grammar) {
   if (grammar != Grammar::kC) return;
   const std::string plain = without_literals(code, grammar);

@@ -19,10 +19,10 @@ constexpr Marks kReasoning[] = {
     {"<seed:think>", "</seed:think>"}, {"[THINK]", "[/THINK]"},
     {"◁think▷", "◁/think▷"},           {"<|begin_of_thought|>", "<|end_of_thought|>"}};
 
-// OpenAI's harmony format: what is said on other channels is not the answer.
+// OpenAI's harmony format: only the text of the channel `final` is the answer.
 constexpr std::string_view kChannel = "<|channel|>", kFinal = "<|channel|>final<|message|>";
 
-// A closing tag of HTML looks like the second kind, so these count at the end of a text only.
+// The marks in kTrailing look like HTML tags, so they count only at the end of a text.
 constexpr std::string_view kEndsOfTurn[] = {"<|im_end|>",       "<|eot_id|>",
                                             "<|endoftext|>",    "<|end_of_text|>",
                                             "<|eom_id|>",       "<|return|>",
@@ -96,7 +96,7 @@ std::string without_reasoning(std::string_view text, const Marks& marks) {
   return kept;
 }
 
-/// Without special tokens at both ends, and without what follows the first end of a turn.
+/// The text without special tokens at both ends and without everything after the first end of a turn.
 std::string_view without_tokens(std::string_view text) {
   for (bool again = true; again;) {
     again = false;

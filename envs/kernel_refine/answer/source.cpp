@@ -14,7 +14,7 @@ std::size_t end_after(std::string_view text, std::string_view what, std::size_t 
   return at == std::string_view::npos ? text.size() : at + what.size();
 }
 
-/// Of a string on one line: behind its closing quote, or at the line's end where it has none.
+/// The end of a string on one line: after its closing quote, or at the line's end if it has none.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (std::size_t i = at + 1; i < text.size(); ++i) {
@@ -35,7 +35,7 @@ std::size_t end_of_line_comment(std::string_view text, std::size_t at, bool cont
   return end;
 }
 
-/// Of R"delimiter( … )delimiter", whose R stands right before `at`; 0 where it is none.
+/// The end of R"delimiter( … )delimiter" whose R is right before `at`; 0 if there is none.
 std::size_t end_of_raw_string(std::string_view text, std::size_t at) {
   constexpr std::size_t kDelimiterMax = 16;  // C++ allows no more
   const std::size_t open = text.substr(0, at + kDelimiterMax + 2).find('(', at);
@@ -109,7 +109,7 @@ std::size_t behind_bracket(const std::vector<Token>& tokens, std::size_t at) {
   return at;
 }
 
-/// Whether a function's body follows its parameters, of which `at` is behind the last bracket.
+/// Whether a function's body follows its parameters; `at` is after their closing bracket.
 bool has_body(const std::vector<Token>& tokens, std::size_t at) {
   while (at < tokens.size()) {
     const std::string_view text = tokens[at].text;
@@ -170,7 +170,7 @@ void visit_c(std::string_view source, Visit visit) {
   }
 }
 
-/// What follows `keyword` on this line, behind white space; empty where the line does not begin with it.
+/// The text after `keyword` and white space; empty if the line does not begin with the keyword.
 std::string_view after_keyword(std::string_view line, std::string_view keyword) {
   if (!line.starts_with(keyword) || line.size() == keyword.size() ||
       !is_space(line[keyword.size()]))

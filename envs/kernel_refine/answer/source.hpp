@@ -1,4 +1,4 @@
-// Reads source code well enough to know what is code in it and which names it defines.
+// Reads source code well enough to tell code from comments and strings, and to find the names that it defines.
 #pragma once
 
 #include <set>
@@ -7,11 +7,12 @@
 
 namespace hone::kernel_refine {
 
-/// How comments, strings and definitions look: C, C++ and their dialects for devices share one grammar. kNone: a text of any other kind.
+/// The syntax of comments, strings and definitions. C, C++ and their dialects for devices share one grammar. kNone: any
+/// other text.
 enum class Grammar { kNone, kC, kPython };
 
 /// The end of the comment or string that begins at `at`, or `at` where none begins there. `begin` is where the source begins.
-/// A comment or string that nothing closes ends with the text.
+/// An unclosed comment or string ends with the text.
 std::size_t end_of_literal(std::string_view text, std::size_t begin, std::size_t at,
                            Grammar grammar);
 
@@ -25,17 +26,17 @@ bool defines(std::string_view source, std::string_view name, Grammar grammar);
 /// Functions, types and macros (Python: functions, classes and imports) that a source has at file scope.
 std::set<std::string> defined_names(std::string_view source, Grammar grammar);
 
-/// Identifiers that stand alone, so not behind `.`, `->` or `::`.
+/// Identifiers that do not follow `.`, `->` or `::`.
 std::set<std::string> used_names(std::string_view source, Grammar grammar);
 
-/// Names that a source seems to declare anywhere, parameters and local variables included: rather too many than too few.
+/// Names that a source seems to declare anywhere, parameters and local variables included. It errs towards too many.
 std::set<std::string> bound_names(std::string_view source, Grammar grammar);
 
-/// Whether a response may be nothing but a source: its first line looks like code.
+/// Whether a text may be a bare source: its first line looks like code.
 bool begins_like_source(std::string_view text, Grammar grammar);
 
-/// A source up to where prose begins again: C's ends with a bracket, a semicolon, a comment or a directive; of Python's
-/// lines that are not indented, those that begin a statement belong to it.
+/// A source up to the next prose. A C source ends with a bracket, a semicolon, a comment or a directive. An unindented line
+/// belongs to a Python source if it begins a statement.
 std::string without_trailing_prose(std::string_view text, Grammar grammar);
 
 }  // namespace hone::kernel_refine

@@ -9,7 +9,7 @@ namespace hone::kernel_refine {
 
 bool begins_like_source(std::string_view text, Grammar grammar) {
   std::string_view source = trim(text);
-  // A heading of Markdown looks like a comment: the line behind them tells.
+  // A Markdown heading looks like a Python comment: the first line after them decides.
   while (grammar == Grammar::kPython && source.starts_with('#')) {
     source = trim(source.substr(line_end(source, 0)));
   }

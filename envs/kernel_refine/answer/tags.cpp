@@ -1,4 +1,4 @@
-// The names of languages as models write them behind a fence.
+// The names of languages as models write them after a fence.
 #include <algorithm>
 #include <array>
 
@@ -47,7 +47,7 @@ constexpr Spelling kSpellings[] = {{"cpp", "c++"},
                                    {"cupy", "python"},
                                    {"numba", "python"}};
 
-/// Of two languages in one tag, as in "cuda/c++", the first of these that is there.
+/// If a tag names two languages, as in "cuda/c++", the first in this list wins.
 constexpr std::string_view kPrecedence[] = {"python", "cuda", "hip", "c++", "c"};
 
 /// "cpp17", "c++20", "gnu++17" and "c11" name the language with its year.

@@ -1,4 +1,4 @@
-// Small pieces for reading answers line by line.
+// Helpers for reading answers line by line.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c ==
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Of an identifier; bytes above ASCII count, since Python allows them.
+/// Whether the character may be part of an identifier; bytes above ASCII may, as in Python.
 inline bool is_word(char c) {
   return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          (c & 0x80) != 0;

@@ -1,4 +1,4 @@
-"""Reads the AI CUDA Engineer archive: rows of kernels, of whose tasks each is read once."""
+"""Reads the AI CUDA Engineer archive: rows of kernels. Several kernels of one task make one problem."""
 
 import re
 from typing import Any

@@ -40,8 +40,12 @@ class Dataset(ModuleDataset):
     source = "github.com/flashinfer-ai/flashinfer-bench"
     parameters: ClassVar[dict[str, dict[str, Any]]] = {
         **ModuleDataset.parameters,
-        "axes": {"default": {}, "doc": "sizes of variable axes, over the workloads': {batch_size: 64}"},
-        "axis": {"default": 64, "range": [1, 1 << 24], "doc": "size of a variable axis that nothing else gives"},
+        "axes": {"default": {}, "doc": "sizes of variable axes, instead of the workload's: {batch_size: 64}"},
+        "axis": {
+            "default": 64,
+            "range": [1, 1 << 24],
+            "doc": "size of variable axes without a size in axes or the workload",
+        },
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -95,6 +99,8 @@ class Dataset(ModuleDataset):
                 shape = [sizes[axis] for axis in spec["shape"]]
                 inputs.append(f"torch.randn({shape}).to(torch.{spec['dtype']})")
             else:
-                raise Mistake(f"input {name} is of {spec['dtype']}: its values mean something, and are not drawn")
+                raise Mistake(
+                    f"input {name} is of {spec['dtype']}: its values mean something and cannot be drawn at random"
+                )
         names = ", ".join(definition["inputs"])
         return "import torch\n" + definition["reference"] + MODULE.format(names=names, inputs=", ".join(inputs))

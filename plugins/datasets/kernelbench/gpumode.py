@@ -9,7 +9,7 @@ from hone_modules.dataset import ModuleDataset
 from hone_modules.problems import Mistake, Problem, read_text
 
 CASES = ("benchmarks", "tests")
-# What reference.py and task.py import of each other, and is in one source here.
+# Imports between the problem's own files, which become one source here.
 OWN_IMPORT = re.compile(
     r"^(?:from\s+(?:task|utils|reference)\s+import\s+(?:\([^)]*\)|.*)|import\s+(?:task|utils|reference)\b.*)$", re.M
 )
@@ -62,7 +62,7 @@ def cases_of(text: str, section: str, place: str) -> list[dict[str, Any]]:
 
 
 def without_own_imports(text: str) -> str:
-    """A file's text as a part of one source, on the processor, where hone makes inputs."""
+    """A file's text without imports of its own files, and on the processor, where hone makes inputs."""
     return OWN_IMPORT.sub("", text).replace("'cuda'", "'cpu'").replace('"cuda"', '"cpu"')
 
 
@@ -75,9 +75,9 @@ class Dataset(ModuleDataset):
         "cases": {
             "default": "benchmarks",
             "choices": list(CASES),
-            "doc": "which list of task.yml sizes are taken from",
+            "doc": "the list in task.yml that cases are taken from",
         },
-        "case": {"default": 0, "range": [0, 1000], "doc": "which one of them, from 0; the last where there are fewer"},
+        "case": {"default": 0, "range": [0, 1000], "doc": "index of the case, from 0; beyond the end: the last"},
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -103,7 +103,7 @@ class Dataset(ModuleDataset):
         return problems
 
     def module_of(self, folder: str) -> str:
-        """One source of a problem's files and of one of its cases."""
+        """One source made of a problem's files and one of its cases."""
         task = os.path.join(folder, "task.yml")
         about = read_text(task)
         cases = cases_of(about, self.cases, task)

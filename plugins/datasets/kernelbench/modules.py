@@ -1,4 +1,4 @@
-"""Reads folders of Python files, a PyTorch module each, called by their paths: MultiKernelBench, robust-kbench."""
+"""Reads folders of Python files with one PyTorch module each, such as MultiKernelBench or robust-kbench."""
 
 import os
 from typing import Any, ClassVar
@@ -34,7 +34,7 @@ class Dataset(ModuleDataset):
             if not name.startswith(self.below):
                 continue
             text = read_text(file)
-            if not unfit_at_sight(text):  # other files lie beside them, and are none of the set's
+            if not unfit_at_sight(text):  # else it is a file of another kind
                 folder, _, title = name.rpartition("/")
                 title = folder.rpartition("/")[2] if title == "func_forward" else title
                 problems.append(

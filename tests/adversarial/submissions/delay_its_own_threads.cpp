@@ -1,5 +1,5 @@
-// Tries: to look like a victim of a busy machine by threads that all become ready at once and delay each other, and sleep
-// most of the time. Stopped by: of such delays no more counts than others had of its cores.
+// Tries: to look starved, with threads that become ready together, delay each other, and sleep most of the time. Stopped
+// by: run delay is excluded only up to the time that other processes had of its cores.
 #include <pthread.h>
 #include <stdint.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-// Tries: to look like a victim of a machine without memory: it maps 128 MB, has the kernel take them back, and touches them
-// again, for ever. Stopped by: the time that the kernel takes for it is its own processor time, and a wait for memory
-// counts as the machine's only while that is short of memory without what the process has.
+// Tries: to look like a victim of a machine short of memory: it maps 128 MiB, gives them back and touches them again, for
+// ever. Stopped by: page faults are its own processor time. A wait for memory is excluded only while the machine would be
+// short of memory without this process, too.
 #include <stdint.h>
 #include <sys/mman.h>
 extern "C" void add_relu(const float*, const float*, float*, int64_t) {

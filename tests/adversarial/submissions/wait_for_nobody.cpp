@@ -1,5 +1,5 @@
-// Tries: to look like a victim of a busy machine by waiting: for a word of memory that nobody changes, for descriptors that
-// have nothing to say, for a signal. Stopped by: time without processor time counts, unless it was ready to run.
+// Tries: to look starved by waiting for a futex that never changes, for descriptors that are never ready, and for a signal.
+// Stopped by: time without processor time counts, unless the process was ready to run.
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>

@@ -22,7 +22,7 @@ struct Failure {
   std::string message;      ///< lower case, found and expected
   bool retryable = false;   ///< the same request may succeed later
   std::optional<double> retry_after_s;  ///< the server's wish, with BUSY
-  bool shutting_down = false;           ///< the server ends, and takes nothing new
+  bool shutting_down = false;           ///< the server is shutting down and takes no new requests
 
   Error error() const { return {code, message}; }
 };
@@ -44,8 +44,8 @@ struct ClientOptions {
   std::string control_endpoint;     ///< default: what hello says
   std::string key_file;             ///< this client's key pair (hone keys new); empty: no CURVE
   std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
-  /// A request that was under way at this many losses of the connection, over reconnect_timeout_s,
-  /// fails as unavailable: it may be what ends the server.
+  /// A request that was under way at this many connection losses, over at least reconnect_timeout_s,
+  /// fails as unavailable: it may be what crashes the server.
   std::size_t connection_losses_max = 5;
 };
 
@@ -128,7 +128,7 @@ struct Episode {
 ///
 /// Lost connections are made anew: open episodes are resumed with their tokens and unanswered
 /// requests sent again, which the protocol makes safe (a step is known by episode, turn and action;
-/// a reset by its key). A server that shuts down is away as one that was killed. While no server has been there for reconnect_timeout_s, requests fail as
+/// a reset by its key). A server that shuts down counts as away, like one that was killed. If no server is there for reconnect_timeout_s, requests fail as
 /// `unavailable`, and the client goes on trying; once it is back, the same request may be sent
 /// again. An episode that did not survive (the server was restarted, the lease ran out) fails its
 /// requests as `unavailable`, for good. Do not use a client across fork(): connect in the

@@ -29,16 +29,16 @@ require("hone.gym", "gymnasium", "1.1", "2")
 Observation = dict[str, Any]
 
 SOURCE_CHARACTERS_MAX = 65_536
-#: Of an observation's text. Gymnasium's flattened spaces and shared memory are as long as that; the
-#: longest prompt has a reference of 256 KB.
+#: Longest text in an observation. Gymnasium's flattened spaces and shared memory have this size;
+#: the longest prompt contains a reference of 256 KB.
 TEXT_CHARACTERS_MAX = 1 << 18
 
 
 class Unicode(spaces.Text):
     """Text with any characters: ``Text`` itself refuses whatever its charset does not list.
 
-    Samples are printable ASCII. Flattened it is an int32 array of ``max_length`` code points, each
-    one higher, with 0 behind the end.
+    Samples are printable ASCII. Flattened, a text is an int32 array of ``max_length`` elements:
+    code points plus one, then zeros.
     """
 
     def __init__(self, max_length: int, *, sample_length: int = 256) -> None:
@@ -84,7 +84,7 @@ def _flatten_space(space: Unicode) -> spaces.Box:
 
 
 class _SharedTexts(Sequence[str]):
-    """A text of each worker of ``AsyncVectorEnv``, read when it is looked at; a copy is a tuple.
+    """One text for each worker of ``AsyncVectorEnv``, decoded when read; a deep copy is a tuple.
 
     Rationale: Gymnasium reads its shared memory once, at the start, and expects a view of it.
     """
@@ -118,7 +118,7 @@ class _SharedTexts(Sequence[str]):
 
 @read_from_shared_memory.register(Unicode)
 def _read(space: Unicode, shared_memory: Any, n: int = 1) -> _SharedTexts:  # noqa: ANN401
-    """What workers write there is flattened."""
+    """A view of the flattened texts that workers write to shared memory."""
     rows = np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape(n, space.max_length)
     return _SharedTexts(space, rows)
 
@@ -218,7 +218,7 @@ def text_of(observation: Mapping[str, Any]) -> str:
 
 
 def _fitting(text: str) -> str:
-    """No longer than the space has it: the middle is left out."""
+    """The text, with its middle cut out if it is longer than the space allows."""
     left_out = len(text) - TEXT_CHARACTERS_MAX
     if left_out <= 0:
         return text
@@ -227,7 +227,7 @@ def _fitting(text: str) -> str:
 
 
 def options_of(options: Mapping[str, Any] | None, max_turns: int | None) -> dict[str, Any]:
-    """The episodes' options with ``max_turns`` among them.
+    """The episodes' options, with ``max_turns`` added.
 
     Raises:
         ValueError: The options name another number of turns.

@@ -81,12 +81,12 @@ def submit(
         return connection.submit(verb, dict(body), timeout, completions, tag)
     except ValueError as error:
         raise InvalidArgument(f"{verb}: {error}", error_class="protocol") from None
-    except RuntimeError as error:  # by another thread
+    except RuntimeError as error:  # another thread closed it meanwhile
         raise FailedPrecondition(str(error), error_class="protocol") from None
 
 
 def seconds(name: str, given: float) -> float:
-    """A time limit, or the error that names it: a comparison with nan is never true."""
+    """The time limit; nan, which no comparison would catch, is an error that names the argument."""
     if given != given:
         raise InvalidArgument(f"{name}: found nan, expected seconds", error_class="protocol")
     return given
@@ -199,8 +199,8 @@ def step(
     """The episode's next step; its result moves the episode on.
 
     Raises:
-        TypeError: Not exactly one of code, response and action was given, or a language beside
-            action.
+        TypeError: Not exactly one of code, response and action was given, or both action and
+            language.
     """
     if [code, response, action].count(None) != 2:
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Text as UTF-8 can hold it, for what does not go through the C++ client, which does the same."""
+"""Makes text encodable as UTF-8, as the C++ client does, for code that does not use that client."""
 
 from __future__ import annotations
 

@@ -245,9 +245,9 @@ class Client:
 
 
 class Connecting(Coroutine[Any, Any, Client]):
-    """A connection that is not made yet: ``async with connect(...)``, or ``await connect(...)``.
+    """A pending connection, for ``async with connect(...)`` or ``await connect(...)``.
 
-    A coroutine, so that tasks are made of it, too.
+    It is a coroutine, so that ``asyncio.create_task`` takes it, too.
     """
 
     def __init__(self, opening: Coroutine[Any, Any, Client]) -> None:
@@ -298,8 +298,8 @@ def connect(
 ) -> Connecting:
     """Connects to ``hone serve`` for the running event loop; see ``hone.connect``.
 
-    ``async with connect(...) as client`` closes the client at the end; ``await connect(...)`` gives
-    one that is the caller's to close.
+    ``async with connect(...) as client`` closes the client at the end. After
+    ``client = await connect(...)`` the caller closes it.
     """
     connecting = partial(
         open_connection,

@@ -239,7 +239,7 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
 
     @contextlib.contextmanager
     def _all_or_none(self) -> Iterator[None]:
-        """Gives up what is under way when one cannot be sent, or after Ctrl-C: turns stay open."""
+        """Cancels all requests if one cannot be sent, or after Ctrl-C; turns stay open."""
         try:
             yield
         except BaseException:

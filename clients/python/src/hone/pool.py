@@ -125,13 +125,13 @@ class Places:
             yield place, answer
 
     def _next(self) -> int:
-        """Waits for a place whose request has its answer."""
+        """Waits for an answer and returns its place."""
         while True:
             while not self._arrived:
                 self._completions.wait(-1.0)
                 self._arrived.extend(self._completions.drain())
             place = self._arrived.popleft()
-            if place in self._waiting:  # else a signal came while it was sent, and it was given up
+            if place in self._waiting:  # else a signal came while it was sent, and it was cancelled
                 return place
 
     def drop(self, place: int) -> None:
@@ -142,7 +142,7 @@ class Places:
                 self.client.close_episode(episode)
 
     def give_up(self) -> None:
-        """Cancels what is under way; the turns stay open, and episodes that begin are closed."""
+        """Cancels all requests; turns stay open, and episodes of unfinished resets are closed."""
         for ticket, request in self._waiting.values():
             give_up(self.client, request.verb, ticket)
         self._waiting.clear()
@@ -150,7 +150,7 @@ class Places:
         self._completions = _core.Completions()
 
     def close(self) -> None:
-        """Cancels what is under way and closes every episode, those that begin as well."""
+        """Cancels all requests and closes every episode, also those that a reset is beginning."""
         for place, (ticket, request) in list(self._waiting.items()):
             if request.verb == "reset":
                 with contextlib.suppress(HoneError):  # an episode that nobody would close otherwise

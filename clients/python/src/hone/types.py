@@ -38,8 +38,7 @@ Outcome = Literal[
     "correct",
 ]
 
-# The bodies below are plain dictionaries. A later server may send more keys, and one that does not
-# keep a key leaves it out.
+# The bodies below are plain dictionaries. Other versions of the server may send more keys or fewer.
 
 
 class Message(TypedDict):
@@ -88,8 +87,8 @@ class TurnLine(TypedDict):
 class Observation(TypedDict, total=False):
     """What an environment says (docs/protocol.md, docs/environments.md).
 
-    ``messages`` are those of this turn, ``code`` is the source that was judged. ``choice``,
-    ``index`` and ``facts`` are of ``autotune``.
+    ``messages`` are those of this turn. ``code``, the source that was judged, is of
+    ``kernel_refine``; ``choice``, ``index`` and ``facts`` are of ``autotune``.
     """
 
     task: TaskFacts
@@ -157,7 +156,7 @@ class Verdict(TypedDict, total=False):
 
 
 class StepInfo(TypedDict, total=False):
-    """Of a turn. ``verdict`` is None and ``fault`` says why after a fault of the machine."""
+    """Of a turn. After a fault of the machine ``verdict`` is None, and ``fault`` says why."""
 
     verdict: Verdict | None
     components: dict[str, float]

@@ -57,10 +57,10 @@ def step_request(episode: Episode, action: Action, responses: bool) -> Request[S
 
 
 def give_up(client: Client, verb: str, ticket: _core.Ticket) -> None:
-    """Cancels a request whose answer nobody will read; an episode that it began is closed."""
+    """Cancels a request whose answer will not be read, and closes an episode that it began."""
     ticket.cancel()
     if verb == "reset":
-        body, _ = ticket.result()  # comes at once: it was given up
+        body, _ = ticket.result()  # at once: it was cancelled
         if body is not None:
             with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
                 client.submit("close", {"episode": body["episode"]})
@@ -229,6 +229,6 @@ class Episodes:
                 for index in completions.drain():
                     yield index, tickets.pop(index)
         finally:
-            # One could not be sent, or the caller left early: nobody will read these answers.
+            # One could not be sent, or the caller left early: these answers will not be read.
             for index, ticket in tickets.items():
                 give_up(self._client, requests[index].verb, ticket)

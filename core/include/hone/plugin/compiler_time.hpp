@@ -1,4 +1,4 @@
-// CompilerTime: how long a compiler has had by the clock, and whether the machine kept it from its core meanwhile; how one ends.
+// CompilerTime: a compiler's time by the clock, and whether it was starved of its core meanwhile. kill_group(): ends a compiler.
 #pragma once
 
 #include <signal.h>
@@ -13,7 +13,7 @@ namespace hone::plugin {
 ///
 ///   CompilerTime time(seconds_max);
 ///   do { … wait for at most time.pause_ms() … } while (!time.is_over(said_nothing));
-///   if (time.is_starved()) …          // others had its core; else it waited for something of its own
+///   if (time.is_starved()) …          // other processes had its core; else it waited for something itself
 class CompilerTime {
  public:
   explicit CompilerTime(double seconds_max) : seconds_max_(seconds_max) {}
@@ -23,11 +23,11 @@ class CompilerTime {
     return static_cast<int>(1e3 * std::min(left_s, kLookSeconds)) + 1;
   }
 
-  /// Whether its time is over. `quiet`: it has said nothing since the last call. Rationale: on a machine that has a core for
-  /// it, its limit of processor time ends a compiler before a third of its time by the clock is over, unless it waits.
+  /// Whether its time is over. `quiet`: no output since the last call. Rationale: on a machine with a free core, the limit
+  /// of processor time ends a compiler before a third of its time by the clock has passed, unless the compiler waits.
   bool is_over(bool quiet) {
     const double now_s = seconds_of(CLOCK_MONOTONIC);
-    // What a pause takes beyond this, all processes were stopped for.
+    // A longer pause means that all processes were stopped; the excess does not count.
     passed_s_ += std::min(now_s - looked_s_, kLookSeconds + kPauseSeconds);
     looked_s_ = now_s;
     if (passed_s_ >= seconds_max_) return true;
@@ -36,7 +36,7 @@ class CompilerTime {
     return passed_s_ > kShareIfIdle * seconds_max_ && !is_starved();
   }
 
-  /// Whether a little work of this process took far longer by the clock than it took of a core.
+  /// Whether probes of a few ms of work took far longer by the clock than in processor time.
   bool is_starved() const { return core_s_ > 0 && clock_s_ > kStarved * core_s_; }
 
  private:
@@ -59,11 +59,11 @@ class CompilerTime {
 
   const double seconds_max_;
   double looked_s_ = seconds_of(CLOCK_MONOTONIC), passed_s_ = 0;
-  double core_s_ = 0, clock_s_ = 0;  ///< of the work in between
+  double core_s_ = 0, clock_s_ = 0;  ///< of the probes
 };
 
-/// Kills the leader of a process group with all of the group. In a jail the filter refuses signals to a group (EPERM): then
-/// the leader is killed, and the jail ends the rest. Outside one, nothing else would end them.
+/// Kills a process group. In a jail the filter refuses signals to a group (EPERM): then only the leader is killed, and the
+/// jail ends the rest. Outside a jail nothing else would end them.
 inline void kill_group(pid_t leader) {
   if (kill(-leader, SIGKILL) != 0) kill(leader, SIGKILL);
 }

@@ -1,4 +1,4 @@
-"""Limits how long a module may be run to describe it, and says meanwhile how long that has taken."""
+"""Limits the time in which a module is run to describe it, and logs progress."""
 
 import signal
 import time
@@ -13,17 +13,17 @@ PROGRESS_EVERY_S = 10.0
 
 
 class TooLong(BaseException):
-    """No Exception: what a module catches is not for it."""
+    """Derives from BaseException, so that a module's `except Exception` does not catch it."""
 
 
 class SlowModule(Mistake):
-    """A module whose description takes too long, and would again."""
+    """A module whose description takes too long; another try would, too."""
 
 
 @contextmanager
 def limited(task: str, seconds: float) -> Iterator[None]:
-    """Ends a body that takes more than so many seconds of this thread's processor time, which a busy machine does not
-    use up, as a Mistake. A loop in Python is ended at once; a call that never returns is the plugin host's to end."""
+    """Raises SlowModule once the body has used this many seconds of the thread's processor time; load of the machine
+    does not count. It ends a loop in Python at once. The plugin host's limit ends a native call that never returns."""
     began, began_cpu = time.monotonic(), time.thread_time()
     told = began
 
@@ -35,8 +35,8 @@ def limited(task: str, seconds: float) -> Iterator[None]:
         if now - told >= PROGRESS_EVERY_S:
             told = now
             print(
-                f"warning: {task}: describing it has taken {now - began:.0f} s, {used:.0f} s of them of the processor;"
-                f" the limit is {seconds:g} s (describe_seconds)",
+                f"warning: {task}: describing it has taken {now - began:.0f} s, {used:.0f} s of it processor time;"
+                f" the limit is {seconds:g} s of processor time (describe_seconds)",
                 flush=True,
             )
         signal.setitimer(signal.ITIMER_REAL, min(PROGRESS_EVERY_S, max(seconds - used, 0.05)))
@@ -47,8 +47,8 @@ def limited(task: str, seconds: float) -> Iterator[None]:
         yield
     except TooLong:
         raise SlowModule(
-            f"describing it took {seconds:g} s of processor time, the limit; give it more with describe_seconds:"
-            f" {4 * seconds:g} in the dataset's config"
+            f"describing it took {seconds:g} s of processor time, the limit; raise it with"
+            f" describe_seconds: {4 * seconds:g} in the dataset's config"
         ) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

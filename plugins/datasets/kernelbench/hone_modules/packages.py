@@ -88,13 +88,13 @@ def without_unused(source: str) -> str:
         if ";" in lines[last] or ";" in lines[first]:  # other statements share its lines
             continue
         node.names = kept
-        lines[first] = ast.unparse(node) if kept else "# left out: an import that fails and that nothing here uses"
+        lines[first] = ast.unparse(node) if kept else "# left out: an import that fails and is not used"
         lines[first + 1 : last + 1] = [""] * (last - first)
     return "\n".join(lines)
 
 
 def alias_is_used(node: ast.Import | ast.ImportFrom, alias: ast.alias, used: set[str]) -> bool:
-    """Whether an import is of use: it does not fail, or something may use what it binds."""
+    """Whether to keep an import: it does not fail, or the source may use the name that it binds."""
     if isinstance(node, ast.ImportFrom):
         fails = node.level == 0 and bool(needs(node.module or ""))
     else:

@@ -16,9 +16,9 @@ FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")
 # Where rows of the data sets that are about keep the module's source; the first that is there counts.
 SOURCE_KEYS = ("pytorch_code", "python_code", "label", "code", "reference")
-# What rows of KernelBook and of traces have and rows of KernelBench lack.
+# Keys of rows of KernelBook and of traces that rows of KernelBench lack.
 KERNELBOOK_KEYS = ("python_code", "pytorch_code", "entry_point", "module_name", "sample_key", "uuid")
-KEYS = ("sample_key", "uuid", "id")  # what a row's problem is called by; the first that is there
+KEYS = ("sample_key", "uuid", "id")  # the first of these in a row is its problem's id
 PROBLEM_FILE = re.compile(r"(\d+)_(.+)\.py")
 LEVEL_FOLDER = re.compile(r"level(\d+)")
 
@@ -60,7 +60,7 @@ def source_of(row: dict[str, Any], place: str) -> str:
     for key in SOURCE_KEYS:
         if isinstance(row.get(key), str):
             return row[key].removeprefix("\ufeff")
-    reward_model = row.get("reward_model")  # Dr. Kernel's, as verl has its rows
+    reward_model = row.get("reward_model")  # Dr. Kernel's rows, in verl's form
     if isinstance(reward_model, dict) and isinstance(reward_model.get("ground_truth"), str):
         return reward_model["ground_truth"].removeprefix("\ufeff")
     raise Mistake(f"{place}: found no source; expected one of {', '.join(SOURCE_KEYS)}, reward_model.ground_truth")
@@ -204,10 +204,12 @@ def read_kernelbench(path: str) -> list[Problem]:
 
 
 def other_plugin(row: dict[str, Any]) -> str:
-    """Which plugin reads a row that is no problem of KernelBench; empty: none."""
+    """Advice for a row that another plugin reads; empty: none."""
     found = [key for key in KERNELBOOK_KEYS if key in row]
     return (
-        f"; found {found[0]}, as rows of KernelBook and traces have it: plugin: kernelbook reads them" if found else ""
+        f"; found {found[0]}, so this is a row of KernelBook or a trace: read it with plugin: kernelbook"
+        if found
+        else ""
     )
 
 

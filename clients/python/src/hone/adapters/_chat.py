@@ -48,7 +48,7 @@ class Chat:
         return bool(ids) and ids[-1] in self._ends
 
     def check(self) -> None:
-        """Finds out before a model has answered whether there can be a second turn.
+        """Checks, before a model has answered, that the template allows a second turn.
 
         Raises:
             ValueError: As ``between``.
@@ -59,7 +59,7 @@ class Chat:
         """The tokens from an answer's last one to where the model answers next.
 
         Raises:
-            ValueError: The template renders an answer otherwise once there is a later one.
+            ValueError: The template changes an answer when a later one follows.
         """
         start = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
         before = self._render(start, add_generation_prompt=False)
@@ -69,9 +69,9 @@ class Chat:
         kept = ends[-1] + 1 if ends else len(before)
         if after[:kept] != before[:kept]:
             raise ValueError(
-                "the chat template renders an answer otherwise once there is a later one (without "
-                "its thoughts, say), so a turn would not see what the model wrote before; expected "
-                "one that keeps what was, such as TRL's training templates"
+                "the chat template changes an answer when a later one follows (it may drop the "
+                "thoughts), so a turn would not see what the model wrote before; expected a "
+                "template that keeps answers, such as TRL's training templates"
             )
         return after[kept:] if self.ends_turn(answer) or not ends else after[kept - 1 :]
 

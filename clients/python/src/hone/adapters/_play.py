@@ -83,7 +83,7 @@ _loop_clients: list[
 
 
 def _unlock_after_fork() -> None:
-    """Another thread may have held the lock, and did not come along."""
+    """Makes a new lock: the thread that held the old one does not exist in the child."""
     global _lock
     _lock = threading.Lock()
 

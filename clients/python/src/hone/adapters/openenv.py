@@ -53,12 +53,12 @@ __all__ = [
 
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
-#: How long ``/health`` waits for hone, at the most twice.
+#: Timeout of ``/health``'s request to hone (s); a second request may follow.
 HEALTH_SECONDS = 2.0
 
 
 def _mended(text: object) -> object:
-    """Pydantic refuses half of a surrogate pair, which a model's answer may have."""
+    """Replaces halves of surrogate pairs, which Pydantic refuses and a model's answer may have."""
     return sendable(text) if isinstance(text, str) else text
 
 
@@ -222,7 +222,7 @@ def app(
     made = create_fastapi_app(
         lambda: HoneEnvironment(given), HoneAction, HoneObservation, max_concurrent_envs=sessions
     )
-    # OpenEnv's own says healthy whatever is behind it.
+    # OpenEnv's own /health is always healthy.
     made.router.routes[:] = [
         route for route in made.router.routes if getattr(route, "path", None) != "/health"
     ]
@@ -231,7 +231,7 @@ def app(
 
 
 def _health(settings: Settings) -> JSONResponse:
-    """Whether hone answers, and can do steps: 200 or 503."""
+    """200 if hone answers and can do steps, else 503."""
     soon = replace(settings, connect_timeout=HEALTH_SECONDS, timeout=HEALTH_SECONDS)
     try:
         client = client_of(soon)

@@ -55,7 +55,7 @@ async def generate(
 
     Raises:
         ImportError: slime is missing or not supported.
-        ValueError: The chat template renders an answer otherwise once there is a later one.
+        ValueError: The chat template changes an answer when a later one follows.
         hone.HoneError: The request is wrong, such as a task that there is not.
     """
     if getattr(args, "partial_rollout", False):
@@ -63,7 +63,7 @@ async def generate(
     engine = _Engine(args, sampling_params)
     settings = _settings(args)
     if settings.options.get("max_turns") != 1:
-        engine.chat.check()  # or the first feedback fails, when an answer is generated and judged
+        engine.chat.check()  # else the first feedback fails, after an answer was judged
     sample_type = type(sample)
     _clear(sample)
     play = AsyncPlay(settings)

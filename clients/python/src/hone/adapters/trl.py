@@ -174,8 +174,8 @@ class Rollouts(Settings):
 
     Arguments: those of ``Settings``, and
 
-    * ``tokenizer``, the trainer's: its chat template is then checked here, and else when training
-      begins, before anything is generated;
+    * ``tokenizer``, the trainer's: if given, its chat template is checked here; if not, the first
+      batch checks it before anything is generated;
     * ``generate``, which stands in for the trainer's own generation: it takes the trainer and
       prompts as token ids, and returns completions and their log-probabilities (None where there
       are none).
@@ -323,7 +323,7 @@ def _require_trl() -> None:
 
 
 def _template_that_works(tokenizer: Any) -> str:
-    """What to do about a chat template that rewrites answers."""
+    """Advice for a chat template that changes answers."""
     templates = importlib.import_module("trl.chat_template_utils")
     try:
         template = templates.get_training_chat_template(tokenizer)
@@ -334,7 +334,7 @@ def _template_that_works(tokenizer: Any) -> str:
                 "trl.chat_template_utils.get_training_chat_template(tokenizer)"
             )
     except ValueError:
-        pass  # TRL knows none for it, or that one rewrites answers, too
+        pass  # TRL has none for this tokenizer, or that one changes answers, too
     return "TRL has none for this tokenizer; or play one turn: options={'max_turns': 1}"
 
 

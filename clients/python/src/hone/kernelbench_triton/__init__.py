@@ -60,7 +60,7 @@ NAMES = {
 
 
 def _error_of(metadata: dict[str, Any]) -> str:
-    """What stopped the kernel, or is wrong with its outputs, after an exception's name."""
+    """An exception's name, then what stopped the kernel or what is wrong with its outputs."""
     outcome = str(metadata.get("outcome", ""))
     for key in ("compilation_error", "runtime_error", "correctness_issue"):
         if text := str(metadata.get(key, "")):
@@ -82,8 +82,8 @@ def _judge(
 ) -> dict[str, Any]:
     """The pipeline's dictionary of one kernel.
 
-    Rationale: the pipeline's orchestrator reads a missing error as "Unknown error", and its test of
-    ``benchmark_triton_kernel`` expects none of a kernel that is only wrong.
+    Rationale: the pipeline's orchestrator reports a missing error as "Unknown error", but its test
+    of ``benchmark_triton_kernel`` expects no error for a kernel whose outputs alone are wrong.
     """
     check_reference(reference)
     result: dict[str, Any] = {

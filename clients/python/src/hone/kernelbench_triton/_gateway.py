@@ -89,11 +89,11 @@ def _post(payload: dict[str, Any]) -> tuple[int, bytes, float]:
 
 
 def ask(payload: dict[str, Any]) -> dict[str, Any] | str:
-    """The gateway's reply, or what it has against the submission. A fault raises.
+    """The gateway's reply, or the text of its refusal of the submission. A fault raises.
 
     Raises:
         InvalidArgument: No task can be made of the reference.
-        Unavailable: Nobody is there, or the machine could not judge it, again and again.
+        Unavailable: No gateway answers, or every attempt to judge it failed.
         Busy: The gateway was full all the time.
         DeadlineExceeded: No verdict in time.
         FailedPrecondition: The token is wrong.

@@ -23,11 +23,11 @@ FUNCTIONS = ("benchmark_batch", "benchmark_kernelbench", "benchmark_triton_kerne
 
 
 class Function:
-    """Where Modal's class of that name finds functions that were deployed."""
+    """Stands in for ``modal.Function``, which finds deployed functions."""
 
     @staticmethod
     def from_name(app_name: str, name: str, **_: object) -> Any:  # noqa: ANN401 - one of three
-        """Finds a function of the pipeline by its name; the app's name is not looked at.
+        """Finds a function of the pipeline by its name; ``app_name`` is ignored.
 
         Raises:
             InvalidArgument: The pipeline has no function of that name.
@@ -43,14 +43,14 @@ class Function:
 
 @contextlib.contextmanager
 def enable_output(*_: object, **__: object) -> Iterator[None]:
-    """Does nothing: there is no build whose output could be shown."""
+    """Does nothing: there is no build output to show."""
     yield
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - never returns
     raise AttributeError(
         f"found modal.{name}, expected modal.Function.from_name or modal.enable_output: "
-        "hone runs what calls the pipeline's functions, not what deploys them"
+        "hone runs scripts that call the pipeline's functions, not scripts that deploy them"
     )
 
 
