@@ -91,6 +91,7 @@ Result<Value> HostProcess::ask(const HostCall& call, std::string who, double lim
   const bool starts =
       std::find(std::begin(kStarts), std::end(kStarts), call.name) != std::end(kStarts);
   limit_key_ = starts ? "plugins.start_seconds" : "plugins.call_seconds";
+  if (call.name == "get") limit_key_ += ", or the dataset's describe_seconds";
   const double deadline_s = monotonic_s() + limit_s;
   printed_bytes_ = dropped_bytes_ = 0;
   const Status sent = send_message(socket_.get(), encode_call(language_, call), {}, limit_s);

@@ -104,16 +104,15 @@ def parquet_rows(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, Any
         ) from None
     known = {
         *SOURCE_KEYS,
+        *KERNELBOOK_KEYS,
+        *KEYS,
         *more,
-        "entry_point",
-        "module_name",
-        "uuid",
         "level",
         "name",
+        "problem_name",
         "problem_id",
         "extra_info",
         "reward_model",
-        "id",
     }
     try:
         file = parquet.ParquetFile(path)
