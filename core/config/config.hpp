@@ -38,7 +38,7 @@ struct ServerConfig {
   double lease_s = 900;           ///< an idle episode is closed after this time
   double ended_lease_s = 120;     ///< the same after its last turn
   double heartbeat_s = 10;        ///< how often clients are asked to ping
-  double drain_s = 60;            ///< how long a graceful shutdown waits for steps under way
+  double drain_s = 20;            ///< how long a graceful shutdown waits for steps; clients wait 30 s
   double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
   LimitsConfig limits;
 };
