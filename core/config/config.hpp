@@ -35,10 +35,10 @@ struct ServerConfig {
   std::string endpoint = "tcp://127.0.0.1:5917";
   std::string control = "tcp://127.0.0.1:5918";  ///< empty: none
   std::string keys;  ///< folder of keys: CURVE on both endpoints; empty: none, and loopback alone
-  double lease_s = 900;           ///< an idle episode is closed after this time
-  double ended_lease_s = 120;     ///< the same after its last turn
-  double heartbeat_s = 10;        ///< how often clients are asked to ping
-  double drain_s = 20;            ///< how long a graceful shutdown waits for steps; clients wait 30 s
+  double lease_s = 900;        ///< an idle episode is closed after this time
+  double ended_lease_s = 120;  ///< the same after its last turn
+  double heartbeat_s = 10;     ///< how often clients are asked to ping
+  double drain_s = 20;         ///< how long a graceful shutdown waits for steps; clients wait 30 s
   double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
   LimitsConfig limits;
 };
