@@ -32,7 +32,6 @@ constexpr double kCallLeast = 1e-9;  // seconds
 // A machine is too noisy if the interval of the baseline's rounds alone exceeds this share of the widest interval allowed.
 // Two sides that vary alike make an interval 1.4 times as wide as one side.
 constexpr double kBaselineShare = 0.5;
-constexpr double kFarSlower = 2;
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -155,12 +154,12 @@ Floor Session::subtracted_floor(bool of_baseline) const {
 }
 
 /// Whether the baseline's own rounds vary too much to measure a speedup (on the processor only). Rationale: a submission can
-/// make its own rounds vary, and must not choose that way whether it is scored or how often it is measured. A submission far
-/// slower than its baseline may have had few rounds because it is slow.
+/// make its own rounds vary, and must not choose that way whether it is scored or how often it is measured. Rounds that a
+/// submission cuts short leave too few of the baseline's to tell.
 bool Session::is_machine_noisy() const {
   const Measured& m = measured_;
   if (settings_.max_interval <= 0 || workbench_.placement() == Placement::kDevice) return false;
-  if (m.cut_short && median(m.b) > kFarSlower * median(m.a)) return false;
+  if (m.cut_short) return false;
   const std::vector<double> rounds = per_call(m.a, subtracted_floor(true), m.calls);
   return spread_of_rounds(rounds, derive_seed(seed_, "spread")) >
          kBaselineShare * settings_.max_interval;

@@ -28,6 +28,7 @@ void StarvedAccount::begin(const ProcessSeen& first, double passed_s, double ran
   *this = {};
   last_ = first;
   passed_s_ = passed_s;
+  ran_s_ = ran_s;
   halted_s_ = beyond_a_pause(passed_s, ran_s);
   for (const ThreadSeen& thread : first.threads)
     threads_[thread.thread] = {thread, thread.delayed_s};
@@ -65,15 +66,19 @@ void StarvedAccount::add(const ProcessSeen& seen) {
     others_s_ += seen.cores * passed_s - (seen.idle_s - last_.idle_s) - ran_s;
   }
   passed_s_ += passed_s;
+  ran_s_ += ran_s;
   delayed_s_ += delayed_s;
   halted_s_ += std::max(halted_s - delayed_s, 0.0);
   last_ = seen;
 }
 
+/// Rationale: of more threads than cores some are always delayed, also while the others run. What they ran is their own
+/// time, as if they had all of the process' cores for it.
 double StarvedAccount::seconds() const {
   const double by_others_s =
       last_.one_thread ? delayed_s_ : std::min(delayed_s_, std::max(others_s_, 0.0));
-  return std::min(by_others_s + halted_s_, passed_s_);
+  const double own_s = last_.one_thread ? 0 : ran_s_ / std::max(last_.cores, 1);
+  return std::min(by_others_s + halted_s_, std::max(passed_s_ - own_s, 0.0));
 }
 
 void StarvedTime::begin() {

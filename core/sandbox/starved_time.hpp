@@ -29,6 +29,7 @@ class StarvedAccount {
   ProcessSeen last_;
   std::unordered_map<pid_t, Thread> threads_;
   double passed_s_ = 0;
+  double ran_s_ = 0;      ///< processor time of all threads
   double delayed_s_ = 0;  ///< some thread was ready and had no core
   double others_s_ = 0;   ///< other processes had its cores, in core seconds
   double halted_s_ = 0;   ///< the machine stood still, or waited for memory

@@ -162,6 +162,11 @@ Extracted extract_code(std::string_view response, std::string_view entry,
             ranking.offered_language(*best),
             {}};
   }
+  // Blocks of the reasoning are drafts, and none of the answer.
+  const bool is_hidden =
+      response.find("```") != std::string_view::npos && answer.find("```") == std::string::npos;
+  const std::string hidden =
+      is_hidden ? "; there is code in the reasoning, which is not part of the answer" : "";
   const bool python = has(languages, kPython);
   std::string offered;
   for (const std::string& language : languages)
@@ -172,7 +177,7 @@ Extracted extract_code(std::string_view response, std::string_view entry,
           "looked for a fenced block tagged " + offered + " (or not at all) with the " +
               (python ? "class '" : "function '") + std::string(entry) +
               (python ? "' or the function '" + std::string(kWrapper) + "'; " : "'; ") +
-              describe(blocks)};
+              describe(blocks) + hidden};
 }
 
 }  // namespace hone::kernel_refine

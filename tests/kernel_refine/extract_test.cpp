@@ -117,6 +117,15 @@ TEST(Extract, AnyBytesAreTaken) {
   }
 }
 
+TEST(Extract, LongRunsOfMarksThatCloseNothingAreRead) {
+  constexpr std::size_t kRun = 1 << 17;
+  const std::string text = std::string(kRun + 10, '`') + "\n" + std::string(kRun - 10, '`');
+  EXPECT_LE(extract_code(text, "f", kBoth).code.size(), text.size());
+  std::string calls = "```cpp\n";
+  while (calls.size() < kRun) calls += "f(a)\n";
+  EXPECT_TRUE(extract_code(calls + "```\n", "f", kBoth).found);
+}
+
 // An answer may be long and hold nothing but marks: reading it must not take a square of its length.
 TEST(Extract, AnswersFullOfEachMarkAreRead) {
   constexpr std::size_t kBytes = 1 << 18;
@@ -167,6 +176,10 @@ TEST(Extract, AnswersFullOfEachMarkAreRead) {
                                  "#include <x>\n\n",
                                  "extern f:\n\n",
                                  "class f",
+                                 "f(a)\n",
+                                 "a b(c)",
+                                 "f()",
+                                 "class f: pass\ndef g(",
                                  "def f(\n",
                                  " ",
                                  "\n",

@@ -46,6 +46,18 @@ bool bears_name(const Block& block, std::string_view path) {
          (first.starts_with("/*") && names(first));
 }
 
+/// Nothing but includes, other directives and comments.
+bool is_preamble(std::string_view code) {
+  bool has_include = false, only = true;
+  each_line(without_literals(code, Grammar::kC), [&](std::string_view line, std::size_t) {
+    line = trim(line);
+    has_include = has_include || line.starts_with("#include");
+    only = line.empty() || line.starts_with('#') || line.starts_with("using ");
+    return only;
+  });
+  return has_include && only;
+}
+
 std::string with_headers(const Block& best, const std::vector<Block>& blocks,
                          std::set<const Block*>& used) {
   std::string code;
@@ -77,11 +89,16 @@ std::string assemble(const Block& best, const std::vector<Block>& blocks, std::s
   std::string code = grammar == Grammar::kC ? with_headers(best, blocks, used) : best.code;
   std::set<std::string> defined = bound_names(code, grammar), wanted = used_names(code, grammar);
   defined.merge(defined_names(code, grammar));
+  const bool has_includes = code.find("#include") != std::string::npos;
   // From the last block to the first: a later version of a part replaces an earlier one.
   std::vector<const Block*> parts;
   for (std::size_t i = blocks.size(); i-- > 0;) {
     const Block& block = blocks[i];
     if (used.contains(&block) || !may_be_part(block, grammar)) continue;
+    if (grammar == Grammar::kC && !has_includes && is_preamble(block.code)) {
+      parts.push_back(&block);
+      continue;
+    }
     const std::set<std::string> given = defined_names(block.code, grammar),
                                 uses = used_names(block.code, grammar);
     const bool clashes = std::any_of(given.begin(), given.end(), [&](const std::string& name) {

@@ -10,6 +10,7 @@ namespace {
 
 // Bounds the gaps between fence lines that are tried as blocks.
 constexpr std::size_t kTriesMax = 64;
+constexpr int kJsonDepth = 3;  // JSON in strings of JSON
 
 Block derived(const Block& from, std::string code, std::string tag = {}) {
   Block block;
@@ -99,25 +100,32 @@ void add_here_documents(const Block& block, std::vector<Block>& found) {
   });
 }
 
-void add_strings(const Value& value, const Block& block, Grammar usual, std::vector<Block>& found) {
+void add_json(std::string_view text, const Block& block, Grammar usual, int depth,
+              std::vector<Block>& found);
+
+void add_strings(const Value& value, const Block& block, Grammar usual, int depth,
+                 std::vector<Block>& found) {
   if (value.is_string()) {
     const std::string& text = value.as_string();
-    for (const Block& fence : find_fences(text, usual))
+    add_json(text, block, usual, depth - 1, found);  // a tool call's arguments are JSON in a string
+    for (const Block& fence : find_fences(text, usual)) {
       found.push_back(derived(block, fence.code, fence.tag));
+    }
     found.push_back(derived(block, text));
   } else if (value.is_array()) {
-    for (const Value& one : value.as_array()) add_strings(one, block, usual, found);
+    for (const Value& one : value.as_array()) add_strings(one, block, usual, depth, found);
   } else if (value.is_map()) {
-    for (const auto& [key, one] : value.as_map()) add_strings(one, block, usual, found);
+    for (const auto& [key, one] : value.as_map()) add_strings(one, block, usual, depth, found);
   }
 }
 
-/// Adds the strings of JSON text, such as a tool call's arguments.
-void add_json(std::string_view text, const Block& block, Grammar usual, std::vector<Block>& found) {
+/// Strings of JSON, and of JSON in them up to this depth: the arguments of a tool's call.
+void add_json(std::string_view text, const Block& block, Grammar usual, int depth,
+              std::vector<Block>& found) {
   text = trim(text);
-  if (!text.starts_with('{') && !text.starts_with('[')) return;
+  if (depth == 0 || (!text.starts_with('{') && !text.starts_with('['))) return;
   const auto value = from_json(text);
-  if (value.ok()) add_strings(*value, block, usual, found);
+  if (value.ok()) add_strings(*value, block, usual, depth, found);
 }
 
 bool is_fence_line(std::string_view line) {
@@ -166,13 +174,13 @@ void add_contained(const std::string& answer, Grammar usual, std::vector<Block>&
         found.push_back(derived(block, fence.code, fence.tag));
     }
     if (grammar_of_tag(block.tag, Grammar::kNone) == Grammar::kNone)
-      add_json(block.code, block, usual, found);
+      add_json(block.code, block, usual, kJsonDepth, found);
     block.is_container = found.size() > before;
   }
   Block whole;
   whole.is_complete = true;
   whole.end = answer.size();
-  add_json(answer, whole, usual, found);
+  add_json(answer, whole, usual, kJsonDepth, found);
   std::move(found.begin(), found.end(), std::back_inserter(blocks));
 }
 

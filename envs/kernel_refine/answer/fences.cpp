@@ -71,7 +71,7 @@ class Scanner {
       : text_(text), usual_(usual), is_quoted_(is_quoted) {}
 
   std::vector<Block> run() {
-    std::size_t at = begins_like_source(text_, usual_) ? read_opened() : 0;
+    std::size_t at = usual_ != Grammar::kNone && !is_prose(first_line()) ? read_opened() : 0;
     while (at < text_.size()) at = read_prose(at);
     return std::move(blocks_);
   }
@@ -83,6 +83,10 @@ class Scanner {
     bool is_lost = false;  ///< an unclosed comment or string hides the closing mark
   };
 
+  std::string_view first_line() const {
+    const std::string_view inside = trim(text_);
+    return inside.substr(0, line_end(inside, 0));
+  }
   std::size_t read_opened();
   std::size_t read_prose(std::size_t at);
   std::size_t read_quotation(std::size_t at);
@@ -103,16 +107,24 @@ class Scanner {
 /// Reads an answer that begins with code (its opening fence was in the prompt, or it has none): up to the first mark, or
 /// all. Returns the offset after it.
 std::size_t Scanner::read_opened() {
-  const Close close = find_close({'`', kFenceMin, 0, {}}, 0, usual_);
-  if (close.is_lost) return 0;
+  const std::string_view first = trim(text_.substr(0, line_end(text_, 0)));
+  for (const std::string_view mark : {"```", "~~~", "<", ">", "[", "\\"}) {
+    if (first.starts_with(mark)) return 0;
+  }
+  const bool is_tag = first.find(' ') == std::string_view::npos && is_known_tag(to_lower(first));
+  const std::size_t begin = is_tag ? std::min(line_end(text_, 0) + 1, text_.size()) : 0;
+  const Close close = find_close({'`', kFenceMin, 0, {}}, begin, usual_);
+  // A mark on a line of its own opens a block if what stands before it is not clearly code.
+  if (close.is_lost || (close.found && !begins_like_source(text_.substr(begin), usual_))) return 0;
+  if (!close.found && close.code_end < text_.size()) return 0;
   Block block;
   block.is_complete = true;
   block.is_derived = !close.found;
   block.end = close.found ? close.next : 0;  // tags may stand in what is none
-  block.code = text_.substr(0, close.code_end);
+  block.code = text_.substr(begin, close.code_end - begin);
   if (!close.found) block.code = without_trailing_prose(block.code, usual_);
   blocks_.push_back(std::move(block));
-  return close.next;
+  return close.found ? close.next : 0;
 }
 
 /// Reads prose from `at` to the end of its line, or a block that begins there. Returns the offset after it.
@@ -225,6 +237,10 @@ Scanner::Close Scanner::find_close(const Fence& fence, std::size_t begin, Gramma
         return {line_begin(text_, at), line_begin(text_, at)};
       if (fence.mark == '`' || info.empty())
         return {line_start ? line_begin(text_, at) : at, behind, true};
+    } else if (is_mark && c == '`') {
+      at += run_at(text_, at);  // all of a run that is too short
+      line_start = false;
+      continue;
     }
     const std::size_t end = end_of_literal(text_, begin, at, grammar);
     if (end == text_.size() && end > at + 1) return {end, end, false, true};

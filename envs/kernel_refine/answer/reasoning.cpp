@@ -133,7 +133,9 @@ std::string_view without_tokens(std::string_view text) {
 }  // namespace
 
 std::string answer_of(std::string_view response) {
-  std::string text(response);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::string text(
+      response.substr(response.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
   if (const std::size_t final = text.rfind(kFinal); final != std::string::npos) {
     text.erase(0, final + kFinal.size());
   } else if (trim(text).starts_with(kChannel)) {

@@ -111,7 +111,9 @@ std::size_t behind_bracket(const std::vector<Token>& tokens, std::size_t at) {
 
 /// Whether a function's body follows its parameters; `at` is after their closing bracket.
 bool has_body(const std::vector<Token>& tokens, std::size_t at) {
-  while (at < tokens.size()) {
+  constexpr int kTokensMax =
+      100;  // between parameters and body, brackets with their content as one
+  for (int i = 0; i < kTokensMax && at < tokens.size(); ++i) {
     const std::string_view text = tokens[at].text;
     if (text == "{") return true;
     if (text == "(" || text == "[") {  // noexcept(…), [[…]], __attribute__((…))
@@ -330,6 +332,7 @@ std::set<std::string> bound_names(std::string_view source, Grammar grammar) {
     if (grammar == Grammar::kPython && tokens[i].text == "(" && i > 1 &&
         tokens[i - 2].text == "def") {
       const std::size_t behind = behind_bracket(tokens, i);
+      if (behind == tokens.size() && tokens.back().text != ")") break;  // nothing closes it
       for (std::size_t j = i; j < behind; ++j) names.emplace(tokens[j].text);
     } else if (grammar == Grammar::kPython && tokens[i].is_name &&
                (before == "for" || before == "as" || before == "lambda")) {

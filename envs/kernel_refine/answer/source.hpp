@@ -32,6 +32,9 @@ std::set<std::string> used_names(std::string_view source, Grammar grammar);
 /// Names that a source seems to declare anywhere, parameters and local variables included. It errs towards too many.
 std::set<std::string> bound_names(std::string_view source, Grammar grammar);
 
+/// Whether a line is words for a reader: a sentence, a heading, an item of a list.
+bool is_prose(std::string_view line);
+
 /// Whether a text may be a bare source: its first line looks like code.
 bool begins_like_source(std::string_view text, Grammar grammar);
 
