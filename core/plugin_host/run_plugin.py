@@ -245,7 +245,7 @@ def encode(answer: dict[str, Any], bytes_max: int) -> bytes:
 
     try:
         text = json.dumps(answer, allow_nan=False, ensure_ascii=False, default=convert, separators=(",", ":"))
-        body = text.encode()
+        body = text.encode(errors="replace")  # half of a surrogate pair becomes a question mark
     except ValueError as error:
         raise Refusal(f"the answer cannot be sent: {error}") from None
     if len(body) > bytes_max:

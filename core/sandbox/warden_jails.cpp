@@ -1,4 +1,6 @@
 // Warden, second part: how one jail is planned and started, and how it is emptied.
+#include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <sstream>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "base/memory.hpp"
@@ -35,16 +39,33 @@ int count_own_threads() {
   return count;
 }
 
-/// Bytes of all files in a folder; each counts as at least a page.
-std::int64_t bytes_below(const std::string& folder) {
+constexpr std::int64_t kTooMany = std::int64_t{1} << 50;
+
+/// Bytes that a folder and all below it take, an empty file as a page. Rationale: by descriptors, since a path may be longer
+/// than the kernel takes. What cannot be read, or lies deeper than a submission has reason to, counts as too many.
+std::int64_t bytes_below(int parent, const char* name, int depth = 0) {
+  constexpr int kDepthMax = 64;
   constexpr std::int64_t kBlock = 512, kPage = 4096;
+  const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? 0 : kTooMany;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(fdopendir(fd), closedir);
+  if (folder == nullptr) {
+    close(fd);
+    return kTooMany;
+  }
   std::int64_t bytes = 0;
-  std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string_view each = entry->d_name;
     struct stat info {};
-    if (::lstat(it->path().c_str(), &info) == 0)
-      bytes += std::max<std::int64_t>(info.st_blocks * kBlock, kPage);
+    if (each == "." || each == "..") continue;
+    if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno != ENOENT) return kTooMany;
+      continue;
+    }
+    bytes += std::max<std::int64_t>(info.st_blocks * kBlock, kPage);
+    if (!S_ISDIR(info.st_mode)) continue;
+    bytes += depth < kDepthMax ? bytes_below(fd, entry->d_name, depth + 1) : kTooMany;
+    if (bytes >= kTooMany) return kTooMany;
   }
   return bytes;
 }
@@ -160,7 +181,9 @@ void Warden::poll_memory(Jailed& jailed) {
 
 /// Rationale: a tmpfs mount limits the size, but only a private root has one.
 void Warden::poll_folder(Jailed& jailed) {
-  if (jailed.ending || bytes_below(jailed.work_folder) <= jailed.request.scratch_bytes) return;
+  if (jailed.ending ||
+      bytes_below(AT_FDCWD, jailed.work_folder.c_str()) <= jailed.request.scratch_bytes)
+    return;
   jailed.out_of_memory = true;
   end(jailed);
 }

@@ -75,12 +75,12 @@ class Environment:
             start = text.rfind("{")
             try:
                 choice = json.loads(text[start : text.rfind("}") + 1]) if start >= 0 else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 return {}, "the last {…} is no JSON"
             if choice is None:
                 return None, "found no {…} in the response"
-        if set(choice) != set(KNOBS):
-            return choice, f"expected {', '.join(KNOBS)}, found {', '.join(map(str, choice)) or 'nothing'}"
+        if not isinstance(choice, dict) or set(choice) != set(KNOBS):
+            return choice, f"expected {', '.join(KNOBS)}, found {choice!r:.200}"
         for name, value in choice.items():
             if value not in KNOBS[name]:
                 return choice, f"{name}: found {value!r}, expected one of {KNOBS[name]}"

@@ -85,6 +85,20 @@ TEST(StarvedAccount, ThreadsThatDelayEachOther_AreNotStarved) {
   EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0, 1e-9);
 }
 
+TEST(StarvedAccount, MoreThreadsThanCores_PayForWhatTheyRan) {
+  // Two cores, of which others have one: of four threads that spin, some are delayed all the time.
+  std::vector<ProcessSeen> moments;
+  for (int i = 0; i <= 10; ++i) {
+    const double at = i * 0.1;
+    moments.push_back(
+        moment(at, at,
+               {thread(at / 2, at / 2, true, 1, 7), thread(at / 4, 3 * at / 4, true, 1, 8),
+                thread(at / 4, 3 * at / 4, true, 1, 9), thread(0, at, true, 1, 10)}));
+    moments.back().cores = 2;
+  }
+  EXPECT_NEAR(starved(moments), 0.5, 1e-9);  // one core for a second is half a second of two
+}
+
 TEST(StarvedAccount, ThreadsOnACoreThatOthersHave_AreStarvedForThatShare) {
   // The others have 70 % of the core.
   const auto at = [](double s) {
