@@ -145,8 +145,13 @@ class ExportCommand : public Command {
     const Status done = sources->reader->each(
         filter_.filter(),
         [&](const StoredEpisode& stored) -> Status {
-          HONE_ASSIGN(const Environment* environment,
-                      environment_of(stored, sources->environments));
+          const auto found = environment_of(stored, sources->environments);
+          if (!found) {  // the others are worth having
+            whole = false;
+            static_cast<void>(terminal.fail(found.error()));
+            return {};
+          }
+          const Environment* environment = *found;
           HONE_ASSIGN(const Value one, trajectory_of(stored, *environment, sources->catalog.get()));
           if (++count % 1000 == 0) terminal.status(std::to_string(count) + " episodes");
           return data.add(one);

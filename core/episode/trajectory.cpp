@@ -43,8 +43,9 @@ Result<const Environment*> environment_of(const StoredEpisode& stored,
                                           const Environments& environments) {
   const EpisodeRecord& r = stored.record;
   if (const Environment* found = find_environment(environments, r.environment)) return found;
-  return failed_precondition("episode " + episode_name(r.id) + ": its environment '" +
-                             r.environment + "' is not known");
+  return failed_precondition(
+      "episode " + episode_name(r.id) + ": its environment '" + r.environment +
+      "' is not known; name its plugin with --set plugins.paths=[FILE] or -c FILE");
 }
 
 Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
