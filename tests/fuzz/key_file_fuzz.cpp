@@ -73,7 +73,7 @@ void one(std::string_view text) {
             again->server_key == pair->server_key,
         "a key is read as it was written");
 
-  ::chmod(kPath.c_str(), 0640);
+  ::chmod(kPath.c_str(), 0644);
   const auto shared = wire::read_key_file(kPath);
   check(!shared && shared.error().code == Code::kFailedPrecondition,
         "a key that others can read is refused");

@@ -118,7 +118,7 @@ TEST(Extract, AnyBytesAreTaken) {
 }
 
 TEST(Extract, LongRunsOfMarksThatCloseNothingAreRead) {
-  constexpr std::size_t kRun = 1 << 17;
+  constexpr std::size_t kRun = 1 << 15;
   const std::string text = std::string(kRun + 10, '`') + "\n" + std::string(kRun - 10, '`');
   EXPECT_LE(extract_code(text, "f", kBoth).code.size(), text.size());
   std::string calls = "```cpp\n";
@@ -128,7 +128,7 @@ TEST(Extract, LongRunsOfMarksThatCloseNothingAreRead) {
 
 // An answer may be long and hold nothing but marks: reading it must not take a square of its length.
 TEST(Extract, AnswersFullOfEachMarkAreRead) {
-  constexpr std::size_t kBytes = 1 << 18;
+  constexpr std::size_t kBytes = 1 << 15;
   for (const std::string part : {"```",
                                  "```\n",
                                  "```cpp\n",
