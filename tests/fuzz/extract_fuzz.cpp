@@ -32,6 +32,10 @@ void check_found(std::string_view response, const Extracted& found) {
   // What was extracted, in a fence that nothing in it can close, is extracted as it is.
   // Marks of reasoning, tags and tokens of chat templates mean something in a fence, too.
   if (found.code.find_first_of("<[\r%\xe2") != std::string::npos) return;
+  // Words behind the last statement are left out, and the indent of all lines.
+  const std::size_t last = found.code.find_last_not_of(" \t\n");
+  const bool is_whole = found.code[last] == ';' || found.code[last] == '}';
+  if (!is_whole || found.code.find_first_of(" \t\n") == 0) return;
   const std::string fence(std::max<std::size_t>(3, longest_run(found.code, '`') + 1), '`');
   const Extracted again =
       extract_code(fence + "cpp\n" + found.code + fence + "\n", "add_relu", kLanguages);

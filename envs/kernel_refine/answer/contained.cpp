@@ -166,8 +166,9 @@ void add_contained(const std::string& answer, Grammar usual, std::vector<Block>&
     if (block.is_derived) continue;
     const std::size_t before = found.size();
     if (is_diff(block)) found.push_back(derived(block, new_lines(block.code)));
-    if (block.code.find(">>>>>>>") != std::string::npos)
-      found.push_back(derived(block, replacement(block.code)));
+    if (std::string code = replacement(block.code); !code.empty()) {
+      found.push_back(derived(block, std::move(code)));
+    }
     if (!block.tag.empty() && grammar_of_tag(block.tag, Grammar::kNone) == Grammar::kNone) {
       if (block.code.find("<<") != std::string::npos) add_here_documents(block, found);
       for (const Block& fence : find_fences(block.code, usual))

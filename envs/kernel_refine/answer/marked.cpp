@@ -272,6 +272,7 @@ std::vector<TagLine> find_tag_lines(std::string_view answer) {
 void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block) {
   if (!block.is_complete) end_at_tag(tags, block);
   const Grammar grammar = grammar_of_tag(block.tag, usual);
+  cut_words_behind(block.code, grammar);
   std::vector<std::string_view> lines;
   each_line(block.code, [&](std::string_view line, std::size_t) {
     lines.push_back(line);
@@ -298,7 +299,6 @@ void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block) {
                           ? lines[i]
                           : lines[i].substr(std::min(indent, indent_of(lines[i]))));
   }
-  cut_words_behind(code, grammar);
   block.code = std::move(code);
 }
 

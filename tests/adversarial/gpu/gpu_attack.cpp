@@ -64,7 +64,10 @@ std::vector<GpuAttack> lazy_answers() {
 std::vector<GpuAttack> against_the_clock() {
   std::vector<GpuAttack> list = {
       {"one_launch_a_round",
-       {{kCorrect}, "", 0, 1e9, "single_rounds_disagree", caught::kSingleRounds},
+       // On a busy processor the emulator's rounds vary too much to accuse anybody.
+       on_a_device()
+           ? Expected{{kCorrect}, "", 0, 1e9, "single_rounds_disagree", caught::kSingleRounds}
+           : at_most(1),
        {"single_rounds"},
        {{kCorrect}, "", on_a_device() ? 0.002 : 0.03}},
       {"finish_late",

@@ -171,7 +171,9 @@ class KernelRefineForm(Form):
     def action(self, action: Any) -> Action:  # noqa: ANN401
         """The text itself. Anything else is the caller's mistake, not a model's answer."""
         if not isinstance(action, str):
-            raise TypeError(f"action: expected a str, found {type(action).__name__}: {action!r:.80}")
+            raise TypeError(
+                f"action: expected a str, found {type(action).__name__}: {action!r:.80}"
+            )
         return str(action)
 
 
