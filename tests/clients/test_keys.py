@@ -177,7 +177,7 @@ def test_a_key_file_that_others_can_read_is_refused(guarded: Guarded, tmp_path: 
     shown = tmp_path / "shown.key"
     shutil.copy(guarded.key("trainer"), shown)
     shown.chmod(0o644)
-    with pytest.raises(hone.FailedPrecondition, match="found mode 0644 of group [0-9]+, expected 0600"):
+    with pytest.raises(hone.FailedPrecondition, match=r"found mode 0644 of group [0-9]+, expected 0600"):
         hone.connect(guarded.endpoint, key=shown)
     with pytest.raises(hone.NotFound, match="no such file"):
         hone.connect(guarded.endpoint, key=tmp_path / "none.key")
