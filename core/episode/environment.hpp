@@ -83,7 +83,7 @@ class Environment {
 
   virtual std::string name() const = 0;
 
-  /// Whether its members may wait for another process. If so, prepare() is called on the side thread (side_thread.hpp).
+  /// Whether its members may wait for another process. If so, prepare() is called on a thread of its own, one step after another.
   virtual bool may_wait() const { return false; }
 
   /// Whether it can be played on this task, told by the entry of its list; a draw leaves out the others.

@@ -1,7 +1,9 @@
 // step and what surrounds it: cancel, close, resume, leases, counters.
 #include "episode/episode_service.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
@@ -92,6 +94,9 @@ Episodes::Episodes(EpisodeOptions options, Environments environments,
       state_(std::make_shared<EpisodeState>(options_.limits, options_.now_s,
                                             std::move(environments), options_.journal)) {
   HONE_ASSERT(!state_->environments.empty() && !options_.backends.empty());
+  const bool may_wait = std::any_of(state_->environments.begin(), state_->environments.end(),
+                                    [](const auto& one) { return one->may_wait(); });
+  if (may_wait) side_ = std::make_unique<WorkerPool>(1, SIZE_MAX);
 }
 
 void Episodes::step(const Caller& caller, const Value& request, double deadline_s,
@@ -123,7 +128,8 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
   const Started& step = std::get<Started>(*begun);
   if (state_->journal != nullptr) intend(step);
   if (!step.episode->environment->may_wait()) return start(step);
-  side_.run([this, step] { start(step); });
+  const bool taken = side_->submit([this, step] { start(step); });
+  HONE_ASSERT(taken);
 }
 
 /// A step that an earlier server took up gets the secret inputs that it drew.

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/mutex.hpp"
+#include "base/worker_pool.hpp"
 #include "episode/episodes.hpp"
 #include "episode/replies.hpp"
-#include "episode/side_thread.hpp"
 #include "episode/table.hpp"
 
 namespace hone {
@@ -117,7 +117,8 @@ class Episodes final : public EpisodeService {
   Evaluator& evaluator_;
   RewardCache rewards_;
   const std::shared_ptr<EpisodeState> state_;
-  SideThread side_;  // last: its jobs use the members above
+  /// One thread for prepare() of environments that may wait, if there are any. Last: its jobs use the members above.
+  std::unique_ptr<WorkerPool> side_;
 };
 
 }  // namespace hone

@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
-#include "base/files.hpp"
+#include "base/run_delay.hpp"
 #include "channel/stream.hpp"
 
 namespace hone {
@@ -37,14 +37,6 @@ std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g s", seconds);
   return text;
-}
-
-/// How long a process could have run and had no processor; 0 where the kernel does not say.
-double starved_s(pid_t pid) {
-  const auto text = read_file("/proc/" + std::to_string(pid) + "/schedstat");
-  double ran_ns = 0, waited_ns = 0;
-  if (!text || std::sscanf(text->c_str(), "%lf %lf", &ran_ns, &waited_ns) != 2) return 0;
-  return waited_ns * 1e-9;
 }
 
 /// A copy far from the descriptors that the new process has for its own.
@@ -106,12 +98,13 @@ Result<Value> HostProcess::ask(const HostCall& call, std::string who, double lim
 
 /// Rationale: what is judged has its processor before all others. A plugin whose turn has not come is not late.
 Result<Value> HostProcess::wait_for_answer(double deadline_s, double limit_s) {
-  const double first_deadline_s = deadline_s, starved_before_s = starved_s(pid_);
+  const RunDelay delay(pid_);
+  const double first_deadline_s = deadline_s, delayed_before_s = delay.seconds();
   for (;;) {
     double left_ms = (deadline_s - monotonic_s()) * 1e3;
     if (left_ms <= 0) {
       deadline_s =
-          first_deadline_s + std::min(kStarved * limit_s, starved_s(pid_) - starved_before_s);
+          first_deadline_s + std::min(kStarved * limit_s, delay.seconds() - delayed_before_s);
       left_ms = (deadline_s - monotonic_s()) * 1e3;
     }
     if (left_ms < 1) return late(limit_s);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/worker_pool.hpp"
 #include "episode/service.hpp"
 #include "server/allow_list.hpp"
 #include "server/doorkeeper.hpp"
@@ -17,7 +18,6 @@
 #include "server/options.hpp"
 #include "server/peers.hpp"
 #include "server/socket.hpp"
-#include "server/worker_pool.hpp"
 
 namespace hone {
 

@@ -21,9 +21,9 @@ constexpr std::array<std::string_view, 26> kOtherTags = {
 
 struct Fence {
   char mark = 0;
-  std::size_t length = 0;  ///< 0: no fence
-  std::size_t begin = 0;   ///< offset of its first mark
-  std::string_view info;   ///< the rest of its line
+  std::size_t length = 0;
+  std::size_t begin = 0;  ///< offset of its first mark
+  std::string_view info;  ///< the rest of its line
 };
 
 /// "cpp" of "cpp title=x", "{.cpp}", "language-cpp" and "cpp:main.cpp".
@@ -33,8 +33,7 @@ std::string tag_of(std::string_view info) {
   for (const std::string_view prefix : {"language-", "lang=", "language="}) {
     if (info.starts_with(prefix)) info.remove_prefix(prefix.size());
   }
-  std::string first = to_lower(info.substr(0, info.find_first_of(" \t{},:;\"'")));
-  return first;
+  return to_lower(info.substr(0, info.find_first_of(" \t{},:;\"'")));
 }
 
 bool is_known_tag(std::string_view tag) {
@@ -174,9 +173,8 @@ std::optional<Fence> Scanner::find_opening(std::size_t at, std::size_t end) {
   const std::size_t first = std::min(line.find_first_not_of(" \t", at), end);
   const bool begins_line = line_begin(text_, at) == at;
   if (begins_line && first < end && (text_[first] == '~' || text_[first] == '\'')) {
-    const Fence fence{
-        text_[first], run_at(text_, first), first,
-        trim(text_.substr(first + run_at(text_, first), end - first - run_at(text_, first)))};
+    const std::size_t length = run_at(text_, first), inside = first + length;
+    const Fence fence{text_[first], length, first, trim(text_.substr(inside, end - inside))};
     const bool opens = fence.mark == '~' || is_opening_info(fence.info);
     return fence.length >= kFenceMin && opens ? std::optional(fence) : std::nullopt;
   }
@@ -230,15 +228,16 @@ Scanner::Close Scanner::find_close(const Fence& fence, std::size_t begin, Gramma
   for (std::size_t at = begin; at < text_.size();) {
     const char c = text_[at];
     const bool is_mark = c == fence.mark && (fence.mark == '`' || line_start);
-    if (is_mark && run_at(text_, at) >= fence.length) {
-      const std::size_t behind = at + run_at(text_, at);
+    const std::size_t run = is_mark ? run_at(text_, at) : 0;
+    const std::size_t behind = at + run;
+    if (is_mark && run >= fence.length) {
       const std::string_view info = trim(text_.substr(behind, line_end(text_, behind) - behind));
       if (line_start && is_opening_info(info))
         return {line_begin(text_, at), line_begin(text_, at)};
       if (fence.mark == '`' || info.empty())
         return {line_start ? line_begin(text_, at) : at, behind, true};
     } else if (is_mark && c == '`') {
-      at += run_at(text_, at);  // all of a run that is too short
+      at = behind;  // all of a run that is too short
       line_start = false;
       continue;
     }

@@ -1,7 +1,6 @@
 // Finds code between tags, and removes what is not code from blocks.
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "kernel_refine/answer/blocks.hpp"
 #include "kernel_refine/answer/text.hpp"

@@ -1,4 +1,4 @@
-// WorkerPool: a few threads for calls that may wait for the disk, behind a bounded queue.
+// WorkerPool: threads for calls that may wait for the disk or another process, behind a bounded queue.
 #pragma once
 
 #include <cstddef>

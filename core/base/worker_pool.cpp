@@ -1,5 +1,5 @@
 // WorkerPool's threads.
-#include "server/worker_pool.hpp"
+#include "base/worker_pool.hpp"
 
 namespace hone {
 
