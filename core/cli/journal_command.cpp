@@ -93,7 +93,7 @@ class JournalCommand : public Command {
       return terminal.fail(not_found("journal " + path.string() + ": no such file"));
     }
     terminal.status("compacting");
-    std::error_code unknown;  // the journal itself says what is wrong
+    std::error_code unknown;  // ignored: opening the journal reports the error
     const auto before = std::filesystem::file_size(path, unknown);
     const auto gone = compact_journal(path, static_cast<double>(keep_days_));
     if (!gone) return terminal.fail(gone.error());

@@ -245,8 +245,8 @@ Judgement Session::measure() {
 }
 
 /// Whether the pair that was just timed is to be dropped: the device was held back, or the machine stood still. Rationale:
-/// whole pairs, so that no side loses what was bad for it, and few, so that a device that is always held back is measured as
-/// it is.
+/// a whole pair, so that neither side can lose only its bad rounds. Few pairs, so that a device that is always throttled is
+/// still measured.
 Result<bool> Session::held_back() {
   if (std::exchange(halted_, false)) return true;
   HONE_ASSIGN(const bool throttled, workbench_.throttled());

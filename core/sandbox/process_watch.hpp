@@ -40,7 +40,7 @@ struct ProcessSeen {
 enum class Watched {
   kFirstThread,  ///< of a process that can have no other, or whose code is hone's
   kThreads,      ///< all of the process, which can start no other process
-  kTree,         ///< all of the process and of what it has started
+  kTree,         ///< all of the process and of its descendants
 };
 
 /// One thread. Where the kernel does not count something, the figure stays 0.

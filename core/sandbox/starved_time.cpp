@@ -72,8 +72,8 @@ void StarvedAccount::add(const ProcessSeen& seen) {
   last_ = seen;
 }
 
-/// Rationale: of more threads than cores some are always delayed, also while the others run. What they ran is their own
-/// time, as if they had all of the process' cores for it.
+/// Rationale: if a process has more threads than cores, some threads are always delayed while others run. So processor time
+/// divided by the number of cores always counts as the process' own time.
 double StarvedAccount::seconds() const {
   const double by_others_s =
       last_.one_thread ? delayed_s_ : std::min(delayed_s_, std::max(others_s_, 0.0));

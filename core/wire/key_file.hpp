@@ -25,8 +25,8 @@ bool is_key(std::string_view text);
 Status check_secret_file(const std::string& path, const struct stat& info);
 
 /// Reads a file of lines "public: …", "secret: …" and, in a client's, "server: …"; "#" begins a
-/// comment. failed_precondition where check_secret_file() refuses it; invalid_argument says the line
-/// and what is wrong with it, never what stands there.
+/// comment. failed_precondition if check_secret_file() refuses it; invalid_argument names the line
+/// and its fault, and never repeats its text.
 ///
 ///   HONE_ASSIGN(const KeyPair pair, read_key_file("trainer.key"));
 Result<KeyPair> read_key_file(const std::string& path);

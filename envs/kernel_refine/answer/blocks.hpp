@@ -1,4 +1,4 @@
-// Finds the places in an answer where code may stand: fences, tags and what is written inside other formats.
+// Blocks of an answer that may be code: fences, text between tags, and code inside other formats.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct TagLine {
 };
 std::vector<TagLine> find_tag_lines(std::string_view answer);
 
-/// Removes what is not code from a block: tags inside a fence, indentation, a notebook's %% lines.
+/// Strips markup from a block: tags around its lines, common indentation, a notebook's %% lines, sentences at its end.
 void clean(const std::vector<TagLine>& tags, Grammar usual, Block& block);
 
 /// Whether the response has a fence, a tag or reasoning: then it is a model's answer and not a bare source.

@@ -153,7 +153,7 @@ class Places:
         """Cancels all requests and closes every episode, also those that a reset is beginning."""
         for place, (ticket, request) in list(self._waiting.items()):
             if request.verb == "reset":
-                with contextlib.suppress(HoneError):  # an episode that nobody would close otherwise
+                with contextlib.suppress(HoneError):  # nothing else would close this episode
                     ticket.wait()
                     self.episodes[place] = request.read(unwrap(ticket.result())).episode
                 del self._waiting[place]

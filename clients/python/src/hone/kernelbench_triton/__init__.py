@@ -60,7 +60,7 @@ NAMES = {
 
 
 def _error_of(metadata: dict[str, Any]) -> str:
-    """An exception's name, then what stopped the kernel or what is wrong with its outputs."""
+    """The text of an exception: its name, then the reason of the verdict."""
     outcome = str(metadata.get("outcome", ""))
     for key in ("compilation_error", "runtime_error", "correctness_issue"):
         if text := str(metadata.get(key, "")):
