@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/run_delay.hpp"
+#include "base/utf8.hpp"
 #include "channel/stream.hpp"
 
 namespace hone {
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::size_t kPrintedBytesMax = 64 << 10;  // of one call that reach the log
 constexpr std::size_t kLineBytesMax = 4096;
+constexpr std::size_t kLastLineBytesMax = 300;          // of the line that an error repeats
 constexpr std::string_view kWarningMark = "warning: ";  // what a plugin prints for its users to see
 constexpr double kEndingS = 2;                          // for a process that has hung up to be gone
 constexpr double kStarved = 9;  // limits' worth of time that a busy machine may keep it waiting
@@ -86,6 +88,7 @@ Result<Value> HostProcess::ask(const HostCall& call, std::string who, double lim
   if (call.name == "get") limit_key_ += ", or the dataset's describe_seconds";
   const double deadline_s = monotonic_s() + limit_s;
   printed_bytes_ = dropped_bytes_ = 0;
+  last_line_.clear();
   const Status sent = send_message(socket_.get(), encode_call(language_, call), {}, limit_s);
   if (!sent) {
     return sent.error().code == Code::kDeadlineExceeded ? late(limit_s) : ended_by_itself();
@@ -166,7 +169,8 @@ Error HostProcess::ended_by_itself() {
                 " in the middle of the call");
   }
   return gone("its plugin host exited with status " + std::to_string(WEXITSTATUS(status)) +
-              " in the middle of the call, expected an answer");
+              " in the middle of the call, expected an answer" +
+              (last_line_.empty() ? "" : "; the last line that it printed: " + last_line_));
 }
 
 /// Ends the process and what it has started; gives its status.
@@ -211,6 +215,7 @@ void HostProcess::say_lines(bool all) {
     std::string_view line = std::string_view(printed_).substr(start, stop - start);
     const bool warning = line.starts_with(kWarningMark);
     if (warning) line.remove_prefix(kWarningMark.size());
+    if (!line.empty()) last_line_ = cut_end(valid_utf8(line), kLastLineBytesMax);
     if (!line.empty()) log_(warning ? LogLevel::kWarning : LogLevel::kInfo, line);
     start = stop + (whole ? 1 : 0);
   }

@@ -63,6 +63,7 @@ class HostProcess {
   pid_t pid_ = -1;
   UniqueFd socket_, output_, pidfd_;
   std::string printed_;            // a line that has no end yet
+  std::string last_line_;          // printed in this call, for messages; may be cut
   std::size_t printed_bytes_ = 0;  // in this call
   std::size_t dropped_bytes_ = 0;
 };

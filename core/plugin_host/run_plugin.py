@@ -22,6 +22,9 @@ from collections.abc import Callable
 from typing import Any
 
 sys.dont_write_bytecode, written = True, sys.dont_write_bytecode  # no cache file for hone_answers.py
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+if FOLDER not in sys.path:  # "python -I" leaves out the folder of its script
+    sys.path.insert(0, FOLDER)
 import hone_answers  # noqa: E402
 from hone_answers import (  # noqa: E402
     DEADLINE_EXCEEDED,

@@ -41,7 +41,8 @@ void check_refusal(const Error& error, std::string_view text, const std::string&
       "found characters|: more than 4096 bytes, which no key file has|: found no line 'public: …'|"
       ": found no line 'secret: …'; is it the public half?|: found mode 0640 of group 0, expected "
       "0600, or 0440 with a group that this process is in: others can read the secret; make a new "
-      "one, or, if nobody has read it, chmod 600");
+      "one, or, if nobody has read it, chmod 600|: found UTF-16 text, found UTF-32 text, expected "
+      "UTF-8; convert it with: iconv -f UTF-16 -t UTF-8, iconv -f UTF-32 -t UTF-8");
   // The path may stand in the file too, and is not of it.
   const std::size_t place = std::min(error.message.size(), sizeof "key file" + path.size());
   const std::string words = without_numbers(error.message.substr(place));
