@@ -31,14 +31,14 @@ void StarvedAccount::begin(const ProcessSeen& first, double passed_s, double ran
   ran_s_ = ran_s;
   halted_s_ = beyond_a_pause(passed_s, ran_s);
   for (const ThreadSeen& thread : first.threads)
-    threads_[thread.thread] = {thread, thread.delayed_s};
+    threads_[thread.thread] = {thread, thread.delayed_s, std::max(passed_s - ran_s, 0.0)};
 }
 
 /// How long a thread was delayed since the last look. Rationale: the kernel adds a delay when the thread gets its core,
 /// and that may be seconds later. A thread that was ready at both looks and for which the kernel has counted nothing
-/// waited all the time in between.
+/// waited all the time in between. A delay that is counted late may have begun in an earlier interval.
 double StarvedAccount::delay_of(const ThreadSeen& seen, double passed_s) {
-  const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0});
+  const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0, 0});
   Thread& thread = at->second;
   const ThreadSeen before = std::exchange(thread.seen, seen);
   const bool waits = !is_new && seen.ready && before.ready && seen.turns == before.turns &&
@@ -46,7 +46,11 @@ double StarvedAccount::delay_of(const ThreadSeen& seen, double passed_s) {
                      seen.delayed_s == before.delayed_s;
   const double delayed_s = waits ? thread.delayed_s + passed_s : seen.delayed_s;
   const double more = delayed_s - std::exchange(thread.delayed_s, delayed_s);
-  return std::clamp(more, 0.0, passed_s);
+  const double ran_s = std::clamp(seen.ran_s - before.ran_s, 0.0, passed_s);
+  thread.uncounted_s += passed_s - ran_s;
+  const double counted_s = std::clamp(more, 0.0, thread.uncounted_s);
+  thread.uncounted_s -= counted_s;
+  return counted_s;
 }
 
 /// Rationale: threads of one process delay each other, too. So the delays of several threads count only up to the time that

@@ -23,6 +23,8 @@ class StarvedAccount {
     ThreadSeen seen;
     double delayed_s =
         0;  ///< counted so far: the kernel's run delay and the time that it has waited since
+    double uncounted_s =
+        0;  ///< since begin(): neither running nor counted; the kernel may add it late
   };
   double delay_of(const ThreadSeen& seen, double passed_s);
 

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <functional>
+#include <string>
 
 #include "base/clock.hpp"
 
@@ -66,6 +68,36 @@ TEST(StarvedAccount, WaitThatTheKernelHasNotYetCounted_CountsOnce) {
       moment(0.3, 0.02, {thread(0.02, 0.28, true, 2)})};  // it got its core
   EXPECT_NEAR(starved({waits.begin(), waits.begin() + 3}), 0.2, 1e-12);
   EXPECT_NEAR(starved(waits), 0.28, 1e-12);
+}
+
+/// A thread that runs for `run_ms`, then waits for `wait_ms`, again and again, looked at every 25 ms for two seconds.
+void expect_all_waits_count(int run_ms, int wait_ms) {
+  SCOPED_TRACE(std::to_string(run_ms) + " ms of " + std::to_string(run_ms + wait_ms));
+  std::vector<ProcessSeen> moments;
+  double waited_s = 0;
+  for (int at_ms = 0; at_ms <= 2000; at_ms += 25) {
+    const int turns = at_ms / (run_ms + wait_ms), within_ms = at_ms % (run_ms + wait_ms);
+    const double ran_s = 1e-3 * (turns * run_ms + std::min(within_ms, run_ms));
+    // The kernel counts a delay when it is over.
+    const double counted_s = 1e-3 * turns * wait_ms;
+    moments.push_back(
+        moment(1e-3 * at_ms, ran_s,
+               {thread(ran_s, counted_s, true, static_cast<std::uint64_t>(turns) + 1)}));
+    waited_s = 1e-3 * at_ms - ran_s;
+  }
+  EXPECT_NEAR(starved(moments), waited_s, 0.025 + 1e-9);
+}
+
+TEST(StarvedAccount, ThreadWithAShareOfACore_IsStarvedForTheRest) {
+  for (const int run_ms : {1, 3, 4, 10, 30})
+    for (const int wait_ms : {7, 24, 26, 36, 90}) expect_all_waits_count(run_ms, wait_ms);
+}
+
+TEST(StarvedAccount, DelayBeforeTheFirstLook_DoesNotCount) {
+  EXPECT_NEAR(starved({moment(0, 0, {thread(0, 0, true, 1)}),
+                       moment(0.025, 0.02, {thread(0.02, 3.005, true, 2)}),
+                       moment(0.05, 0.045, {thread(0.045, 3.005, true, 2)})}),
+              0.005, 1e-9);
 }
 
 TEST(StarvedAccount, ThreadWhoseRunShowsInOneCountOnly_IsNotStarved) {
