@@ -15,17 +15,22 @@ FLOORS: dict[str, int] = {
     "config": 2,
     "sandbox": 2,
     "channel": 2,
+    "terminal": 2,
     "plugin_host": 3,
     "candidate": 3,
     "builder": 3,
     "judge": 3,
     "wire": 3,
     "journal": 3,
+    "conformance": 4,
     "evaluate": 4,
     "episode": 5,
     "server": 6,
     "gateway": 7,
-    "cli": 8,
+    "app": 7,
+    "integrations": 8,
+    "bench": 9,
+    "cli": 10,
 }
 # Folders of one floor that may include each other all the same, with the reason.
 SAME_FLOOR: dict[tuple[str, str], str] = {}
