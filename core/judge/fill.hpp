@@ -13,7 +13,7 @@ namespace hone {
 std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uint64_t a = 0,
                           std::uint64_t b = 0, std::uint64_t c = 0);
 
-/// Writes `count` elements. The kinds and their parameters a and b are those of docs/tasks.md.
+/// Writes `count` elements. The kinds and their parameters a and b are those of docs/tasks-reference.md.
 void fill_tensor(void* to, DType dtype, std::uint64_t count, const Generator& generator,
                  std::uint64_t seed);
 

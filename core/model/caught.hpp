@@ -5,7 +5,7 @@
 
 namespace hone::caught {
 
-// docs/protocol.md says what each means, and which ones an honest mistake can cause too.
+// docs/verdicts.md says what each means, and which ones an honest mistake can cause too.
 inline constexpr char kWroteOutside[] = "wrote_outside";
 inline constexpr char kChangedInputs[] = "changed_inputs";
 inline constexpr char kWrongWhenHidden[] = "wrong_when_hidden";

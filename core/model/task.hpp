@@ -43,7 +43,7 @@ struct Scalar {
 inline constexpr const char* kByReference = "reference";
 inline constexpr const char* kVariedByReference = "varied";
 
-/// How one tensor is filled. docs/tasks.md has the table of kinds and their parameters.
+/// How one tensor is filled. docs/tasks-reference.md has the table of kinds and their parameters.
 struct Generator {
   std::string kind = "normal";
   double a = 0, b = 1;

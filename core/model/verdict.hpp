@@ -69,7 +69,7 @@ struct Verdict {
   /// "queue", "build", "prepare" (reference and baseline), "load", "check", "measure", "total"
   std::map<std::string, double> stage_ms;
   /// The class of cheating that a defence caught: "forbidden_call", …; empty when none did. What
-  /// each means, and which ones a mistake can cause too: docs/protocol.md.
+  /// each means, and which ones a mistake can cause too: docs/verdicts.md.
   std::string caught;
   std::string second_look;  ///< "agreed", "disagreed"; empty when there was none
   std::string

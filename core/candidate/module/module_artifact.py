@@ -2,7 +2,7 @@
 
 Everything here runs beside foreign code and is believed by nobody: the judge made the inputs, looks at the outputs'
 bytes in the arena, and holds the clock. An artifact is the JSON of build_module.py; its module.json says how a
-module's values lie in a task's tensors (docs/modules.md).
+module's values lie in a task's tensors (docs/modules-reference.md).
 """
 
 import json

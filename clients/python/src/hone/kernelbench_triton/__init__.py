@@ -195,7 +195,7 @@ def benchmark_triton_kernel(
         n_trials: Likewise.
         n_warmup: Likewise.
         kernel_name: For the result.
-        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules.md).
+        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules-reference.md).
         atol: Likewise.
 
     Returns:
@@ -245,7 +245,7 @@ def benchmark_kernelbench(
         kernel_name: For the result.
         entry_point: The module's class; the default, as ever: ``Model``, or where there is none the
             last class that takes what ``get_init_inputs()`` gives.
-        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules.md).
+        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules-reference.md).
         atol: Likewise.
 
     Returns:
