@@ -220,8 +220,8 @@ Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
       module ? !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct()
              : judged.verdict.outcome == Outcome::kCheated;
   if (judged.ending == Ending::kDone && !doubtful) return result;
-  if (judged.ending != Ending::kDone && judged.culprit != "submission" &&
-      judged.culprit != kKeptProcess)
+  if (judged.ending != Ending::kDone && judged.culprit != Culprit::kSubmission &&
+      judged.culprit != Culprit::kKeptProcess)
     return result;
   log_info(
       "evaluate",
@@ -293,9 +293,9 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   }
   if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(key, *vouched);
   DeviceResult result{std::move(*judgement), std::nullopt, *used};
-  const std::string& culprit = result.judgement.culprit;
-  if (result.judgement.ending != Ending::kDone && culprit != "submission" &&
-      culprit != kKeptProcess) {
+  const Culprit culprit = result.judgement.culprit;
+  if (result.judgement.ending != Ending::kDone && culprit != Culprit::kSubmission &&
+      culprit != Culprit::kKeptProcess) {
     drop(key);
     forget_all();  // what these hold may be what was missing
   }
@@ -319,7 +319,7 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   const bool ended =
       has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);
   runner.process->kill();
-  if (!done && ended && result.judgement.culprit == "submission") {
+  if (!done && ended && result.judgement.culprit == Culprit::kSubmission) {
     if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
   }
   let_go(std::move(runner.process));

@@ -83,7 +83,7 @@ Shortage Device::shortage_of(const Result<DeviceResult>& result) const {
   const Judgement& judged = result->judgement;
   const bool could_not_open = judged.ending == Ending::kFault && judged.where == "loading";
   found.out_of_memory = judged.ending == Ending::kOutOfMemory || could_not_open;
-  found.of_submission = judged.culprit == "submission";
+  found.of_submission = judged.culprit == Culprit::kSubmission;
   return found;
 }
 

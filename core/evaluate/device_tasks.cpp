@@ -83,7 +83,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   // There may be more of it once others are gone.
   if (memory) return resource_exhausted(message);
   // The task's mistake, unless it was the judge's own or the machine's.
-  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty() ||
+  const bool fault = judgement.ending == Ending::kFault || judgement.culprit == Culprit::kNone ||
                      judgement.ending == Ending::kStarved;
   if (!done && fault) return internal_error(message);
   return failed_precondition(message);

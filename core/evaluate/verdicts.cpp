@@ -119,7 +119,7 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
   }
   const bool loaded = built.raised_in == "run";
   return *verdict_of_judgement({{loaded ? Ending::kException : Ending::kRefused,
-                                 "submission",
+                                 Culprit::kSubmission,
                                  loaded ? "a check of the only shape" : "loading",
                                  built.raised,
                                  {}},
@@ -129,10 +129,12 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
 Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   const Judgement& j = result.judgement;
   if (j.ending == Ending::kDone) return j.verdict;
-  if (j.culprit != "submission" || j.ending == Ending::kFault || j.ending == Ending::kStarved) {
+  if (j.culprit != Culprit::kSubmission || j.ending == Ending::kFault ||
+      j.ending == Ending::kStarved) {
     return unavailable(
-        (j.culprit.empty() ? "judge" : j.culprit) + ": " + std::string(ending_name(j.ending)) +
-        (j.where.empty() ? "" : " in " + j.where) + (j.message.empty() ? "" : ": " + j.message));
+        (j.culprit == Culprit::kNone ? "judge" : std::string(culprit_name(j.culprit))) + ": " +
+        std::string(ending_name(j.ending)) + (j.where.empty() ? "" : " in " + j.where) +
+        (j.message.empty() ? "" : ": " + j.message));
   }
   switch (j.ending) {
     case Ending::kTimedOut:
@@ -226,7 +228,7 @@ std::string hindered_extension(const Verdict& verdict) {
 }
 
 bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
-  if (judgement.culprit != "submission" || judgement.ending == Ending::kDone ||
+  if (judgement.culprit != Culprit::kSubmission || judgement.ending == Ending::kDone ||
       judgement.ending == Ending::kMismatch)
     return false;
   // No context reaches another one's memory, and where torch finds none for itself it raises something else. Other code
@@ -245,7 +247,7 @@ bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
   if (result && result->exit && result->exit->killed_by_machine) return false;
   if (result && result->judgement.ending == Ending::kStarved) return false;
-  if (!module_on_device) return result && result->judgement.culprit == "submission";
+  if (!module_on_device) return result && result->judgement.culprit == Culprit::kSubmission;
   // Rationale: such a process opens its device before anything of the submission is there, and may do that
   // while the last one's memory is not free yet.
   return !result || result->judgement.ending != Ending::kFault ||

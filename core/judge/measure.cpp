@@ -189,9 +189,9 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
     }
     return round(side, posed->set, posed->layout, seconds);
   };
-  const Side baseline{*baseline_.runner, "baseline", derive_seed(secret, "baseline"),
+  const Side baseline{*baseline_.runner, Culprit::kBaseline, derive_seed(secret, "baseline"),
                       kReferenceSeconds * static_cast<double>(calls)};
-  const Side submission{submission_, "submission", derive_seed(secret, "submission"),
+  const Side submission{submission_, Culprit::kSubmission, derive_seed(secret, "submission"),
                         task_.run_seconds};
   submission_.set_guards({});
   const bool on_host = workbench_.placement() != Placement::kDevice;
@@ -235,9 +235,9 @@ void Session::choose_calls() {
 
 Judgement Session::measure() {
   if (Status frozen = submission_.freeze(); !frozen)
-    return frozen_badly(frozen.error(), "submission", "a measurement");
+    return frozen_badly(frozen.error(), Culprit::kSubmission, "a measurement");
   if (Status frozen = baseline_.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), "baseline", "a measurement");
+    return frozen_badly(frozen.error(), Culprit::kBaseline, "a measurement");
   if (!alone()) choose_calls();
   submission_.set_urgent(true);
   if (Judgement judged = alone() ? run_alone() : run_pairs(); !passed(judged)) return judged;

@@ -55,7 +55,7 @@ Judgement Session::give_way() {
     unfrozen = stands.error();
     return stands.error();
   });
-  if (unfrozen) return frozen_badly(*unfrozen, "submission", "a check");
+  if (unfrozen) return frozen_badly(*unfrozen, Culprit::kSubmission, "a check");
   return gave ? correct_so_far() : fault(gave.error());
 }
 
@@ -134,8 +134,9 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
 
 Session::Side Session::side_of(bool of_baseline, std::size_t calls) {
   const std::uint64_t secret = derive_seed(next_secret(), "side");
-  if (!of_baseline) return {submission_, "submission", secret, task_.run_seconds};
-  return {*baseline_.runner, "baseline", secret, kReferenceSeconds * static_cast<double>(calls)};
+  if (!of_baseline) return {submission_, Culprit::kSubmission, secret, task_.run_seconds};
+  return {*baseline_.runner, Culprit::kBaseline, secret,
+          kReferenceSeconds * static_cast<double>(calls)};
 }
 
 /// `kept`: the inputs of the last one, which serve the next: nobody need fear that it remembers them.
@@ -161,7 +162,7 @@ Judgement Session::stand_in(const Posed& posed) {
   const Round stood_in = posed.set.run_plain(kReferenceSeconds);
   reference_.runner->keep_to(own);
   return stood_in.ending == Ending::kDone ? correct_so_far()
-                                          : blame(stood_in, "reference", "a measurement");
+                                          : blame(stood_in, Culprit::kReference, "a measurement");
 }
 
 /// `coming`: so many rounds of the submission follow for sure, this one among them.
@@ -331,7 +332,7 @@ Judgement Session::await_quiet() {
     return done;
   if (side_by_side()) {
     if (const auto stands = submission_.stand_still(); !stands)
-      return frozen_badly(stands.error(), "submission", "a measurement");
+      return frozen_badly(stands.error(), Culprit::kSubmission, "a measurement");
   }
   const Status quiet = host_.quiet();
   shares_device_ = false;
@@ -342,7 +343,7 @@ Judgement Session::await_quiet() {
 /// what it left on the device, nor what is still to be checked; and what others disturbed is for another time.
 Judgement Session::expect_undisturbed() {
   const auto stands = submission_.stand_still();
-  if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
+  if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, "a measurement");
   if (Judgement still = expect_others_still(); !passed(still)) return still;
   const bool others = host_.beside_others != nullptr && host_.beside_others();
   if (others && was_disturbed())

@@ -1,8 +1,7 @@
 // Judgements as maps.
 #include "judge/messages.hpp"
 
-#include <iterator>
-
+#include "base/enum_names.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -11,21 +10,26 @@ namespace {
 constexpr std::string_view kEndings[] = {"done",          "died",      "timed_out",
                                          "out_of_memory", "exception", "refused",
                                          "fault",         "mismatch",  "starved"};
+constexpr std::string_view kCulprits[] = {"none", "submission", "baseline", "reference",
+                                          "kept process"};
 
 }  // namespace
 
 std::string_view ending_name(Ending ending) { return kEndings[static_cast<int>(ending)]; }
 
 Result<Ending> parse_ending(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kEndings); ++i) {
-    if (kEndings[i] == name) return static_cast<Ending>(i);
-  }
-  return internal_error("no ending is called '" + std::string(name) + "'");
+  return parse_enum<Ending>("ending", kEndings, name);
+}
+
+std::string_view culprit_name(Culprit culprit) { return kCulprits[static_cast<int>(culprit)]; }
+
+Result<Culprit> parse_culprit(std::string_view name) {
+  return parse_enum<Culprit>("culprit", kCulprits, name);
 }
 
 Value judgement_to_value(const Judgement& j) {
   return Value::map({{"ending", ending_name(j.ending)},
-                     {"culprit", j.culprit},
+                     {"culprit", culprit_name(j.culprit)},
                      {"where", j.where},
                      {"message", j.message},
                      {"verdict", verdict_to_value(j.verdict)}});
@@ -35,12 +39,13 @@ Result<Judgement> judgement_from_value(const Value& value) {
   Fields f(value, "judgement");
   Judgement j;
   const std::string ending = f.text("ending");
-  j.culprit = f.text("culprit");
+  const std::string culprit = f.text("culprit");
   j.where = f.text("where");
   j.message = f.text("message");
   const Value* verdict = f.map("verdict");
   HONE_TRY(f.finish());
   HONE_ASSIGN(j.ending, parse_ending(ending));
+  HONE_ASSIGN(j.culprit, parse_culprit(culprit));
   HONE_ASSIGN(j.verdict, verdict_from_value(*verdict));
   return j;
 }

@@ -127,7 +127,7 @@ Judgement Session::trim_baseline() {
   const Round trimmed = baseline_.runner->trim();
   trimmed_ = true;
   return trimmed.ending == Ending::kDone ? correct_so_far()
-                                         : blame(trimmed, "baseline", "a measurement");
+                                         : blame(trimmed, Culprit::kBaseline, "a measurement");
 }
 
 /// The reference's answers to these inputs, once.
@@ -135,7 +135,8 @@ Judgement Session::answer(Posed& posed) {
   if (posed.answered) return correct_so_far();
   if (Judgement room = make_room_for_answer(posed.layout); !passed(room)) return room;
   const Round answers = posed.set.run_answers(kReferenceSeconds);
-  if (answers.ending != Ending::kDone) return blame(answers, "reference", shape_text(posed.trial));
+  if (answers.ending != Ending::kDone)
+    return blame(answers, Culprit::kReference, shape_text(posed.trial));
   posed.answered = true;
   return correct_so_far();
 }

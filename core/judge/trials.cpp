@@ -72,7 +72,7 @@ Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, W
     if (!set) return fault(set.error());
     std::string report;
     const Round round = set->run_report(Form::kError, kErrorSeconds, &report);
-    if (round.ending != Ending::kDone) return blame(round, "reference", "its own error");
+    if (round.ending != Ending::kDone) return blame(round, Culprit::kReference, "its own error");
     auto found = reference_error_from_json(report);
     if (!found) return fault(found.error());
     reference.error = reference.error ? larger(*reference.error, *found) : std::move(*found);

@@ -8,25 +8,25 @@
 namespace hone {
 namespace {
 
-Result<DeviceResult> failed(Ending ending, const char* culprit, const char* where) {
+Result<DeviceResult> failed(Ending ending, Culprit culprit, const char* where) {
   return DeviceResult{{ending, culprit, where, "", {}}, std::nullopt};
 }
 
 TEST(Blame, AModuleThatHasNotBegunIsNotToBlame) {
-  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, "submission", "loading"), true));
-  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, "submission", "a measurement"), true));
+  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, "loading"), true));
+  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, "a measurement"), true));
 }
 
 TEST(Blame, AModuleBesideADeviceMayHaveTakenWhatOthersNeed) {
-  EXPECT_TRUE(may_be_provoked(failed(Ending::kOutOfMemory, "reference", "loading"), true));
+  EXPECT_TRUE(may_be_provoked(failed(Ending::kOutOfMemory, Culprit::kReference, "loading"), true));
   EXPECT_TRUE(may_be_provoked(unavailable("judge: gone"), true));
 }
 
 TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
-  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, "submission", "loading"), false));
-  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, "reference", "loading"), false));
+  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, "loading"), false));
+  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, Culprit::kReference, "loading"), false));
   EXPECT_FALSE(may_be_provoked(unavailable("judge: gone"), false));
-  auto killed = failed(Ending::kDied, "submission", "a measurement");
+  auto killed = failed(Ending::kDied, Culprit::kSubmission, "a measurement");
   killed->exit.emplace().signal = SIGKILL;
   EXPECT_TRUE(may_be_provoked(killed, false)) << "nothing shows that the machine did it";
   killed->exit->killed_by_machine = true;
@@ -35,29 +35,32 @@ TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
 }
 
 TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {
-  const auto judged = [](Ending ending, const char* culprit, const char* message) {
+  const auto judged = [](Ending ending, Culprit culprit, const char* message) {
     return Judgement{ending, culprit, "a check of the only shape", message, {}};
   };
   for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
-    EXPECT_TRUE(may_be_others_doing(judged(ending, "submission", ""), false));
+    EXPECT_TRUE(may_be_others_doing(judged(ending, Culprit::kSubmission, ""), false));
   EXPECT_TRUE(may_be_others_doing(
-      judged(Ending::kException, "submission", "RuntimeError: unable to find an engine"), false));
-  EXPECT_TRUE(
-      may_be_others_doing(judged(Ending::kRefused, "submission", "CUDA out of memory"), false));
+      judged(Ending::kException, Culprit::kSubmission, "RuntimeError: unable to find an engine"),
+      false));
+  EXPECT_TRUE(may_be_others_doing(
+      judged(Ending::kRefused, Culprit::kSubmission, "CUDA out of memory"), false));
   EXPECT_FALSE(may_be_others_doing(
-      judged(Ending::kException, "submission", "NameError: name 'allocate' is not defined"), true));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kMismatch, "submission", "a shape"), false));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, "", ""), false));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, "reference", ""), false));
+      judged(Ending::kException, Culprit::kSubmission, "NameError: name 'allocate' is not defined"),
+      true));
+  EXPECT_FALSE(
+      may_be_others_doing(judged(Ending::kMismatch, Culprit::kSubmission, "a shape"), false));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, Culprit::kNone, ""), false));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, Culprit::kReference, ""), false));
   const Judgement faulted =
-      judged(Ending::kException, "submission",
+      judged(Ending::kException, Culprit::kSubmission,
              "AcceleratorError: CUDA error: an illegal memory access was encountered");
   EXPECT_FALSE(may_be_others_doing(faulted, false));
   EXPECT_TRUE(may_be_others_doing(faulted, true));
 }
 
 TEST(Blame, StarvedSubmission_IsNeverToBlame) {
-  const auto starved = failed(Ending::kStarved, "submission", "a check of the only shape");
+  const auto starved = failed(Ending::kStarved, Culprit::kSubmission, "a check of the only shape");
   for (const bool on_device : {false, true}) EXPECT_FALSE(may_be_provoked(starved, on_device));
   const auto verdict = verdict_of_judgement(*starved);
   ASSERT_FALSE(verdict);

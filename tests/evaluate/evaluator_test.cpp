@@ -294,7 +294,7 @@ TEST(Toolchain, ASourceThatSpeaksLikeAKilledCompilerIsBuiltNoBetter) {
 TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
   DeviceResult result;
   result.judgement.ending = Ending::kDied;
-  result.judgement.culprit = "submission";
+  result.judgement.culprit = Culprit::kSubmission;
   result.judgement.where = "a check of shape n=1";
   result.exit.emplace();
   result.exit->signal = SIGKILL;
