@@ -228,8 +228,8 @@ Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
       "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
           (judged.ending == Ending::kDone
                ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
-               : std::string(ending_name(judged.ending)) + " in " + judged.where + ", " +
-                     judged.message));
+               : std::string(ending_name(judged.ending)) + " in " + where_text(judged.where) +
+                     ", " + judged.message));
   return with_room(job, run_once(job, true, &used));
 }
 
@@ -238,7 +238,7 @@ Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult
   if (!result) return result;
   const Judgement& judged = result->judgement;
   const bool lacks = judged.ending == Ending::kOutOfMemory ||
-                     (judged.ending == Ending::kFault && judged.where == "loading");
+                     (judged.ending == Ending::kFault && judged.where.place == Place::kLoading);
   bool used = false;
   return lacks && forget_all() ? run_once(job, true, &used) : std::move(result);
 }

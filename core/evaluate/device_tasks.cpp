@@ -75,7 +75,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
                         (done ? judgement.verdict.reason
                               : std::string(ending_name(judgement.ending)) + " in " +
-                                    judgement.where + ": " + judgement.message);
+                                    where_text(judgement.where) + ": " + judgement.message);
   // What an interpreter said on its way out: that it has no torch, for example.
   runner.process->kill();
   if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())

@@ -41,11 +41,16 @@ std::string number(double value) {
 Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
   Verdict verdict;
   verdict.outcome = outcome;
-  verdict.stage = judgement.where == "loading"         ? "load"
-                  : judgement.where == "a measurement" ? "measure"
-                                                       : "check";
-  verdict.reason = std::move(reason) +
-                   (judgement.where == "loading" ? " while loading" : " in " + judgement.where);
+  const Place place = judgement.where.place;
+  verdict.stage = place == Place::kLoading       ? "load"
+                  : place == Place::kMeasurement ? "measure"
+                                                 : "check";
+  verdict.reason = std::move(reason);
+  if (place == Place::kLoading) {
+    verdict.reason += " while loading";
+  } else if (place != Place::kNone) {
+    verdict.reason += " in " + where_text(judgement.where);
+  }
   return verdict;
 }
 
@@ -118,9 +123,10 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
     return verdict;
   }
   const bool loaded = built.raised_in == "run";
+  const Where where = loaded ? Where{Place::kCheck, "the only shape"} : Where{Place::kLoading};
   return *verdict_of_judgement({{loaded ? Ending::kException : Ending::kRefused,
                                  Culprit::kSubmission,
-                                 loaded ? "a check of the only shape" : "loading",
+                                 where,
                                  built.raised,
                                  {}},
                                 std::nullopt});
@@ -133,7 +139,8 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       j.ending == Ending::kStarved) {
     return unavailable(
         (j.culprit == Culprit::kNone ? "judge" : std::string(culprit_name(j.culprit))) + ": " +
-        std::string(ending_name(j.ending)) + (j.where.empty() ? "" : " in " + j.where) +
+        std::string(ending_name(j.ending)) +
+        (j.where.place == Place::kNone ? "" : " in " + where_text(j.where)) +
         (j.message.empty() ? "" : ": " + j.message));
   }
   switch (j.ending) {
@@ -143,15 +150,13 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       return ended(Outcome::kOutOfMemory, j, j.message);
     case Ending::kException:
       // The words are the submission's own; about a hidden shape they could tell what it was.
-      if (j.where.find("hidden") != std::string::npos)
-        return ended(Outcome::kCrashed, j, "uncaught exception");
+      if (j.where.hidden) return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
     case Ending::kRefused: {
       // A launch that cannot be started names its shape, which nobody may hear of a hidden one.
       if (j.message.starts_with("launch of ") || j.message.starts_with("scratch ")) {
-        const bool hidden = j.where.find("hidden") != std::string::npos;
         return ended(Outcome::kCrashed, j,
-                     hidden ? "a launch that the device cannot start" : j.message);
+                     j.where.hidden ? "a launch that the device cannot start" : j.message);
       }
       Verdict verdict = ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
       if (j.message == kBrokenReport) verdict.caught = caught::kBrokenReport;
@@ -251,7 +256,7 @@ bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) 
   // Rationale: such a process opens its device before anything of the submission is there, and may do that
   // while the last one's memory is not free yet.
   return !result || result->judgement.ending != Ending::kFault ||
-         result->judgement.where != "loading";
+         result->judgement.where.place != Place::kLoading;
 }
 
 Verdict verdict_of_provocation(const DeviceResult& result) {

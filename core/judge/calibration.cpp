@@ -15,7 +15,7 @@ namespace {
 constexpr int kFloorRounds = 21, kFloorRoundsOfDevice = 7;
 constexpr int kTimedCalls = 5;
 constexpr int kAnswers = 2;  // the first one may set libraries up
-constexpr char kWhere[] = "calibration";
+const Where kWhere{Place::kCalibration};
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // Judgements as maps.
 #include "judge/messages.hpp"
 
+#include <iterator>
+
 #include "base/enum_names.hpp"
 #include "model/fields.hpp"
 
@@ -12,6 +14,19 @@ constexpr std::string_view kEndings[] = {"done",          "died",      "timed_ou
                                          "fault",         "mismatch",  "starved"};
 constexpr std::string_view kCulprits[] = {"none", "submission", "baseline", "reference",
                                           "kept process"};
+constexpr std::string_view kPlaces[] = {
+    "none",        "loading", "check",           "measurement",
+    "calibration", "answer",  "reference_error", "known_answer"};
+// For people; a shape follows where there is one.
+constexpr std::string_view kPlaceTexts[] = {"",
+                                            "loading",
+                                            "a check",
+                                            "a measurement",
+                                            "calibration",
+                                            "the reference's answer",
+                                            "the reference's own error",
+                                            "a known answer"};
+static_assert(std::size(kPlaces) == std::size(kPlaceTexts));
 
 }  // namespace
 
@@ -27,10 +42,24 @@ Result<Culprit> parse_culprit(std::string_view name) {
   return parse_enum<Culprit>("culprit", kCulprits, name);
 }
 
+std::string_view place_name(Place place) { return kPlaces[static_cast<int>(place)]; }
+
+Result<Place> parse_place(std::string_view name) {
+  return parse_enum<Place>("place", kPlaces, name);
+}
+
+std::string where_text(const Where& where) {
+  const std::string text(kPlaceTexts[static_cast<int>(where.place)]);
+  if (where.shape.empty()) return text;
+  return text + (where.place == Place::kAnswer ? " for " : " of ") + where.shape;
+}
+
 Value judgement_to_value(const Judgement& j) {
   return Value::map({{"ending", ending_name(j.ending)},
                      {"culprit", culprit_name(j.culprit)},
-                     {"where", j.where},
+                     {"place", place_name(j.where.place)},
+                     {"shape", j.where.shape},
+                     {"hidden", j.where.hidden},
                      {"message", j.message},
                      {"verdict", verdict_to_value(j.verdict)}});
 }
@@ -40,12 +69,15 @@ Result<Judgement> judgement_from_value(const Value& value) {
   Judgement j;
   const std::string ending = f.text("ending");
   const std::string culprit = f.text("culprit");
-  j.where = f.text("where");
+  const std::string place = f.text("place");
+  j.where.shape = f.text("shape");
+  j.where.hidden = f.flag("hidden");
   j.message = f.text("message");
   const Value* verdict = f.map("verdict");
   HONE_TRY(f.finish());
   HONE_ASSIGN(j.ending, parse_ending(ending));
   HONE_ASSIGN(j.culprit, parse_culprit(culprit));
+  HONE_ASSIGN(j.where.place, parse_place(place));
   HONE_ASSIGN(j.verdict, verdict_from_value(*verdict));
   return j;
 }

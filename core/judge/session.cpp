@@ -72,7 +72,7 @@ Judgement Session::judge() {
 /// One more call, watched from within. Rationale: some modules cannot be, which is no mistake of theirs; one that
 /// does not come back from it would not come back from the next either.
 Judgement Session::observe(const Posed& posed) {
-  const std::string where = "a check of " + shape_text(posed.trial);
+  const Where where = place_of(Place::kCheck, posed.trial);
   if (Judgement ordered = order(posed.set, submission_, posed.layout, posed.secret,
                                 posed.scratch_at, Culprit::kSubmission, where);
       !passed(ordered))
@@ -151,10 +151,7 @@ Judgement Session::expect_as_seen(const Posed& posed) {
 }
 
 Judgement Session::check(std::vector<Posed>& posed) {
-  const auto where = [](const Posed& p) {
-    const bool named = !p.trial.hidden && !p.trial.dims.empty();
-    return "a check of " + std::string(named ? "shape " : "") + shape_text(p.trial);
-  };
+  const auto where = [](const Posed& p) { return place_of(Place::kCheck, p.trial); };
   if (Status frozen = submission_.freeze(); !frozen)
     return frozen_badly(frozen.error(), Culprit::kSubmission, where(posed.front()));
   for (const Posed& p : posed) {
@@ -184,7 +181,7 @@ Judgement Session::check(std::vector<Posed>& posed) {
   return check_answers(posed, submission_.arena());
 }
 
-Judgement Session::run_check(const Posed& p, const std::string& where) {
+Judgement Session::run_check(const Posed& p, const Where& where) {
   submission_.set_guards(p.layout.guards);
   if (Judgement ordered =
           order(p.set, submission_, p.layout, p.secret, p.scratch_at, Culprit::kSubmission, where);
@@ -206,7 +203,7 @@ Judgement Session::compare(const Posed& posed, const Arena& outputs,
   if (Judgement room = make_room_for_answer(posed.layout); !passed(room)) return room;
   const Round exact = posed.set.run_exact(kReferenceSeconds);
   if (exact.ending != Ending::kDone)
-    return blame(exact, Culprit::kReference, shape_text(posed.trial));
+    return blame(exact, Culprit::kReference, place_of(Place::kAnswer, posed.trial));
   mismatch = posed.set.compare(outputs, posed.layout, tolerances_);
   if (!mismatch) return fault(mismatch.error());
   found = std::move(*mismatch);

@@ -40,6 +40,8 @@ std::vector<std::size_t> timed_families(const Task& task, std::uint64_t seed, st
                                         std::size_t calls, const Defences& defences);
 /// "n=1000, m=3" or "a hidden shape".
 std::string shape_text(const Trial& trial);
+/// A check or an answer of this shape.
+Where place_of(Place place, const Trial& trial);
 
 /// What a round that does nothing takes, in seconds.
 struct Floor {
@@ -183,7 +185,7 @@ class Session {
   };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
-  Judgement run_check(const Posed& posed, const std::string& where);
+  Judgement run_check(const Posed& posed, const Where& where);
   Judgement observe(const Posed& posed);
   Round one_call(Order order);
   Judgement expect_as_seen(const Posed& posed);

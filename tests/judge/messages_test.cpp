@@ -26,6 +26,7 @@ void expect_names(Enum last, const Name& name_of, const Parse& parse) {
 TEST(JudgeMessages, Names_AreUniqueAndComeBack) {
   expect_names(Ending::kStarved, ending_name, parse_ending);
   expect_names(Culprit::kKeptProcess, culprit_name, parse_culprit);
+  expect_names(Place::kKnownAnswer, place_name, parse_place);
 }
 
 TEST(JudgeMessages, UnknownName_IsRefusedWithWhatWasExpected) {
@@ -39,13 +40,30 @@ TEST(JudgeMessages, UnknownName_IsRefusedWithWhatWasExpected) {
 }
 
 TEST(JudgeMessages, Judgement_ArrivesAsItWasSent) {
-  Judgement sent{Ending::kException, Culprit::kReference, "a place", "a message", {}};
+  const Where where{Place::kCheck, "a hidden shape", true};
+  const Judgement sent{Ending::kException, Culprit::kReference, where, "a message", {}};
   const auto arrived = judgement_from_value(judgement_to_value(sent));
   ASSERT_TRUE(arrived) << arrived.error().message;
   EXPECT_EQ(arrived->ending, sent.ending);
   EXPECT_EQ(arrived->culprit, sent.culprit);
-  EXPECT_EQ(arrived->where, sent.where);
+  EXPECT_EQ(arrived->where.place, where.place);
+  EXPECT_EQ(arrived->where.shape, where.shape);
+  EXPECT_EQ(arrived->where.hidden, where.hidden);
   EXPECT_EQ(arrived->message, sent.message);
+}
+
+TEST(JudgeMessages, WhereText_NamesThePlaceAndItsShape) {
+  EXPECT_EQ(where_text({}), "");
+  EXPECT_EQ(where_text({Place::kLoading}), "loading");
+  EXPECT_EQ(where_text({Place::kMeasurement}), "a measurement");
+  Trial trial;
+  EXPECT_EQ(where_text(place_of(Place::kCheck, trial)), "a check of the only shape");
+  trial.dims = {{"n", 1000}};
+  EXPECT_EQ(where_text(place_of(Place::kCheck, trial)), "a check of shape n=1000");
+  EXPECT_EQ(where_text(place_of(Place::kAnswer, trial)), "the reference's answer for shape n=1000");
+  trial.hidden = true;
+  EXPECT_EQ(where_text(place_of(Place::kCheck, trial)), "a check of a hidden shape");
+  EXPECT_TRUE(place_of(Place::kCheck, trial).hidden);
 }
 
 }  // namespace
