@@ -152,14 +152,15 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       // The words are the submission's own; about a hidden shape they could tell what it was.
       if (j.where.hidden) return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
-    case Ending::kRefused: {
-      // A launch that cannot be started names its shape, which nobody may hear of a hidden one.
-      if (j.message.starts_with("launch of ") || j.message.starts_with("scratch ")) {
-        return ended(Outcome::kCrashed, j,
-                     j.where.hidden ? "a launch that the device cannot start" : j.message);
-      }
+    case Ending::kNotLaunchable:
+      // The message names the shape, which nobody may hear of a hidden one.
+      return ended(Outcome::kCrashed, j,
+                   j.where.hidden ? "a launch that the device cannot start" : j.message);
+    case Ending::kRefused:
+      return ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
+    case Ending::kBrokenReport: {
       Verdict verdict = ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
-      if (j.message == kBrokenReport) verdict.caught = caught::kBrokenReport;
+      verdict.caught = caught::kBrokenReport;
       return verdict;
     }
     default:

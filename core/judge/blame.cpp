@@ -30,7 +30,7 @@ Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::
   const Status ordered = set.order(runner, layout, secret, scratch_at);
   if (ordered) return correct_so_far();
   if (ordered.error().code != Code::kInvalidArgument) return fault(ordered.error());
-  return {Ending::kRefused, culprit, where, ordered.error().message, {}};
+  return {Ending::kNotLaunchable, culprit, where, ordered.error().message, {}};
 }
 
 Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,

@@ -9,9 +9,9 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kEndings[] = {"done",          "died",      "timed_out",
-                                         "out_of_memory", "exception", "refused",
-                                         "fault",         "mismatch",  "starved"};
+constexpr std::string_view kEndings[] = {
+    "done",  "died",     "timed_out", "out_of_memory", "exception",     "refused",
+    "fault", "mismatch", "starved",   "broken_report", "not_launchable"};
 constexpr std::string_view kCulprits[] = {"none", "submission", "baseline", "reference",
                                           "kept process"};
 constexpr std::string_view kPlaces[] = {

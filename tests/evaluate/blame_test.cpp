@@ -85,6 +85,22 @@ TEST(Blame, VerdictOfAFailure_FollowsThePlaceAndNotItsText) {
             "uncaught exception in a check of a secret shape");
 }
 
+TEST(Blame, RefusalWithTheTextOfAnother_IsJudgedByItsEnding) {
+  const auto verdict = [](Ending ending, const char* message, bool hidden) {
+    const Where where{Place::kCheck, "a shape", hidden};
+    return *verdict_of_judgement({{ending, Culprit::kSubmission, where, message, {}}, {}});
+  };
+  const Verdict claims = verdict(Ending::kRefused, "launch of f: the grid is 0", true);
+  EXPECT_EQ(claims.reason,
+            "the process reported a failure: launch of f: the grid is 0 in a check of a shape");
+  EXPECT_EQ(verdict(Ending::kRefused, "a report that is none", false).caught, "");
+  EXPECT_EQ(verdict(Ending::kBrokenReport, "it said nothing", false).caught, "broken_report");
+  EXPECT_EQ(verdict(Ending::kNotLaunchable, "the grid is 0", false).reason,
+            "the grid is 0 in a check of a shape");
+  EXPECT_EQ(verdict(Ending::kNotLaunchable, "the grid is 0", true).reason,
+            "a launch that the device cannot start in a check of a shape");
+}
+
 TEST(Blame, StarvedSubmission_IsNeverToBlame) {
   const auto starved =
       failed(Ending::kStarved, Culprit::kSubmission, {Place::kCheck, "the only shape"});

@@ -24,7 +24,7 @@ void expect_names(Enum last, const Name& name_of, const Parse& parse) {
 }
 
 TEST(JudgeMessages, Names_AreUniqueAndComeBack) {
-  expect_names(Ending::kStarved, ending_name, parse_ending);
+  expect_names(Ending::kNotLaunchable, ending_name, parse_ending);
   expect_names(Culprit::kKeptProcess, culprit_name, parse_culprit);
   expect_names(Place::kKnownAnswer, place_name, parse_place);
 }
