@@ -17,7 +17,7 @@ Result<Enum> parse_enum(std::string_view kind, const std::string_view (&names)[c
   std::string expected;
   for (std::size_t i = 0; i < count; ++i) {
     if (names[i] == name) return static_cast<Enum>(i);
-    expected += (i == 0 ? "" : ", ") + std::string(names[i]);
+    expected += (i == 0 ? "" : ", ") + std::string(names[i].empty() ? "''" : names[i]);
   }
   return internal_error(std::string(kind) + ": found '" + std::string(name) +
                         "', expected one of " + expected);

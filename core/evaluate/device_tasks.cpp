@@ -42,7 +42,8 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   if (!built->ok) {
     const std::string message =
         "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
-    return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
+    return built->failure == BuildFailure::kRefused ? failed_precondition(message)
+                                                    : internal_error(message);
   }
   set_work("install the " + role + " of");
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);

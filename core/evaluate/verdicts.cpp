@@ -88,15 +88,16 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.outcome = Outcome::kBuildFailed;
   verdict.stage = "build";
   verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
-  if (built.failure == "starved") {
+  if (built.failure == BuildFailure::kStarved) {
     verdict.reason = "the compiler did not finish in time, though it used less than " +
                      number(options.build_seconds) + " s of processor time";
   } else if (built.doubtful) {
     verdict.reason = "the compiler ended again and again without a word about the source";
-  } else if (built.failure == "timed_out") {
+  } else if (built.failure == BuildFailure::kTimedOut) {
     verdict.reason =
         "the compiler needed more than " + number(options.build_seconds) + " s of processor time";
-  } else if (built.failure == "killed" || built.failure == "out_of_memory") {
+  } else if (built.failure == BuildFailure::kKilled ||
+             built.failure == BuildFailure::kOutOfMemory) {
     verdict.reason = "the compiler was ended: it needed more than " +
                      std::to_string(options.build_memory_mb) + " MB";
   } else {
