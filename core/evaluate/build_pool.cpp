@@ -32,14 +32,26 @@ Result<Built> built_from_value(const Value& value) {
   Fields f(value, "build result");
   Built built;
   built.ok = f.flag("ok");
-  built.failure = f.text_or("failure", "");
+  const std::string failure = f.text("failure");
   built.diagnostics = f.text_or("diagnostics", "");
   built.over_memory = f.flag_or("over_memory", false);
   const Value* artifact = f.value("artifact");
   HONE_TRY(f.finish_loosely());
+  HONE_ASSIGN(built.failure, parse_build_failure(failure));
+  if (built.ok != (built.failure == BuildFailure::kNone))
+    return internal_error("build result: found failure '" + failure + "' and ok " +
+                          (built.ok ? "true" : "false"));
   if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
   if (built.ok && built.artifact.empty()) return internal_error("build result: no artifact");
   return built;
+}
+
+/// Whether the compiler was killed, or said that it found no memory.
+bool lacked_memory(const Value& answer) {
+  const Value* name = answer.find("failure");
+  if (name == nullptr || !name->is_string()) return false;
+  const auto failure = parse_build_failure(name->as_string());
+  return failure && (*failure == BuildFailure::kKilled || *failure == BuildFailure::kOutOfMemory);
 }
 
 /// Of a device's facts what torch and Triton have words for.
@@ -132,10 +144,7 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
     HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
-    const Value* failure = value.find("failure");
-    if (failure == nullptr || (*failure != Value("killed") && *failure != Value("out_of_memory"))) {
-      return value;
-    }
+    if (!lacked_memory(value)) return value;
     // Over its memory, or was it the machine's doing? The source is to blame for the first only.
     builder.process->kill();
     HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
@@ -147,7 +156,7 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (exit.out_of_memory) {
     return Value::map({{"ok", false},
-                       {"failure", "killed"},
+                       {"failure", build_failure_name(BuildFailure::kKilled)},
                        {"over_memory", true},
                        {"artifact", Value::bytes("")}});
   }
@@ -288,16 +297,19 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   refill();
   if (!answer) return answer.error();
   HONE_ASSIGN(Built built, built_from_value(*answer));
-  if (built.failure == "timed_out" && memory.was_long()) built.failure = "starved";
-  if (built.failure == "starved" && !options_.measure.defences.holds(Defence::kBuilderTime))
-    built.failure = "timed_out";
-  built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&
-                   (built.failure != "refused" ||
+  if (built.failure == BuildFailure::kTimedOut && memory.was_long())
+    built.failure = BuildFailure::kStarved;
+  if (built.failure == BuildFailure::kStarved &&
+      !options_.measure.defences.holds(Defence::kBuilderTime))
+    built.failure = BuildFailure::kTimedOut;
+  built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
+                   (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).empty());
   HONE_TRY(rehearse_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
-  if ((shared->ok && !shared->unrehearsed) || (shared->failure == "refused" && !shared->doubtful))
+  if ((shared->ok && !shared->unrehearsed) ||
+      (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;
 }

@@ -16,6 +16,7 @@
 #include "evaluate/warm_interpreters.hpp"
 #include "model/task.hpp"
 #include "model/work.hpp"
+#include "plugin/backend.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
@@ -33,10 +34,9 @@ struct BuildRequest {
 /// What came of it.
 struct Built {
   bool ok = false;
-  std::string
-      failure;  ///< "refused", "timed_out", "starved", "out_of_memory", "killed"; empty when ok
-  std::string diagnostics;  ///< raw
-  std::string artifact;     ///< the library's bytes
+  BuildFailure failure = BuildFailure::kNone;  ///< kNone where ok
+  std::string diagnostics;                     ///< raw
+  std::string artifact;                        ///< the library's bytes
   /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
   std::string raised_in, raised;
   std::optional<Witnessed> rehearsed;  ///< what a module's rehearsal started (rehearsal.hpp)

@@ -17,7 +17,7 @@ namespace {
 constexpr int kAttemptsOfALook = 2, kAttemptsIfKilled = 3;
 
 bool ended_by_itself(const Result<DeviceResult>& result) {
-  return result && result->judgement.culprit == "submission" &&
+  return result && result->judgement.culprit == Culprit::kSubmission &&
          result->judgement.ending != Ending::kStarved &&
          !(result->exit && result->exit->killed_by_machine);
 }
