@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# A folder may include itself and what stands on a lower floor. docs/architecture.md draws it.
+# A folder may include itself and what stands on a lower floor. docs/architecture.md has the same list.
 FLOORS: dict[str, int] = {
     "include/hone": 0,
     "base": 0,
@@ -100,6 +100,11 @@ class Layering(unittest.TestCase):
     def test_every_folder_of_core_has_a_floor(self) -> None:
         folders = {path.name for path in (ROOT / "core").iterdir() if path.is_dir()} - {"include"}
         self.assertEqual(folders, set(FLOORS) - {"include/hone"})
+
+    def test_the_architecture_page_has_the_same_floors(self) -> None:
+        page = (ROOT / "docs/architecture.md").read_text()
+        rows = re.findall(r"^\| (\d+) \| `core/([\w/]+)` \|", page, re.MULTILINE)
+        self.assertEqual({folder: int(floor) for floor, folder in rows}, FLOORS)
 
     def test_core_includes_lower_floors_only(self) -> None:
         found = []
