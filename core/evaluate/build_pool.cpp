@@ -6,7 +6,6 @@
 #include "channel/stream.hpp"
 #include "evaluate/diagnostics.hpp"
 #include "evaluate/interpreter.hpp"
-#include "evaluate/rehearsal.hpp"
 #include "evaluate/sources.hpp"
 #include "model/fields.hpp"
 #include "sandbox/starved_time.hpp"
@@ -257,13 +256,13 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
   const bool extends = builds_extensions(built.artifact);
-  if (!extends && rehearsed->raised_in == "hindered") rehearsed->raised_in.clear();
-  const bool hindered = rehearsed->raised_in == "hindered";
-  if (hindered || (extends && rehearsed->raised_in == "build"))
+  const DryRunFailure failure = rehearsed->failure;
+  const bool hindered = extends && failure == DryRunFailure::kHindered;
+  if (hindered || (extends && failure == DryRunFailure::kBuild))
     HONE_TRY(check_extensions(rehearsed->kind));
   built.unrehearsed = hindered;
-  if (!hindered) {
-    built.raised_in = std::move(rehearsed->raised_in);
+  if (failure != DryRunFailure::kHindered) {
+    built.dry_run = failure;
     built.raised = std::move(rehearsed->words);
   }
   built.rehearsed = std::move(rehearsed->started);
@@ -276,7 +275,7 @@ std::string BuildPool::device() const {
   return device_;
 }
 
-Status BuildPool::check_extensions(const std::string& kind) {
+Status BuildPool::check_extensions(ExtensionKind kind) {
   return extensions_ == nullptr ? Status() : extensions_->check(kind, device());
 }
 

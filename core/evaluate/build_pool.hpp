@@ -34,11 +34,11 @@ struct BuildRequest {
 /// What came of it.
 struct Built {
   bool ok = false;
-  BuildFailure failure = BuildFailure::kNone;  ///< kNone where ok
-  std::string diagnostics;                     ///< raw
-  std::string artifact;                        ///< the library's bytes
-  /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
-  std::string raised_in, raised;
+  BuildFailure failure = BuildFailure::kNone;    ///< kNone where ok
+  std::string diagnostics;                       ///< raw
+  std::string artifact;                          ///< the library's bytes
+  DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
+  std::string raised;                            ///< there
   std::optional<Witnessed> rehearsed;  ///< what a module's rehearsal started (rehearsal.hpp)
   bool cached = false;
   bool unrehearsed = false;  ///< the machine's doing, perhaps: it may do better another time
@@ -66,8 +66,8 @@ class BuildPool {
   /// missing.
   Result<std::string> self_test();
 
-  /// failed_precondition when this machine builds no extensions of torch's of this kind: "host" or "device".
-  Status check_extensions(const std::string& kind) HONE_EXCLUDES(mutex_);
+  /// failed_precondition when this machine builds no extensions of torch's of this kind.
+  Status check_extensions(ExtensionKind kind) HONE_EXCLUDES(mutex_);
 
  private:
   struct Standby {

@@ -112,8 +112,8 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 }
 
 std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
-  if (built.raised_in.empty()) return std::nullopt;
-  if (built.raised_in == "build") {
+  if (built.dry_run == DryRunFailure::kNone) return std::nullopt;
+  if (built.dry_run == DryRunFailure::kBuild) {
     Verdict verdict;
     verdict.outcome = Outcome::kBuildFailed;
     verdict.stage = "build";
@@ -123,7 +123,7 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
     verdict.diagnostics = built.raised;
     return verdict;
   }
-  const bool loaded = built.raised_in == "run";
+  const bool loaded = built.dry_run == DryRunFailure::kRun;
   const Where where = loaded ? Where{Place::kCheck, "the only shape"} : Where{Place::kLoading};
   return *verdict_of_judgement({{loaded ? Ending::kException : Ending::kRefused,
                                  Culprit::kSubmission,
@@ -224,11 +224,12 @@ bool killed_without_cause(const DeviceResult& result) {
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
-std::string hindered_extension(const Verdict& verdict) {
+std::optional<ExtensionKind> hindered_extension(const Verdict& verdict) {
   if (verdict.outcome != Outcome::kCrashed) return {};
-  for (const char* kind : {"host", "device"}) {
+  for (const ExtensionKind kind : {ExtensionKind::kHost, ExtensionKind::kDevice}) {
     // As run_module.py puts it.
-    if (verdict.reason.find("Hindered (" + std::string(kind) + "): ") != std::string::npos)
+    if (verdict.reason.find("Hindered (" + std::string(extension_kind_name(kind)) + "): ") !=
+        std::string::npos)
       return kind;
   }
   return {};

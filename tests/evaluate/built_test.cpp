@@ -39,5 +39,55 @@ TEST(BuildFailure, Verdict_FollowsTheFailureWhateverTheCompilerSays) {
   }
 }
 
+TEST(DryRun, FirstLine_NamesTheFailureAndTheKindOfExtension) {
+  struct Case {
+    const char* line;
+    DryRunFailure failure;
+    ExtensionKind kind;
+    const char* words;
+  };
+  const Case cases[] = {
+      {"", DryRunFailure::kNone, ExtensionKind::kHost, ""},
+      {"load NameError: build", DryRunFailure::kLoad, ExtensionKind::kHost, "NameError: build"},
+      {"run hindered host", DryRunFailure::kRun, ExtensionKind::kHost, "hindered host"},
+      {"build device a\x1e b", DryRunFailure::kBuild, ExtensionKind::kDevice, "a\n b\n"},
+      {"hindered host no g++", DryRunFailure::kHindered, ExtensionKind::kHost, "no g++\n"},
+  };
+  for (const Case& each : cases) {
+    const auto said = read_rehearsed(std::string(each.line) + "\n\ncompiled");
+    ASSERT_TRUE(said) << each.line << ": " << said.error().message;
+    EXPECT_EQ(said->failure, each.failure) << each.line;
+    EXPECT_EQ(said->kind, each.kind) << each.line;
+    EXPECT_EQ(said->words, each.words) << each.line;
+    EXPECT_EQ(said->compiled, "compiled") << each.line;
+  }
+}
+
+TEST(DryRun, UnknownName_IsRefusedWithWhatWasExpected) {
+  const auto message = [](const std::string& line) {
+    const auto said = read_rehearsed(line + "\n\n");
+    return said ? "" : said.error().message;
+  };
+  EXPECT_EQ(message("loading NameError: x"),
+            "rehearsal: failure: found 'loading', expected one of '', load, run, build, hindered");
+  EXPECT_EQ(message("build gpu main.cpp:1: error"),
+            "rehearsal: kind of extension: found 'gpu', expected one of host, device");
+  EXPECT_EQ(message("build host"), "rehearsal: found a failure and no message");
+}
+
+TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {
+  const auto verdict = [](DryRunFailure failure) {
+    Built built;
+    built.ok = true;
+    built.dry_run = failure;
+    built.raised = "NameError: name 'build' is not defined while loading";
+    return verdict_of_rehearsal(built);
+  };
+  EXPECT_FALSE(verdict(DryRunFailure::kNone));
+  EXPECT_EQ(verdict(DryRunFailure::kBuild)->outcome, Outcome::kBuildFailed);
+  EXPECT_EQ(verdict(DryRunFailure::kLoad)->stage, "load");
+  EXPECT_EQ(verdict(DryRunFailure::kRun)->stage, "check");
+}
+
 }  // namespace
 }  // namespace hone
