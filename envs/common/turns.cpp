@@ -30,11 +30,10 @@ Value number_or_nil(const std::optional<double>& number) {
 Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
 
 Value history_line(std::size_t turn, const TurnFacts& facts) {
-  return Value::map(
-      {{"turn", turn},
-       {"outcome", facts.scored ? Value(outcome_name(facts.outcome)) : Value("unscored")},
-       {"speedup", number_or_nil(facts.speedup)},
-       {"reward", number_or_nil(facts.reward)}});
+  return Value::map({{"turn", turn},
+                     {"outcome", facts.scored ? facts.outcome : "unscored"},
+                     {"speedup", number_or_nil(facts.speedup)},
+                     {"reward", number_or_nil(facts.reward)}});
 }
 
 }  // namespace
@@ -77,8 +76,7 @@ Stop decide_stop(const TurnRules& rules, std::size_t turns_before, double second
 double best_speedup(std::span<const TurnFacts> turns) {
   double best = 0;
   for (const TurnFacts& turn : turns) {
-    if (turn.scored && turn.outcome == Outcome::kCorrect && turn.speedup > best)
-      best = turn.speedup;
+    if (turn.outcome == outcome_name(Outcome::kCorrect) && turn.speedup > best) best = turn.speedup;
   }
   return best;
 }
