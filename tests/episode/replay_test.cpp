@@ -95,6 +95,7 @@ TEST_F(ReplayTest, OutcomeOfALaterVersion_IsShownAsItIs) {
   EXPECT_FALSE(turns[0].then->known);
   EXPECT_THAT(turns[0].differences,
               Contains("outcome: later_outcome (a reason) then, wrong (a reason) now"));
+  EXPECT_EQ(*turns[0].reward_now, 0.1) << "the verdict of now is scored";
   EXPECT_THAT(turns[1].differences, IsEmpty());
 }
 

@@ -38,6 +38,7 @@ TEST_F(RestartTest, OutcomeOfALaterVersion_StaysInHistoryAndBranches) {
   const Value second = stepped(episode, 2, "int b;");
   EXPECT_EQ(at(at(second, {"observation", "history"}).as_array()[0], {"outcome"}),
             Value("later_outcome"));
+  EXPECT_EQ(at(second, {"reward_valid"}), Value(true)) << "the reward scores it";
   Answer branch;
   service->branch(
       me,
