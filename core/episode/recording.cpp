@@ -72,7 +72,10 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
 }
 
 TurnFacts facts_of(const TurnRecord& turn) {
-  return {turn.outcome, turn.scored, turn.speedup, turn.reward};
+  return {.outcome = turn.outcome,
+          .scored = turn.scored,
+          .speedup = turn.speedup,
+          .reward = turn.reward};
 }
 
 /// Rationale: from what that turn was told, since the dates in the journal are of a clock that may

@@ -59,16 +59,16 @@ Stop decide_stop(const TurnRules& rules, std::size_t turns_before, double second
   const bool measured =
       result.verdict && result.verdict->correct() && result.verdict->speedup.has_value();
   if (rules.stop_speedup && measured && result.verdict->speedup->value >= *rules.stop_speedup) {
-    return {true, false, "correct and fast enough"};
+    return {.terminated = true, .reason = "correct and fast enough"};
   }
   if (rules.stop_reward && result.reward && *result.reward >= *rules.stop_reward) {
-    return {true, false, "reward reached"};
+    return {.terminated = true, .reason = "reward reached"};
   }
   if (static_cast<std::int64_t>(turns_before) + 1 >= rules.max_turns) {
-    return {false, true, "turns used up"};
+    return {.truncated = true, .reason = "turns used up"};
   }
   if (rules.seconds_max && seconds_used >= *rules.seconds_max) {
-    return {false, true, "seconds used up"};
+    return {.truncated = true, .reason = "seconds used up"};
   }
   return {};
 }
