@@ -14,7 +14,10 @@ namespace hone {
 namespace {
 
 TurnRules turn_rules(const EnvironmentConfig& c) {
-  return {c.max_turns, c.stop_speedup, c.stop_reward, c.seconds_max};
+  return {.max_turns = c.max_turns,
+          .stop_speedup = c.stop_speedup,
+          .stop_reward = c.stop_reward,
+          .seconds_max = c.seconds_max};
 }
 
 }  // namespace
@@ -35,8 +38,9 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
   HONE_ASSIGN(std::unique_ptr<Environment> refine, open_kernel_refine(config));
   environments.push_back(std::move(refine));
   environments.push_back(make_autotune({.rules = turn_rules(config.environment)}));
-  OutsideOptions outside{turn_rules(config.environment),
-                         static_cast<std::size_t>(config.server.limits.source_bytes)};
+  const OutsideOptions outside{
+      .rules = turn_rules(config.environment),
+      .source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes)};
   std::vector<std::string> names{environments[0]->name(), environments[1]->name()};
   for (const PluginInfo& info : registry.plugins()) {
     if (info.kind != PluginKind::kEnvironment || !info.error.empty()) continue;

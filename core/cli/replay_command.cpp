@@ -22,13 +22,14 @@ Value number_or_nil(const std::optional<double>& number) {
   return number ? Value(*number) : Value();
 }
 
-std::string speedup_text(const std::optional<Verdict>& verdict) {
-  return verdict && verdict->speedup ? short_number(verdict->speedup->value) + "×" : "";
+std::string speedup_text(const Verdict* verdict) {
+  return verdict != nullptr && verdict->speedup ? short_number(verdict->speedup->value) + "×" : "";
 }
 
-std::optional<Verdict> verdict_now(const ReplayTurn& turn) {
-  return turn.now ? std::optional<Verdict>(*turn.now) : std::nullopt;
+const Verdict* verdict_then(const ReplayTurn& turn) {
+  return turn.then && turn.then->known ? &*turn.then->known : nullptr;
 }
+const Verdict* verdict_now(const ReplayTurn& turn) { return turn.now ? &*turn.now : nullptr; }
 
 class ReplayCommand : public Command {
  public:
@@ -154,7 +155,7 @@ class ReplayCommand : public Command {
     for (const std::string& one : turn.differences) differences.push(one);
     return Value::map(
         {{"turn", turn.turn},
-         {"then", Value::map({{"verdict", turn.then ? verdict_to_value(*turn.then) : Value()},
+         {"then", Value::map({{"verdict", turn.then ? turn.then->value : Value()},
                               {"reward", number_or_nil(turn.reward_then)}})},
          {"now", Value::map({{"verdict", turn.now ? verdict_to_value(*turn.now) : Value()},
                              {"reward", number_or_nil(turn.reward_now)}})},
@@ -162,21 +163,18 @@ class ReplayCommand : public Command {
   }
 
   static Row row(const std::string& name, const ReplayTurn& turn) {
-    const auto outcome = [](const std::optional<Verdict>& verdict, const char* without) {
-      return verdict ? std::string(outcome_name(verdict->outcome)) : without;
-    };
     const auto reward = [](const std::optional<double>& number) {
       return number ? short_number(*number) : std::string();
     };
-    const std::optional<Verdict> now = verdict_now(turn);
+    const std::string now = turn.now ? std::string(outcome_name(turn.now->outcome)) : "not judged";
     const bool same = turn.differences.empty();
     return {{name, Colour::kBold},
             {std::to_string(turn.turn), Colour::kPlain, true},
-            {outcome(turn.then, "not scored")},
-            {speedup_text(turn.then), Colour::kPlain, true},
+            {turn.then ? turn.then->outcome : "not scored"},
+            {speedup_text(verdict_then(turn)), Colour::kPlain, true},
             {reward(turn.reward_then), Colour::kPlain, true},
-            {outcome(now, "not judged"), same ? Colour::kPlain : Colour::kYellow},
-            {speedup_text(now), Colour::kPlain, true},
+            {now, same ? Colour::kPlain : Colour::kYellow},
+            {speedup_text(verdict_now(turn)), Colour::kPlain, true},
             {reward(turn.reward_now), Colour::kPlain, true},
             {same ? "same" : "differs", same ? Colour::kGreen : Colour::kYellow}};
   }

@@ -60,6 +60,7 @@ Status expect_refusal(const Status& status, std::string_view what, const std::st
 Result<std::array<double, 2>> declared_range(const Value& described);
 /// Every sample is scored, within the range.
 Result<CheckResult> check_scores(const Reward& reward, const std::array<double, 2>& range);
+Result<CheckResult> check_later_outcome(const Reward& reward);
 
 /// Two handles of one dataset list the same, and twice.
 Result<CheckResult> check_list(const Dataset& first, const Dataset& second);

@@ -40,4 +40,11 @@ std::vector<Value> episode_samples() {
   return samples;
 }
 
+Value later_outcome_sample() {
+  Value verdict = verdict_to_value(sample_verdict(Outcome::kWrong, 0));
+  Value later = sample_turn(sample_verdict(Outcome::kWrong, 0));
+  later.set("verdict", verdict.set("outcome", "later_outcome"));
+  return sample_episode({sample_turn(sample_verdict(Outcome::kCorrect, 1.5)), later}, true);
+}
+
 }  // namespace hone

@@ -11,4 +11,7 @@ namespace hone {
 /// long episode: maps as score() gets them.
 std::vector<Value> episode_samples();
 
+/// A correct turn, then one with an outcome that no version of hone has.
+Value later_outcome_sample();
+
 }  // namespace hone

@@ -75,6 +75,11 @@ Result<CheckResult> score(const Subject& subject) {
   return check_scores(Reward(subject.plugin->name(), subject.config, std::move(calls)), range);
 }
 
+Result<CheckResult> later_outcome(const Subject& subject) {
+  HONE_ASSIGN(auto calls, subject.plugin->create_reward(subject.config));
+  return check_later_outcome(Reward(subject.plugin->name(), subject.config, std::move(calls)));
+}
+
 Result<Answers> answers(const RewardCalls& calls) {
   Answers list;
   for (const Value& episode : episode_samples()) {
@@ -156,6 +161,7 @@ const std::vector<OutsideCheck>& checks_of(const std::string& kind) {
       {"reward.unknown_key", "refuses a key that it does not know", unknown_key, false},
       {"reward.wrong_type", "refuses a parameter of the wrong type", wrong_type, false},
       {"reward.score", "scores episodes of every outcome within its range", score},
+      {"reward.later_outcome", "scores an outcome that it does not know", later_outcome},
       {"reward.pure", "gives the same answer for the same episode, in another process too", pure},
       {"reward.threads", "gives the same answers to two threads at once", threads},
   };

@@ -144,6 +144,12 @@ Result<CheckResult> score(const CheckSubject& subject) {
   return check_scores(*reward, range);
 }
 
+Result<CheckResult> later_outcome(const CheckSubject& subject) {
+  HONE_ASSIGN(const Loaded loaded, load(subject));
+  HONE_ASSIGN(const auto reward, Reward::create(loaded.library, subject.config, loaded.host));
+  return check_later_outcome(*reward);
+}
+
 /// Every sample's bytes and the answer to it.
 Result<std::vector<std::pair<std::string, std::string>>> answers(const Handle& handle) {
   std::vector<std::pair<std::string, std::string>> list;
@@ -274,6 +280,13 @@ Result<CheckResult> check_scores(const Reward& reward, const std::array<double, 
   return passed(std::to_string(index) + " episodes");
 }
 
+Result<CheckResult> check_later_outcome(const Reward& reward) {
+  if (const auto report = reward.score(later_outcome_sample()); !report) {
+    return report.error().in("an outcome that a later version of hone may add");
+  }
+  return passed();
+}
+
 const std::vector<Check>& reward_checks() {
   static const std::vector<Check> checks{
       {"reward.describe", "describes itself, well typed and the same twice", describe},
@@ -282,6 +295,7 @@ const std::vector<Check>& reward_checks() {
       {"reward.wrong_type", "refuses a parameter of the wrong type", wrong_type},
       {"reward.garbage_config", "refuses a configuration that is garbage", garbage_config},
       {"reward.score", "scores episodes of every outcome within its range", score},
+      {"reward.later_outcome", "scores an outcome that it does not know", later_outcome},
       {"reward.pure", "gives the same bytes for the same bytes", pure},
       {"reward.threads", "gives the same bytes on two threads at once", threads},
       {"reward.garbage_episode", "answers a garbage episode with an error", garbage_episode},

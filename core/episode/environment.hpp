@@ -23,8 +23,9 @@ namespace hone {
 
 /// What stays in memory of a turn that is done; everything else of it is in the bytes of its reply.
 struct TurnFacts {
-  Outcome outcome = Outcome::kNoCode;  ///< means nothing when unscored
-  bool scored = false;                 ///< false: a fault of hone or of the machine
+  /// Its name; empty when unscored. A journal may hold names that this version does not know.
+  std::string outcome;
+  bool scored = false;  ///< false: a fault of hone or of the machine
   double speedup = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not measured
   double reward = std::numeric_limits<double>::quiet_NaN();   ///< NaN: none
 };
@@ -63,7 +64,7 @@ struct TurnResult {
 inline TurnFacts facts_of(const TurnResult& result) {
   TurnFacts facts;
   facts.scored = result.verdict.has_value();
-  if (result.verdict) facts.outcome = result.verdict->outcome;
+  if (result.verdict) facts.outcome = outcome_name(result.verdict->outcome);
   if (result.verdict && result.verdict->speedup) facts.speedup = result.verdict->speedup->value;
   if (result.reward) facts.reward = *result.reward;
   return facts;

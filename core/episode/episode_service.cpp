@@ -32,7 +32,7 @@ void log_turn(const Started& step, const CompletedTurn& done) {
   if (!log_wanted(LogLevel::kInfo)) return;
   const TurnFacts& facts = done.facts;
   std::string text = "turn " + std::to_string(step.flight->turn) + ": " +
-                     (facts.scored ? std::string(outcome_name(facts.outcome)) : "not scored");
+                     (facts.scored ? facts.outcome : "not scored");
   const auto add = [&text](const char* what, double number) {
     if (!std::isnan(number)) text += std::string(", ") + what + " " + to_json(Value(number));
   };

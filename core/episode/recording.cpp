@@ -59,7 +59,7 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   r.hash = flight.hash;
   r.action = flight.bytes;
   r.seed = flight.seed;
-  r.outcome = static_cast<std::int64_t>(done.facts.outcome);
+  r.outcome = done.facts.outcome;
   r.scored = done.facts.scored;
   r.speedup = done.facts.speedup;
   r.reward = done.facts.reward;
@@ -72,7 +72,10 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
 }
 
 TurnFacts facts_of(const TurnRecord& turn) {
-  return {static_cast<Outcome>(turn.outcome), turn.scored, turn.speedup, turn.reward};
+  return {.outcome = turn.outcome,
+          .scored = turn.scored,
+          .speedup = turn.speedup,
+          .reward = turn.reward};
 }
 
 /// Rationale: from what that turn was told, since the dates in the journal are of a clock that may

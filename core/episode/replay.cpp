@@ -24,26 +24,27 @@ std::string interval_text(const Speedup& speedup) {
 }
 
 /// "wrong (output out differs …)"
-std::string outcome_text(const Verdict& verdict) {
-  const std::string name(outcome_name(verdict.outcome));
-  return verdict.correct() || verdict.reason.empty() ? name : name + " (" + verdict.reason + ")";
+std::string outcome_text(std::string_view outcome, const std::string& reason) {
+  const bool correct = outcome == outcome_name(Outcome::kCorrect);
+  return std::string(outcome) + (correct || reason.empty() ? "" : " (" + reason + ")");
 }
 
-Result<std::optional<Verdict>> recorded_verdict(const TurnRecord& turn) {
-  if (!turn.scored) return std::optional<Verdict>();
+Result<std::optional<RecordedVerdict>> recorded_verdict(const TurnRecord& turn) {
+  if (!turn.scored) return std::optional<RecordedVerdict>();
   HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
   const Value* info = reply.find("info");
   const Value* verdict = info != nullptr ? info->find("verdict") : nullptr;
   if (verdict == nullptr) return internal_error("a scored turn without a verdict");
-  HONE_ASSIGN(Verdict read, verdict_from_value(*verdict));
-  return std::optional<Verdict>(std::move(read));
+  Fields f(*verdict, "verdict");
+  RecordedVerdict read{*verdict, f.text("outcome"), f.text_or("reason", ""), {}};
+  HONE_TRY(f.finish_loosely());
+  if (parse_outcome(read.outcome)) {
+    HONE_ASSIGN(read.known, verdict_from_value(*verdict));
+  }
+  return std::optional(std::move(read));
 }
 
-void compare_verdicts(const Verdict& then, const Verdict& now, std::vector<std::string>& to) {
-  if (then.outcome != now.outcome) {
-    to.push_back("outcome: " + outcome_text(then) + " then, " + outcome_text(now) + " now");
-    return;
-  }
+void compare_speedups(const Verdict& then, const Verdict& now, std::vector<std::string>& to) {
   if (!then.speedup || !now.speedup) return;
   const bool apart = then.speedup->high < now.speedup->low || now.speedup->high < then.speedup->low;
   if (!apart) return;
@@ -53,6 +54,17 @@ void compare_verdicts(const Verdict& then, const Verdict& now, std::vector<std::
     line += "; measured by " + then.fingerprint + " then, by " + now.fingerprint + " now";
   }
   to.push_back(std::move(line));
+}
+
+void compare_verdicts(const RecordedVerdict& then, const Verdict& now,
+                      std::vector<std::string>& to) {
+  const std::string_view outcome = outcome_name(now.outcome);
+  if (then.outcome != outcome) {
+    to.push_back("outcome: " + outcome_text(then.outcome, then.reason) + " then, " +
+                 outcome_text(outcome, now.reason) + " now");
+  } else if (then.known) {
+    compare_speedups(*then.known, now, to);
+  }
 }
 
 /// The reward's input with these verdicts in the place of the recorded ones.

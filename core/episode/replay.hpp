@@ -15,10 +15,17 @@
 
 namespace hone {
 
+/// A verdict as it was recorded, maybe by a later version of hone.
+struct RecordedVerdict {
+  Value value;  ///< as it was sent
+  std::string outcome, reason;
+  std::optional<Verdict> known;  ///< none: this version does not know its outcome
+};
+
 /// One turn, then and now.
 struct ReplayTurn {
   std::int64_t turn = 0;
-  std::optional<Verdict> then;  ///< none: it was not scored
+  std::optional<RecordedVerdict> then;  ///< none: it was not scored
   std::optional<double> reward_then;
   std::optional<Submission> submission;  ///< none: there is nothing to evaluate
   /// An error: it could not be judged now.

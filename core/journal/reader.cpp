@@ -77,7 +77,7 @@ TurnRecord turn_of(const Statement& s, std::uint64_t episode) {
   copy_into(t.hash, s.bytes(1));
   t.action = shared_bytes(s, 2);
   t.seed = unsigned_of(s.integer(3));
-  t.outcome = s.integer(4);
+  t.outcome = s.bytes(4);
   t.scored = s.integer(5) != 0;
   t.speedup = s.number(6);
   t.reward = s.number(7);

@@ -54,7 +54,7 @@ struct TurnRecord {
   Sha256 hash{};                              ///< of the action
   std::shared_ptr<const std::string> action;  ///< MessagePack; null when only facts were read
   std::uint64_t seed = 0;
-  std::int64_t outcome = 0;
+  std::string outcome;  ///< its name, known to this version or not; empty when unscored
   bool scored = false;
   double speedup = std::numeric_limits<double>::quiet_NaN();
   double reward = std::numeric_limits<double>::quiet_NaN();

@@ -94,6 +94,29 @@ UPDATE turns SET
 ALTER TABLE episodes ADD COLUMN live BLOB;
 UPDATE episodes SET live = hone_sum(id, state, held, fingerprint, changed_at, intent_turn,
   intent_action, intent_seed, turns);
+)sql",
+                                  // Rationale: a name means the same to every version, so an
+                                  // outcome that this one does not know is kept as it is. The
+                                  // numbers are those of versions 1 to 5; a turn that was not
+                                  // scored has none. A damaged turn stays so, without a sum.
+                                  R"sql(
+ALTER TABLE turns RENAME COLUMN outcome TO number;
+ALTER TABLE turns ADD COLUMN outcome TEXT NOT NULL DEFAULT '';
+UPDATE turns SET outcome = CASE number
+    WHEN 0 THEN 'no_code' WHEN 1 THEN 'rejected' WHEN 2 THEN 'build_failed' WHEN 3 THEN 'crashed'
+    WHEN 4 THEN 'timed_out' WHEN 5 THEN 'out_of_memory' WHEN 6 THEN 'wrong' WHEN 7 THEN 'cheated'
+    WHEN 8 THEN 'correct' ELSE 'outcome_' || number END
+  WHERE scored;
+UPDATE turns SET sum = (SELECT
+  iif(turns.sum IS hone_sum(episode, turn, turns.hash, seed, number, scored, speedup, reward,
+      fingerprint, ended, at, whole, said),
+    hone_sum(episode, turn, turns.hash, seed, outcome, scored, speedup, reward, fingerprint, ended,
+      at, whole, said), NULL)
+  FROM (SELECT hone_sha256(hone_unpack(turns.reply, sent.bytes, words.bytes)) AS whole,
+      words.hash AS said
+    FROM blobs AS sent LEFT JOIN blobs AS words ON words.id = turns.words
+    WHERE sent.id = turns.action));
+ALTER TABLE turns DROP COLUMN number;
 )sql"};
 static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 

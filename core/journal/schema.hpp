@@ -10,7 +10,7 @@
 
 namespace hone {
 
-inline constexpr std::int64_t kSchemaVersion = 5;
+inline constexpr std::int64_t kSchemaVersion = 6;
 
 /// What of a row never changes, for hone_sum: a bit that flips on the disk is found when it is read.
 /// A turn's holds the hashes of its action and of the words beside it, whose bytes are stored by

@@ -133,11 +133,12 @@ Status Writer::write(const TurnRow& row) {
   if (row.words_hash) {
     HONE_ASSIGN(words, blob(*row.words_hash, *t.words));
   }
-  HONE_TRY(add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
-                          t.outcome, std::int64_t{t.scored}, number_or_null(t.speedup),
-                          number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
-                          t.at, Blob{row.reply}, words, blob_of(row.reply_hash),
-                          row.words_hash ? SqlValue(blob_of(*row.words_hash)) : SqlValue()}));
+  HONE_TRY(
+      add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
+                     std::string_view(t.outcome), std::int64_t{t.scored}, number_or_null(t.speedup),
+                     number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
+                     t.at, Blob{row.reply}, words, blob_of(row.reply_hash),
+                     row.words_hash ? SqlValue(blob_of(*row.words_hash)) : SqlValue()}));
   return change_episode(end_turn_, {number_of(t.episode), t.at, std::int64_t{t.ended},
                                     number_of(t.fingerprint), t.turn});
 }

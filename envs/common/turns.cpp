@@ -30,11 +30,10 @@ Value number_or_nil(const std::optional<double>& number) {
 Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
 
 Value history_line(std::size_t turn, const TurnFacts& facts) {
-  return Value::map(
-      {{"turn", turn},
-       {"outcome", facts.scored ? Value(outcome_name(facts.outcome)) : Value("unscored")},
-       {"speedup", number_or_nil(facts.speedup)},
-       {"reward", number_or_nil(facts.reward)}});
+  return Value::map({{"turn", turn},
+                     {"outcome", facts.scored ? facts.outcome : "unscored"},
+                     {"speedup", number_or_nil(facts.speedup)},
+                     {"reward", number_or_nil(facts.reward)}});
 }
 
 }  // namespace
@@ -60,16 +59,16 @@ Stop decide_stop(const TurnRules& rules, std::size_t turns_before, double second
   const bool measured =
       result.verdict && result.verdict->correct() && result.verdict->speedup.has_value();
   if (rules.stop_speedup && measured && result.verdict->speedup->value >= *rules.stop_speedup) {
-    return {true, false, "correct and fast enough"};
+    return {.terminated = true, .reason = "correct and fast enough"};
   }
   if (rules.stop_reward && result.reward && *result.reward >= *rules.stop_reward) {
-    return {true, false, "reward reached"};
+    return {.terminated = true, .reason = "reward reached"};
   }
   if (static_cast<std::int64_t>(turns_before) + 1 >= rules.max_turns) {
-    return {false, true, "turns used up"};
+    return {.truncated = true, .reason = "turns used up"};
   }
   if (rules.seconds_max && seconds_used >= *rules.seconds_max) {
-    return {false, true, "seconds used up"};
+    return {.truncated = true, .reason = "seconds used up"};
   }
   return {};
 }
@@ -77,8 +76,7 @@ Stop decide_stop(const TurnRules& rules, std::size_t turns_before, double second
 double best_speedup(std::span<const TurnFacts> turns) {
   double best = 0;
   for (const TurnFacts& turn : turns) {
-    if (turn.scored && turn.outcome == Outcome::kCorrect && turn.speedup > best)
-      best = turn.speedup;
+    if (turn.outcome == outcome_name(Outcome::kCorrect) && turn.speedup > best) best = turn.speedup;
   }
   return best;
 }

@@ -32,9 +32,6 @@ class BranchTest : public JournalledTest {
     static_cast<void>(stepped(episode, 3, "int c;"));
     return episode;
   }
-  StoredEpisode recorded(const Value& episode) {
-    return **journal_->reader().episode(episode_number(episode.find("episode")->as_string()));
-  }
   Value first_, second_;
 };
 

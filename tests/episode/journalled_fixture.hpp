@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "episode/recording.hpp"
 #include "episode/service_fixture.hpp"
 
 namespace hone::test {
@@ -57,6 +58,18 @@ class JournalledTest : public ServiceTest {
     settle();
     EXPECT_EQ(answer.count, 1);
     return answer.body();
+  }
+  StoredEpisode recorded(const Value& episode) const {
+    return **journal_->reader().episode(episode_number(episode.find("episode")->as_string()));
+  }
+  /// The same turn as a later version of hone would have recorded it, with an outcome of its own.
+  static TurnRecord with_outcome(TurnRecord turn, const std::string& outcome) {
+    Value reply = *recorded_value(*turn.reply);
+    Value info = at(reply, {"info"}), verdict = at(info, {"verdict"});
+    reply.set("info", info.set("verdict", verdict.set("outcome", outcome)));
+    turn.outcome = outcome;
+    turn.reply = std::make_shared<const std::string>(to_msgpack(reply));
+    return turn;
   }
   Result<Value> resumed(const Value& episode, const Caller& caller) {
     return service->resume(caller, Value::map({{"episode", *episode.find("episode")},

@@ -9,6 +9,7 @@
 namespace hone::test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -22,14 +23,14 @@ class ReplayTest : public JournalledTest {
   }
 
   /// A recorded episode of these verdicts.
-  StoredEpisode recorded(std::vector<Verdict> verdicts) {
+  StoredEpisode recorded(const std::vector<Verdict>& verdicts) {
     script.assign(verdicts.begin(), verdicts.end());
     const Value episode = opened();
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
       static_cast<void>(
           stepped(episode, static_cast<std::int64_t>(i) + 1, "int a" + std::to_string(i) + ";"));
     }
-    return **journal_->reader().episode(episode_number(episode.find("episode")->as_string()));
+    return JournalledTest::recorded(episode);
   }
 
   /// The same episode with these verdicts now.
@@ -84,6 +85,20 @@ TEST_F(ReplayTest, SaysWhichOutcomeDiffersAndWhy) {
   EXPECT_EQ(*turns[0].reward_now, 0.1);
 }
 
+TEST_F(ReplayTest, OutcomeOfALaterVersion_IsShownAsItIs) {
+  StoredEpisode stored = recorded({outcome(Outcome::kWrong), measured(1.5, 1.4, 1.6)});
+  stored.turns[0] = with_outcome(stored.turns[0], "later_outcome");
+  const auto turns = replayed(stored, {outcome(Outcome::kWrong), measured(1.5, 1.4, 1.6)});
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].then->outcome, "later_outcome");
+  EXPECT_EQ(at(turns[0].then->value, {"outcome"}), Value("later_outcome"));
+  EXPECT_FALSE(turns[0].then->known);
+  EXPECT_THAT(turns[0].differences,
+              Contains("outcome: later_outcome (a reason) then, wrong (a reason) now"));
+  EXPECT_EQ(*turns[0].reward_now, 0.1) << "the verdict of now is scored";
+  EXPECT_THAT(turns[1].differences, IsEmpty());
+}
+
 TEST_F(ReplayTest, SaysThatAnotherMachineMeasured) {
   const StoredEpisode stored = recorded({measured(1.5, 1.4, 1.6)});
   Verdict now = measured(3, 2.5, 3.5);
@@ -124,8 +139,7 @@ TEST_F(ReplayTest, WhatIsNotJudgedNowIsADifferenceAndWhatWasNotScoredNone) {
   script = {internal_error("the machine broke")};
   const Value episode = opened();
   static_cast<void>(stepped(episode, 1, "int a;"));
-  const StoredEpisode stored =
-      **journal_->reader().episode(episode_number(episode.find("episode")->as_string()));
+  const StoredEpisode stored = JournalledTest::recorded(episode);
   auto turns = replayed(stored, {outcome(Outcome::kWrong)});
   EXPECT_FALSE(turns[0].then);
   EXPECT_THAT(turns[0].differences, IsEmpty());

@@ -27,6 +27,28 @@ TEST_F(RestartTest, AnEpisodeGoesOnWhereItWas) {
   EXPECT_EQ(stepped(episode, 2, "int b;"), second);
 }
 
+TEST_F(RestartTest, OutcomeOfALaterVersion_StaysInHistoryAndBranches) {
+  const Value played = opened(), episode = opened();
+  static_cast<void>(stepped(played, 1, "int a;"));
+  TurnRecord turn = with_outcome(recorded(played).turns[0], "later_outcome");
+  turn.episode = recorded(episode).record.id;
+  journal_->add(std::move(turn), [](const Status& added) { EXPECT_TRUE(added); });
+  restart();
+  ASSERT_TRUE(resumed(episode, me));
+  const Value second = stepped(episode, 2, "int b;");
+  EXPECT_EQ(at(at(second, {"observation", "history"}).as_array()[0], {"outcome"}),
+            Value("later_outcome"));
+  EXPECT_EQ(at(second, {"reward_valid"}), Value(true)) << "the reward scores it";
+  Answer branch;
+  service->branch(
+      me,
+      Value::map(
+          {{"episode", *episode.find("episode")}, {"token", *episode.find("token")}, {"turn", 1}}),
+      branch.take());
+  settle();
+  EXPECT_EQ(recorded(branch.body()).turns[0].outcome, "later_outcome");
+}
+
 TEST_F(RestartTest, AStepThatWasUnderWayIsEvaluatedAgainWithTheSameInputs) {
   const Value episode = opened();
   evaluator.hold();

@@ -46,7 +46,7 @@ TurnRecord turn_record(std::uint64_t episode, std::int64_t turn) {
       to_msgpack(Value::map({{"code", "void f" + std::to_string(episode * 10) + "() {}"}})));
   t.hash = sha256(*t.action);
   t.seed = episode * 1000 + static_cast<std::uint64_t>(turn);
-  t.outcome = 8;
+  t.outcome = "correct";
   t.scored = true;
   t.speedup = 1.5;
   t.reward = 0.75;

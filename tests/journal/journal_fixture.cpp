@@ -27,7 +27,18 @@ constexpr const char* kBack[] = {
     "DROP INDEX turns_words; ALTER TABLE turns DROP COLUMN words; DELETE FROM blobs WHERE id NOT "
     "IN "
     "(SELECT action FROM turns)",
-    "ALTER TABLE episodes DROP COLUMN live"};
+    "ALTER TABLE episodes DROP COLUMN live",
+    "ALTER TABLE turns RENAME COLUMN outcome TO name;"
+    "ALTER TABLE turns ADD COLUMN outcome INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE turns SET outcome = CASE name WHEN 'rejected' THEN 1 WHEN 'build_failed' THEN 2 "
+    "WHEN 'crashed' THEN 3 WHEN 'timed_out' THEN 4 WHEN 'out_of_memory' THEN 5 WHEN 'wrong' THEN 6 "
+    "WHEN 'cheated' THEN 7 WHEN 'correct' THEN 8 WHEN 'outcome_9' THEN 9 ELSE 0 END;"
+    "UPDATE turns SET sum = hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward, "
+    "fingerprint, ended, at, "
+    "hone_sha256(hone_unpack(reply, (SELECT bytes FROM blobs WHERE id = action), "
+    "(SELECT bytes FROM blobs WHERE id = words))), "
+    "(SELECT hash FROM blobs WHERE id = words));"
+    "ALTER TABLE turns DROP COLUMN name"};
 static_assert(std::size(kBack) + 1 == kSchemaVersion);
 
 }  // namespace
@@ -63,7 +74,7 @@ TurnRecord turn_record(std::uint64_t episode, std::int64_t turn, bool ended,
   t.hash = sha256(code);
   t.action = std::make_shared<const std::string>(code);
   t.seed = episode * 1000 + static_cast<std::uint64_t>(turn);
-  t.outcome = 3;
+  t.outcome = "crashed";
   t.scored = true;
   t.speedup = 1.5;
   t.fingerprint = 77;

@@ -163,7 +163,7 @@ TEST_F(JournalTest, ANewerSchemaIsRefused) {
   const auto journal = open();
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("found version 99 of the journal, this hone knows "
-                                                 "up to 5; use a newer hone"));
+                                                 "up to 6; use a newer hone"));
   EXPECT_FALSE(JournalReader::open(path_));
 }
 
@@ -177,13 +177,66 @@ TEST_F(JournalTest, AnOlderSchemaIsBroughtUpToDate) {
   const auto reader = JournalReader::open(path_);
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().message,
-              HasSubstr("found version 1 of the journal, expected 5; a server that opens it"));
+              HasSubstr("found version 1 of the journal, expected 6; a server that opens it"));
   const auto journal = opened();
   EXPECT_EQ((*journal->reader().episode(1))->turns.size(), 1u);
   auto database = Database::open(path_, Database::Mode::kRead);
   EXPECT_EQ(*(*database)->number("SELECT count(*) FROM sqlite_schema WHERE name = 'turns_action'"),
             1);
-  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 5);
+  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 6);
+}
+
+TEST_F(JournalTest, OlderJournal_OutcomesStoredAsNumbers_AreReadAsNames) {
+  const std::vector<std::string> names{"no_code",   "rejected",      "build_failed", "crashed",
+                                       "timed_out", "out_of_memory", "wrong",        "cheated",
+                                       "correct",   "outcome_9"};
+  const auto count = static_cast<std::int64_t>(names.size());
+  {
+    auto journal = opened();
+    for (const std::uint64_t id : {1u, 2u}) ASSERT_TRUE(add(*journal, episode_record(id)));
+    for (std::int64_t turn = 1; turn <= count; ++turn) {
+      TurnRecord record = turn_record(1, turn);
+      record.outcome = names[static_cast<std::size_t>(turn) - 1];
+      ASSERT_TRUE(add(*journal, std::move(record)));
+    }
+    TurnRecord unscored = turn_record(1, count + 1);
+    unscored.scored = false;
+    unscored.outcome.clear();
+    ASSERT_TRUE(add(*journal, std::move(unscored)));
+    ASSERT_TRUE(add(*journal, turn_record(2, 1)));
+  }
+  make_older(5);
+  {
+    auto database = Database::open(path_, Database::Mode::kWrite);
+    EXPECT_EQ(*(*database)->number("SELECT outcome FROM turns WHERE episode = 1 AND turn = 9"), 8);
+    ASSERT_TRUE((*database)->execute("UPDATE turns SET outcome = 8 WHERE episode = 2"));
+  }
+  const auto journal = opened();
+  const auto episode = journal->reader().episode(1);
+  ASSERT_TRUE(episode) << episode.error().message;
+  std::vector<std::string> found;
+  for (const TurnRecord& turn : (*episode)->turns) found.push_back(turn.outcome);
+  ASSERT_EQ(found.back(), "") << "it was not scored";
+  found.pop_back();
+  EXPECT_EQ(found, names);
+  EXPECT_EQ(*journal->reader().check(),
+            std::vector<std::string>{"episode 0000000000000002, turn 1 is not what was stored"})
+      << "a turn that was damaged before stays damaged";
+}
+
+TEST_F(JournalTest, UnknownOutcome_IsReadAndWrittenAsItIs) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  ASSERT_TRUE(add(*journal, episode_record(2)));
+  TurnRecord later = turn_record(1, 1);
+  later.outcome = "later_outcome";
+  ASSERT_TRUE(add(*journal, std::move(later)));
+  TurnRecord read = (*journal->reader().episode(1))->turns[0];
+  EXPECT_EQ(read.outcome, "later_outcome");
+  read.episode = 2;
+  ASSERT_TRUE(add(*journal, std::move(read)));
+  EXPECT_EQ((*journal->reader().episode(2))->turns[0].outcome, "later_outcome");
+  EXPECT_EQ(*journal->reader().check(), std::vector<std::string>());
 }
 
 /// A statement that was left with rows to come kept SQLite from folding the log into the file

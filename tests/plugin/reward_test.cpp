@@ -55,6 +55,13 @@ TEST(Reward, HashesAConfigurationWhateverTheOrderOfItsKeys) {
             config_hash(Value::map({{"y", Value::array({2, 1})}})));
 }
 
+TEST(Reward, OutcomeOfALaterVersion_IsScored) {
+  const auto report = (*create("good"))->score(later_outcome_sample());
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->turns[0]->reward, 1.0);
+  EXPECT_EQ(report->turns[1]->reward, 0.0);
+}
+
 TEST(Reward, LeavesUnscoredTurnsOut) {
   auto reward = create("good");
   ASSERT_TRUE(reward.ok());

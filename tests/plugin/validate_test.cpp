@@ -45,7 +45,7 @@ class ValidateShipped : public testing::TestWithParam<const char*> {};
 TEST_P(ValidateShipped, PassesEveryCheck) {
   const ValidationReport report = validate(test::shipped_reward(GetParam()));
   EXPECT_EQ(report.name, GetParam());
-  EXPECT_EQ(report.checks.size(), 14u);
+  EXPECT_EQ(report.checks.size(), 15u);
   expect_all_passed(report);
 }
 INSTANTIATE_TEST_SUITE_P(Rewards, ValidateShipped,

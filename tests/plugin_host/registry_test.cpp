@@ -179,10 +179,20 @@ TEST_F(OutsideRegistry, ValidationFindsBrokenPromises) {
             "failed reward.score: sample 0: expected a reward from 0.000000 to 1.000000, "
             "found 2.000000");
   const auto dying = validated(head + "        os._exit(0)\n");
-  ASSERT_EQ(dying.size(), 4u);
+  ASSERT_EQ(dying.size(), 5u);
   EXPECT_EQ(dying[1],
             "crashed reward.score: sample 0: mine: score: its plugin host exited with "
             "status 0 in the middle of the call, expected an answer");
+  const auto strict = validated(
+      head +
+      "        names = 'no_code rejected build_failed crashed timed_out out_of_memory wrong '\\\n"
+      "            'cheated correct'\n"
+      "        return [names.index(t['verdict']['outcome']) / 99 if t['scored'] else None\n"
+      "                for t in episode['turns']]\n");
+  ASSERT_EQ(strict.size(), 2u);
+  EXPECT_EQ(strict[1],
+            "failed reward.later_outcome: an outcome that a later version of hone may add: mine: "
+            "score: mine.py:10: ValueError: substring not found");
   EXPECT_EQ(validated("import nothing_there\n"),
             (std::vector<std::string>{
                 "failed loads: mine.py:1: ModuleNotFoundError: No module named 'nothing_there'"}));

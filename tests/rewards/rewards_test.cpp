@@ -73,6 +73,15 @@ TEST(TritonForge, ClimbsFromBuiltToFast) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(50)), 2.3);
 }
 
+TEST(Rewards, OutcomeThatTheyDoNotKnow_IsScoredAsNotBuilt) {
+  Value later = turn(Outcome::kWrong);
+  Value verdict = *later.find("verdict");
+  later.set("verdict", verdict.set("outcome", "later_outcome"));
+  for (const char* name : {"tritonforge", "kevin", "dr_kernel", "fast_p"}) {
+    EXPECT_DOUBLE_EQ(reward_of(name, later), 0) << name;
+  }
+}
+
 TEST(TritonForge, WhatDiedInTheCompilerWasNotBuilt) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kTimedOut, 0, "build")), 0);
 }
