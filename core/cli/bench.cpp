@@ -1,6 +1,4 @@
 // `hone bench`: hone's own figures, as ratios in one run on one machine.
-#include "evaluate/bench.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,21 +6,22 @@
 #include <cerrno>
 #include <cmath>
 
+#include "app/host.hpp"
+#include "app/parts.hpp"
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "bench/device.hpp"
+#include "bench/evaluation.hpp"
+#include "bench/fairness.hpp"
+#include "bench/journal.hpp"
+#include "bench/module_mix.hpp"
+#include "bench/modules.hpp"
+#include "bench/plugin_calls.hpp"
+#include "bench/protocol.hpp"
 #include "cli/command.hpp"
-#include "cli/host.hpp"
-#include "cli/module_mix.hpp"
-#include "cli/parts.hpp"
 #include "episode/idle.hpp"
 #include "episode/scripted_evaluator.hpp"
-#include "evaluate/bench_device.hpp"
-#include "evaluate/bench_modules.hpp"
 #include "model/figure.hpp"
-#include "plugin_host/bench.hpp"
-#include "server/bench.hpp"
-#include "server/bench_fairness.hpp"
-#include "server/bench_journal.hpp"
 
 namespace hone {
 namespace {

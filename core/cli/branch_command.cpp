@@ -1,7 +1,7 @@
 // `hone branch`: a new episode that shares a recorded one's turns, in a journal or at its server.
 #include <future>
 
-#include "cli/host.hpp"
+#include "app/host.hpp"
 #include "cli/journal_options.hpp"
 #include "episode/episode.hpp"
 #include "episode/scripted_evaluator.hpp"

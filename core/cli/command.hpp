@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/terminal.hpp"
 #include "config/config.hpp"
+#include "terminal/terminal.hpp"
 
 namespace hone {
 

@@ -1,7 +1,7 @@
 // `hone config`: the configuration in effect, with where each value came from; or every key there
 // is.
+#include "app/parts.hpp"
 #include "cli/command.hpp"
-#include "cli/parts.hpp"
 #include "config/config.hpp"
 #include "config/yaml.hpp"
 

@@ -1,10 +1,10 @@
 // `hone demo`: a real server in this process, and one episode of four turns through the C++ client.
 #include <filesystem>
 
+#include "app/local_server.hpp"
+#include "app/parts.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
-#include "cli/local_server.hpp"
-#include "cli/parts.hpp"
 #include "hone/client.hpp"
 
 namespace hone {

@@ -1,9 +1,9 @@
 // `hone doctor`: what this machine allows, what that means, and how to get what is missing.
 
+#include "app/host.hpp"
 #include "cli/command.hpp"
 #include "cli/doctor_devices.hpp"
 #include "cli/doctor_probe.hpp"
-#include "cli/host.hpp"
 #include "sandbox/gaps.hpp"
 #include "sandbox/level.hpp"
 #include "sandbox/probe.hpp"

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <map>
 
+#include "app/host.hpp"
 #include "base/clock.hpp"
 #include "cli/doctor_probe.hpp"
-#include "cli/host.hpp"
-#include "cli/terminal.hpp"
 #include "episode/catalog.hpp"
+#include "terminal/terminal.hpp"
 
 namespace hone {
 namespace {

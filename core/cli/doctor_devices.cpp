@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "app/host.hpp"
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
-#include "cli/host.hpp"
-#include "cli/terminal.hpp"
+#include "conformance/check_process.hpp"
 #include "plugin/backend.hpp"
-#include "plugin/check_process.hpp"
+#include "terminal/terminal.hpp"
 
 namespace hone {
 namespace {

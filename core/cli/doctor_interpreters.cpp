@@ -1,7 +1,7 @@
 // Starts each interpreter that the configuration names, in the jail that modules have.
+#include "app/host.hpp"
 #include "base/files.hpp"
 #include "cli/doctor_probe.hpp"
-#include "cli/host.hpp"
 #include "evaluate/interpreter.hpp"
 
 namespace hone {

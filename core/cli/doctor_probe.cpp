@@ -11,9 +11,9 @@
 #include <memory>
 #include <sstream>
 
+#include "app/host.hpp"
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
-#include "cli/host.hpp"
 #include "sandbox/launcher.hpp"
 #include "server/options.hpp"
 #include "server/socket.hpp"

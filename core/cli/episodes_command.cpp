@@ -1,8 +1,8 @@
 // `hone episodes` and `hone export`: what a journal holds, as a list and as training data.
 #include <cmath>
 
+#include "app/host.hpp"
 #include "base/log.hpp"
-#include "cli/host.hpp"
 #include "cli/journal_options.hpp"
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"

@@ -4,21 +4,21 @@
 #include <iterator>
 #include <optional>
 
+#include "app/evaluate_all.hpp"
+#include "app/host.hpp"
+#include "app/one_turn.hpp"
+#include "app/parts.hpp"
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
-#include "cli/evaluate_all.hpp"
 #include "cli/golden.hpp"
-#include "cli/host.hpp"
-#include "cli/judge_run.hpp"
-#include "cli/one_turn.hpp"
-#include "cli/parts.hpp"
-#include "cli/progress.hpp"
-#include "cli/run_words.hpp"
+#include "integrations/kernelbench/judge_run.hpp"
+#include "integrations/kernelbench/run_words.hpp"
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/extract.hpp"
 #include "kernel_refine/words.hpp"
+#include "terminal/progress.hpp"
 
 namespace hone {
 namespace {

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "app/local_server.hpp"
+#include "app/parts.hpp"
+#include "app/stop_signals.hpp"
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/unique_fd.hpp"
 #include "cli/command.hpp"
-#include "cli/local_server.hpp"
-#include "cli/parts.hpp"
-#include "cli/stop_signals.hpp"
 #include "gateway/tritonforge.hpp"
 #include "wire/key_file.hpp"
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
-#include "cli/terminal.hpp"
+#include "terminal/terminal.hpp"
 
 namespace hone {
 namespace {

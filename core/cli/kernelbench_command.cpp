@@ -2,12 +2,12 @@
 // run's folder, analyse a run's results.
 #include <filesystem>
 
+#include "app/parts.hpp"
 #include "base/log.hpp"
 #include "cli/command.hpp"
-#include "cli/generate_run.hpp"
-#include "cli/judge_run.hpp"
-#include "cli/parts.hpp"
-#include "cli/run_words.hpp"
+#include "integrations/kernelbench/generate_run.hpp"
+#include "integrations/kernelbench/judge_run.hpp"
+#include "integrations/kernelbench/run_words.hpp"
 
 namespace hone {
 namespace {

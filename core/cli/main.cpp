@@ -4,7 +4,7 @@
 
 #include "base/descriptors.hpp"
 #include "cli/command.hpp"
-#include "cli/terminal.hpp"
+#include "terminal/terminal.hpp"
 
 // No thread, socket or device exists here: a command starts the launcher before it makes any
 // (cli/host.hpp).

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "plugin/scaffold.hpp"
+#include "conformance/scaffold.hpp"
 
 namespace hone {
 namespace {

@@ -1,8 +1,8 @@
 // `hone plugins`: what is installed, and what one of them says of itself.
+#include "app/host.hpp"
 #include "base/files.hpp"
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
-#include "cli/host.hpp"
 
 namespace hone {
 namespace {

@@ -1,14 +1,14 @@
 // `hone prompt`: what a model is asked for a task, and what it is told after a turn, with no server.
 #include <algorithm>
 
+#include "app/host.hpp"
+#include "app/parts.hpp"
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
-#include "cli/host.hpp"
-#include "cli/parts.hpp"
-#include "cli/progress.hpp"
+#include "conformance/verdict_fixtures.hpp"
 #include "model/verdict.hpp"
 #include "plugin/backend.hpp"
-#include "plugin/verdict_fixtures.hpp"
+#include "terminal/progress.hpp"
 
 namespace hone {
 namespace {

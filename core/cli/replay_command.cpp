@@ -1,9 +1,9 @@
 // `hone replay`: judges the submissions of recorded episodes again, and says what came out
 // differently and why.
-#include "cli/evaluate_all.hpp"
-#include "cli/host.hpp"
+#include "app/evaluate_all.hpp"
+#include "app/host.hpp"
+#include "app/parts.hpp"
 #include "cli/journal_options.hpp"
-#include "cli/parts.hpp"
 #include "episode/episode.hpp"
 #include "episode/replay.hpp"
 #include "episode/trajectory.hpp"

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/client_package.hpp"
+#include "app/client_package.hpp"
 #include "cli/command.hpp"
 
 namespace hone {

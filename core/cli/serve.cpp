@@ -2,11 +2,11 @@
 #include <csignal>
 #include <filesystem>
 
+#include "app/local_server.hpp"
+#include "app/parts.hpp"
+#include "app/stop_signals.hpp"
 #include "base/log.hpp"
 #include "cli/command.hpp"
-#include "cli/local_server.hpp"
-#include "cli/parts.hpp"
-#include "cli/stop_signals.hpp"
 #include "hone/version.h"
 
 namespace hone {

@@ -3,17 +3,17 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "app/evaluate_all.hpp"
+#include "app/host.hpp"
+#include "app/parts.hpp"
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
-#include "cli/evaluate_all.hpp"
 #include "cli/golden.hpp"
-#include "cli/host.hpp"
-#include "cli/levels.hpp"
-#include "cli/parts.hpp"
-#include "cli/progress.hpp"
 #include "evaluate/make_evaluator.hpp"
+#include "integrations/kernelbench/levels.hpp"
+#include "terminal/progress.hpp"
 
 namespace hone {
 namespace {

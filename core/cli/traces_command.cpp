@@ -1,16 +1,16 @@
 // `hone traces`: judges the turns of recorded traces again, beside what their own harness said.
 #include <algorithm>
 
+#include "app/evaluate_all.hpp"
+#include "app/host.hpp"
+#include "app/one_turn.hpp"
+#include "app/parts.hpp"
 #include "base/crypto.hpp"
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
-#include "cli/evaluate_all.hpp"
-#include "cli/host.hpp"
-#include "cli/one_turn.hpp"
-#include "cli/parts.hpp"
-#include "cli/progress.hpp"
-#include "cli/trace_file.hpp"
-#include "cli/trace_tasks.hpp"
+#include "integrations/pipeline/trace_file.hpp"
+#include "integrations/pipeline/trace_tasks.hpp"
+#include "terminal/progress.hpp"
 
 namespace hone {
 namespace {

@@ -1,10 +1,10 @@
 // `hone validate`: whether a plugin keeps the ABI's promises. Also the process of one check.
 #include <algorithm>
 
+#include "app/host.hpp"
 #include "cli/command.hpp"
-#include "cli/host.hpp"
-#include "plugin/validate.hpp"
-#include "plugin_host/outside_checks.hpp"
+#include "conformance/outside_checks.hpp"
+#include "conformance/validate.hpp"
 
 namespace hone {
 namespace {

@@ -2,11 +2,11 @@
 // them.
 #include <algorithm>
 
+#include "app/host.hpp"
 #include "base/log.hpp"
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
-#include "cli/host.hpp"
-#include "plugin/verdict_fixtures.hpp"
+#include "conformance/verdict_fixtures.hpp"
 
 namespace hone {
 namespace {

@@ -6,7 +6,6 @@
 #include "channel/stream.hpp"
 #include "evaluate/diagnostics.hpp"
 #include "evaluate/interpreter.hpp"
-#include "evaluate/rehearsal.hpp"
 #include "evaluate/sources.hpp"
 #include "model/fields.hpp"
 #include "sandbox/starved_time.hpp"
@@ -32,14 +31,26 @@ Result<Built> built_from_value(const Value& value) {
   Fields f(value, "build result");
   Built built;
   built.ok = f.flag("ok");
-  built.failure = f.text_or("failure", "");
+  const std::string failure = f.text("failure");
   built.diagnostics = f.text_or("diagnostics", "");
   built.over_memory = f.flag_or("over_memory", false);
   const Value* artifact = f.value("artifact");
   HONE_TRY(f.finish_loosely());
+  HONE_ASSIGN(built.failure, parse_build_failure(failure));
+  if (built.ok != (built.failure == BuildFailure::kNone))
+    return internal_error("build result: found failure '" + failure + "' and ok " +
+                          (built.ok ? "true" : "false"));
   if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
   if (built.ok && built.artifact.empty()) return internal_error("build result: no artifact");
   return built;
+}
+
+/// Whether the compiler was killed, or said that it found no memory.
+bool lacked_memory(const Value& answer) {
+  const Value* name = answer.find("failure");
+  if (name == nullptr || !name->is_string()) return false;
+  const auto failure = parse_build_failure(name->as_string());
+  return failure && (*failure == BuildFailure::kKilled || *failure == BuildFailure::kOutOfMemory);
 }
 
 /// Of a device's facts what torch and Triton have words for.
@@ -132,10 +143,7 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
     HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
-    const Value* failure = value.find("failure");
-    if (failure == nullptr || (*failure != Value("killed") && *failure != Value("out_of_memory"))) {
-      return value;
-    }
+    if (!lacked_memory(value)) return value;
     // Over its memory, or was it the machine's doing? The source is to blame for the first only.
     builder.process->kill();
     HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
@@ -147,7 +155,7 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (exit.out_of_memory) {
     return Value::map({{"ok", false},
-                       {"failure", "killed"},
+                       {"failure", build_failure_name(BuildFailure::kKilled)},
                        {"over_memory", true},
                        {"artifact", Value::bytes("")}});
   }
@@ -248,13 +256,13 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
   const bool extends = builds_extensions(built.artifact);
-  if (!extends && rehearsed->raised_in == "hindered") rehearsed->raised_in.clear();
-  const bool hindered = rehearsed->raised_in == "hindered";
-  if (hindered || (extends && rehearsed->raised_in == "build"))
+  const DryRunFailure failure = rehearsed->failure;
+  const bool hindered = extends && failure == DryRunFailure::kHindered;
+  if (hindered || (extends && failure == DryRunFailure::kBuild))
     HONE_TRY(check_extensions(rehearsed->kind));
   built.unrehearsed = hindered;
-  if (!hindered) {
-    built.raised_in = std::move(rehearsed->raised_in);
+  if (failure != DryRunFailure::kHindered) {
+    built.dry_run = failure;
     built.raised = std::move(rehearsed->words);
   }
   built.rehearsed = std::move(rehearsed->started);
@@ -267,7 +275,7 @@ std::string BuildPool::device() const {
   return device_;
 }
 
-Status BuildPool::check_extensions(const std::string& kind) {
+Status BuildPool::check_extensions(ExtensionKind kind) {
   return extensions_ == nullptr ? Status() : extensions_->check(kind, device());
 }
 
@@ -288,16 +296,19 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   refill();
   if (!answer) return answer.error();
   HONE_ASSIGN(Built built, built_from_value(*answer));
-  if (built.failure == "timed_out" && memory.was_long()) built.failure = "starved";
-  if (built.failure == "starved" && !options_.measure.defences.holds(Defence::kBuilderTime))
-    built.failure = "timed_out";
-  built.doubtful = !built.ok && built.failure != "timed_out" && !built.over_memory &&
-                   (built.failure != "refused" ||
+  if (built.failure == BuildFailure::kTimedOut && memory.was_long())
+    built.failure = BuildFailure::kStarved;
+  if (built.failure == BuildFailure::kStarved &&
+      !options_.measure.defences.holds(Defence::kBuilderTime))
+    built.failure = BuildFailure::kTimedOut;
+  built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
+                   (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).empty());
   HONE_TRY(rehearse_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
-  if ((shared->ok && !shared->unrehearsed) || (shared->failure == "refused" && !shared->doubtful))
+  if ((shared->ok && !shared->unrehearsed) ||
+      (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;
 }

@@ -16,6 +16,7 @@
 #include "evaluate/warm_interpreters.hpp"
 #include "model/task.hpp"
 #include "model/work.hpp"
+#include "plugin/backend.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
@@ -33,12 +34,11 @@ struct BuildRequest {
 /// What came of it.
 struct Built {
   bool ok = false;
-  std::string
-      failure;  ///< "refused", "timed_out", "starved", "out_of_memory", "killed"; empty when ok
-  std::string diagnostics;  ///< raw
-  std::string artifact;     ///< the library's bytes
-  /// Of a module that is certain to fail: "load", "run" or "build", and what it raises there.
-  std::string raised_in, raised;
+  BuildFailure failure = BuildFailure::kNone;    ///< kNone where ok
+  std::string diagnostics;                       ///< raw
+  std::string artifact;                          ///< the library's bytes
+  DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
+  std::string raised;                            ///< there
   std::optional<Witnessed> rehearsed;  ///< what a module's rehearsal started (rehearsal.hpp)
   bool cached = false;
   bool unrehearsed = false;  ///< the machine's doing, perhaps: it may do better another time
@@ -66,8 +66,8 @@ class BuildPool {
   /// missing.
   Result<std::string> self_test();
 
-  /// failed_precondition when this machine builds no extensions of torch's of this kind: "host" or "device".
-  Status check_extensions(const std::string& kind) HONE_EXCLUDES(mutex_);
+  /// failed_precondition when this machine builds no extensions of torch's of this kind.
+  Status check_extensions(ExtensionKind kind) HONE_EXCLUDES(mutex_);
 
  private:
   struct Standby {

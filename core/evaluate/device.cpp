@@ -220,16 +220,16 @@ Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
       module ? !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct()
              : judged.verdict.outcome == Outcome::kCheated;
   if (judged.ending == Ending::kDone && !doubtful) return result;
-  if (judged.ending != Ending::kDone && judged.culprit != "submission" &&
-      judged.culprit != kKeptProcess)
+  if (judged.ending != Ending::kDone && judged.culprit != Culprit::kSubmission &&
+      judged.culprit != Culprit::kKeptProcess)
     return result;
   log_info(
       "evaluate",
       "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
           (judged.ending == Ending::kDone
                ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
-               : std::string(ending_name(judged.ending)) + " in " + judged.where + ", " +
-                     judged.message));
+               : std::string(ending_name(judged.ending)) + " in " + where_text(judged.where) +
+                     ", " + judged.message));
   return with_room(job, run_once(job, true, &used));
 }
 
@@ -238,7 +238,7 @@ Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult
   if (!result) return result;
   const Judgement& judged = result->judgement;
   const bool lacks = judged.ending == Ending::kOutOfMemory ||
-                     (judged.ending == Ending::kFault && judged.where == "loading");
+                     (judged.ending == Ending::kFault && judged.where.place == Place::kLoading);
   bool used = false;
   return lacks && forget_all() ? run_once(job, true, &used) : std::move(result);
 }
@@ -293,9 +293,9 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   }
   if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(key, *vouched);
   DeviceResult result{std::move(*judgement), std::nullopt, *used};
-  const std::string& culprit = result.judgement.culprit;
-  if (result.judgement.ending != Ending::kDone && culprit != "submission" &&
-      culprit != kKeptProcess) {
+  const Culprit culprit = result.judgement.culprit;
+  if (result.judgement.ending != Ending::kDone && culprit != Culprit::kSubmission &&
+      culprit != Culprit::kKeptProcess) {
     drop(key);
     forget_all();  // what these hold may be what was missing
   }
@@ -319,7 +319,7 @@ void Device::put_away(Kept runner, DeviceResult& result) {
   const bool ended =
       has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);
   runner.process->kill();
-  if (!done && ended && result.judgement.culprit == "submission") {
+  if (!done && ended && result.judgement.culprit == Culprit::kSubmission) {
     if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
   }
   let_go(std::move(runner.process));

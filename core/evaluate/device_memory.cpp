@@ -81,9 +81,10 @@ Shortage Device::shortage_of(const Result<DeviceResult>& result) const {
     return found;
   }
   const Judgement& judged = result->judgement;
-  const bool could_not_open = judged.ending == Ending::kFault && judged.where == "loading";
+  const bool could_not_open =
+      judged.ending == Ending::kFault && judged.where.place == Place::kLoading;
   found.out_of_memory = judged.ending == Ending::kOutOfMemory || could_not_open;
-  found.of_submission = judged.culprit == "submission";
+  found.of_submission = judged.culprit == Culprit::kSubmission;
   return found;
 }
 

@@ -42,7 +42,8 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   if (!built->ok) {
     const std::string message =
         "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
-    return built->failure == "refused" ? failed_precondition(message) : internal_error(message);
+    return built->failure == BuildFailure::kRefused ? failed_precondition(message)
+                                                    : internal_error(message);
   }
   set_work("install the " + role + " of");
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
@@ -75,7 +76,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
                         (done ? judgement.verdict.reason
                               : std::string(ending_name(judgement.ending)) + " in " +
-                                    judgement.where + ": " + judgement.message);
+                                    where_text(judgement.where) + ": " + judgement.message);
   // What an interpreter said on its way out: that it has no torch, for example.
   runner.process->kill();
   if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())
@@ -83,7 +84,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   // There may be more of it once others are gone.
   if (memory) return resource_exhausted(message);
   // The task's mistake, unless it was the judge's own or the machine's.
-  const bool fault = judgement.ending == Ending::kFault || judgement.culprit.empty() ||
+  const bool fault = judgement.ending == Ending::kFault || judgement.culprit == Culprit::kNone ||
                      judgement.ending == Ending::kStarved;
   if (!done && fault) return internal_error(message);
   return failed_precondition(message);

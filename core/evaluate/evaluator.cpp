@@ -260,7 +260,7 @@ class LocalEvaluator : public Evaluator {
   }
 
   static Status expect_not_starved(const Built& built) {
-    if (built.failure != "starved") return {};
+    if (built.failure != BuildFailure::kStarved) return {};
     return unavailable(
         "the compiler got too little processor time or memory; reduce the load of the machine or "
         "raise "

@@ -2,7 +2,6 @@
 #include "evaluate/extensions.hpp"
 
 #include "base/clock.hpp"
-#include "evaluate/rehearsal.hpp"
 
 namespace hone {
 namespace {
@@ -14,19 +13,19 @@ constexpr double kFailsSeconds =
 Status status_of(const Result<Rehearsed>& said) {
   const std::string words = "a known extension of torch's does not build on this machine";
   if (!said) return failed_precondition(words + ": " + said.error().message);
-  if (said->raised_in != "hindered" && said->raised_in != "build") return {};
-  if (said->words.starts_with("load_inline needs")) return failed_precondition(said->words);
+  if (said->failure != DryRunFailure::kHindered && said->failure != DryRunFailure::kBuild)
+    return {};
   return failed_precondition(words + ": " + said->words);
 }
 
 }  // namespace
 
-Status Extensions::check(const std::string& kind, const std::string& device) {
-  Answer& answer = kind == "device" ? device_ : host_;
+Status Extensions::check(ExtensionKind kind, const std::string& device) {
+  Answer& answer = kind == ExtensionKind::kDevice ? device_ : host_;
   MutexLock lock(answer.mutex);
   if (monotonic_s() < answer.until_s) return answer.status;
-  const auto said =
-      rehearse(interpreters_, options_, device, to_json(Value::map({{"cpp_extension", kind}})));
+  const auto said = rehearse(interpreters_, options_, device,
+                             to_json(Value::map({{"cpp_extension", extension_kind_name(kind)}})));
   if (!said && said.error().code == Code::kResourceExhausted) return said.error();
   answer.status = status_of(said);
   answer.until_s = monotonic_s() + (answer.status ? kWorksSeconds : kFailsSeconds);

@@ -6,6 +6,7 @@
 #include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/rehearsal.hpp"
 #include "evaluate/warm_interpreters.hpp"
 
 namespace hone {
@@ -17,10 +18,10 @@ class Extensions {
   Extensions(WarmInterpreters& interpreters, const EvaluatorOptions& options)
       : interpreters_(interpreters), options_(options) {}
 
-  /// Builds a known one as a submission's is built, unless that was done in the last minutes. `kind`: "host", or
-  /// "device" with kernels; `device`: as rehearsals have it. failed_precondition with the compilers' words where it is
+  /// Builds a known one as a submission's is built, unless that was done in the last minutes. `device`: as
+  /// rehearsals have it. failed_precondition with the compilers' words where it is
   /// not built.
-  Status check(const std::string& kind, const std::string& device);
+  Status check(ExtensionKind kind, const std::string& device);
 
  private:
   struct Answer {

@@ -17,7 +17,7 @@ namespace {
 constexpr int kAttemptsOfALook = 2, kAttemptsIfKilled = 3;
 
 bool ended_by_itself(const Result<DeviceResult>& result) {
-  return result && result->judgement.culprit == "submission" &&
+  return result && result->judgement.culprit == Culprit::kSubmission &&
          result->judgement.ending != Ending::kStarved &&
          !(result->exit && result->exit->killed_by_machine);
 }
@@ -87,9 +87,9 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     if (verdict) verdict = unless_noise(std::move(*verdict));
     if (verdict) {
       if (failed_before && verdict->speedup) verdict->speedup->flags.push_back("retried");
-      if (const std::string kind = hindered_extension(*verdict);
-          is_module_on_device(job) && !kind.empty() && builds_extensions(job.built->artifact))
-        HONE_TRY(builds_.check_extensions(kind));
+      if (const auto kind = hindered_extension(*verdict);
+          is_module_on_device(job) && kind && builds_extensions(job.built->artifact))
+        HONE_TRY(builds_.check_extensions(*kind));
       // What did a native kernel's work is no question, and nobody watches it.
       if (!is_module(*job.submission.task, options_)) return verdict;
       const bool told = options_.measure.defences.holds(Defence::kSecondWitness);

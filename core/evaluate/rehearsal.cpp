@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/clock.hpp"
+#include "base/enum_names.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/interpreter.hpp"
@@ -30,6 +31,10 @@ constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
+// As rehearse_module.py writes them.
+constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "hindered"};
+constexpr std::string_view kExtensionKinds[] = {"host", "device"};
+
 /// Printable words of at most so many characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
   std::string words(line.substr(0, size_max));
@@ -47,35 +52,25 @@ std::string compilers_words(std::string_view line) {
   return words.substr(0, kCompilersWordsMax);
 }
 
-Result<Rehearsed> read(std::string bytes) {
-  const std::size_t end = bytes.find('\n');
-  if (end == std::string::npos) return invalid_argument("rehearsal: found no line");
-  Rehearsed said;
-  const std::string_view line(bytes.data(), end);
-  for (const std::string_view stage : {"load", "run", "build", "hindered"}) {
-    if (!line.starts_with(stage) || line.size() <= stage.size() + 1 || line[stage.size()] != ' ')
-      continue;
-    const std::string_view words = line.substr(stage.size() + 1);
-    said.raised_in = stage;
-    if (stage == "load" || stage == "run") {
-      said.words = words_of(words, kWordsMax);
-      continue;
-    }
-    const std::size_t space = std::min(words.find(' '), words.size());
-    said.kind = words.substr(0, space) == "device" ? "device" : "host";
-    said.words = compilers_words(words.substr(std::min(space + 1, words.size())));
+/// Reads the first line of an answer.
+Status read_failure(std::string_view line, Rehearsed& said) {
+  if (line.empty()) return {};
+  const auto next_word = [&line] {
+    const std::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
+    line.remove_prefix(std::min(word.size() + 1, line.size()));
+    return word;
+  };
+  HONE_ASSIGN(said.failure,
+              parse_enum<DryRunFailure>("rehearsal: failure", kDryRunFailures, next_word()));
+  const bool of_extension =
+      said.failure == DryRunFailure::kBuild || said.failure == DryRunFailure::kHindered;
+  if (of_extension) {
+    HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>("rehearsal: kind of extension",
+                                                     kExtensionKinds, next_word()));
   }
-  if (said.words.empty()) said.raised_in.clear();
-  const std::size_t second = bytes.find('\n', end + 1);
-  if (second == std::string::npos) return invalid_argument("rehearsal: found one line");
-  const std::string_view witness(bytes.data() + end + 1, second - end - 1);
-  if (witness.size() < kObservedMax) {
-    if (auto work = work_from_json(witness)) said.started = std::move(*work);
-  }
-  bytes.erase(0, second + 1);
-  if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");
-  said.compiled = std::move(bytes);
-  return said;
+  said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
+  if (said.words.empty()) return invalid_argument("rehearsal: found a failure and no message");
+  return {};
 }
 
 /// Returns once the process has answered or ended. deadline_exceeded: it ran too long; resource_exhausted: it was starved.
@@ -96,6 +91,27 @@ Status await_answer(int socket, const Process& process, double seconds) {
 }
 
 }  // namespace
+
+std::string_view extension_kind_name(ExtensionKind kind) {
+  return kExtensionKinds[static_cast<int>(kind)];
+}
+
+Result<Rehearsed> read_rehearsed(std::string bytes) {
+  const std::size_t end = bytes.find('\n');
+  if (end == std::string::npos) return invalid_argument("rehearsal: found no line");
+  Rehearsed said;
+  HONE_TRY(read_failure({bytes.data(), end}, said));
+  const std::size_t second = bytes.find('\n', end + 1);
+  if (second == std::string::npos) return invalid_argument("rehearsal: found one line");
+  const std::string_view witness(bytes.data() + end + 1, second - end - 1);
+  if (witness.size() < kObservedMax) {
+    if (auto work = work_from_json(witness)) said.started = std::move(*work);
+  }
+  bytes.erase(0, second + 1);
+  if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");
+  said.compiled = std::move(bytes);
+  return said;
+}
 
 bool builds_extensions(const std::string& source) {
   return source.find("cpp_extension") != std::string::npos;
@@ -132,7 +148,7 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
   // What it started must not run on beside what is measured next.
   static_cast<void>(process->wait(kGoneSeconds));
   if (!answer) return answer.error().in("rehearsal");
-  return read(std::move(answer->bytes));
+  return read_rehearsed(std::move(answer->bytes));
 }
 
 }  // namespace hone

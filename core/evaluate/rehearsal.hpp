@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
@@ -12,13 +13,19 @@
 
 namespace hone {
 
+/// The part of a module that is certain to fail. `kNone`: no part is. `kHindered`: an extension was not built, and the
+/// machine may be the reason.
+enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kHindered };
+/// `kDevice`: with kernels.
+enum class ExtensionKind { kHost, kDevice };
+
+std::string_view extension_kind_name(ExtensionKind kind);  ///< "host", "device"
+
 /// What a submission's process says of itself, which is believed of it alone.
 struct Rehearsed {
-  /// "load", "run", "build"; "hindered" where an extension was not built for what may be the machine's doing; empty
-  /// where nothing is certain to fail.
-  std::string raised_in;
-  std::string words;  ///< what it raised there; of "build" a compiler's lines
-  std::string kind;   ///< of the extension: "host", or "device" with kernels
+  DryRunFailure failure = DryRunFailure::kNone;
+  std::string words;  ///< what it raised there; of kBuild a compiler's lines
+  ExtensionKind kind = ExtensionKind::kHost;
   /// What it started, where it came to its end as it would beside a device.
   std::optional<Witnessed> started;
   std::string compiled;  ///< for its process beside a device; one line
@@ -28,6 +35,10 @@ struct Rehearsed {
 bool builds_extensions(const std::string& source);
 /// Whether a module may call code that neither torch nor Triton made.
 bool may_bring_code(const std::string& source);
+
+/// Reads the process' answer: a line "FAILURE MESSAGE", "build KIND MESSAGE", "hindered KIND MESSAGE" or nothing; a line with
+/// what it started; a line for the process beside a device.
+Result<Rehearsed> read_rehearsed(std::string bytes);
 
 /// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing about the artifact;
 /// resource_exhausted: the process was starved.

@@ -41,11 +41,16 @@ std::string number(double value) {
 Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
   Verdict verdict;
   verdict.outcome = outcome;
-  verdict.stage = judgement.where == "loading"         ? "load"
-                  : judgement.where == "a measurement" ? "measure"
-                                                       : "check";
-  verdict.reason = std::move(reason) +
-                   (judgement.where == "loading" ? " while loading" : " in " + judgement.where);
+  const Place place = judgement.where.place;
+  verdict.stage = place == Place::kLoading       ? "load"
+                  : place == Place::kMeasurement ? "measure"
+                                                 : "check";
+  verdict.reason = std::move(reason);
+  if (place == Place::kLoading) {
+    verdict.reason += " while loading";
+  } else if (place != Place::kNone) {
+    verdict.reason += " in " + where_text(judgement.where);
+  }
   return verdict;
 }
 
@@ -83,15 +88,16 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.outcome = Outcome::kBuildFailed;
   verdict.stage = "build";
   verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
-  if (built.failure == "starved") {
+  if (built.failure == BuildFailure::kStarved) {
     verdict.reason = "the compiler did not finish in time, though it used less than " +
                      number(options.build_seconds) + " s of processor time";
   } else if (built.doubtful) {
     verdict.reason = "the compiler ended again and again without a word about the source";
-  } else if (built.failure == "timed_out") {
+  } else if (built.failure == BuildFailure::kTimedOut) {
     verdict.reason =
         "the compiler needed more than " + number(options.build_seconds) + " s of processor time";
-  } else if (built.failure == "killed" || built.failure == "out_of_memory") {
+  } else if (built.failure == BuildFailure::kKilled ||
+             built.failure == BuildFailure::kOutOfMemory) {
     verdict.reason = "the compiler was ended: it needed more than " +
                      std::to_string(options.build_memory_mb) + " MB";
   } else {
@@ -106,8 +112,8 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 }
 
 std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
-  if (built.raised_in.empty()) return std::nullopt;
-  if (built.raised_in == "build") {
+  if (built.dry_run == DryRunFailure::kNone) return std::nullopt;
+  if (built.dry_run == DryRunFailure::kBuild) {
     Verdict verdict;
     verdict.outcome = Outcome::kBuildFailed;
     verdict.stage = "build";
@@ -117,10 +123,11 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
     verdict.diagnostics = built.raised;
     return verdict;
   }
-  const bool loaded = built.raised_in == "run";
+  const bool loaded = built.dry_run == DryRunFailure::kRun;
+  const Where where = loaded ? Where{Place::kCheck, "the only shape"} : Where{Place::kLoading};
   return *verdict_of_judgement({{loaded ? Ending::kException : Ending::kRefused,
-                                 "submission",
-                                 loaded ? "a check of the only shape" : "loading",
+                                 Culprit::kSubmission,
+                                 where,
                                  built.raised,
                                  {}},
                                 std::nullopt});
@@ -129,10 +136,13 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
 Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   const Judgement& j = result.judgement;
   if (j.ending == Ending::kDone) return j.verdict;
-  if (j.culprit != "submission" || j.ending == Ending::kFault || j.ending == Ending::kStarved) {
+  if (j.culprit != Culprit::kSubmission || j.ending == Ending::kFault ||
+      j.ending == Ending::kStarved) {
     return unavailable(
-        (j.culprit.empty() ? "judge" : j.culprit) + ": " + std::string(ending_name(j.ending)) +
-        (j.where.empty() ? "" : " in " + j.where) + (j.message.empty() ? "" : ": " + j.message));
+        (j.culprit == Culprit::kNone ? "judge" : std::string(culprit_name(j.culprit))) + ": " +
+        std::string(ending_name(j.ending)) +
+        (j.where.place == Place::kNone ? "" : " in " + where_text(j.where)) +
+        (j.message.empty() ? "" : ": " + j.message));
   }
   switch (j.ending) {
     case Ending::kTimedOut:
@@ -141,18 +151,17 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       return ended(Outcome::kOutOfMemory, j, j.message);
     case Ending::kException:
       // The words are the submission's own; about a hidden shape they could tell what it was.
-      if (j.where.find("hidden") != std::string::npos)
-        return ended(Outcome::kCrashed, j, "uncaught exception");
+      if (j.where.hidden) return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
-    case Ending::kRefused: {
-      // A launch that cannot be started names its shape, which nobody may hear of a hidden one.
-      if (j.message.starts_with("launch of ") || j.message.starts_with("scratch ")) {
-        const bool hidden = j.where.find("hidden") != std::string::npos;
-        return ended(Outcome::kCrashed, j,
-                     hidden ? "a launch that the device cannot start" : j.message);
-      }
+    case Ending::kNotLaunchable:
+      // The message names the shape, which nobody may hear of a hidden one.
+      return ended(Outcome::kCrashed, j,
+                   j.where.hidden ? "a launch that the device cannot start" : j.message);
+    case Ending::kRefused:
+      return ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
+    case Ending::kBrokenReport: {
       Verdict verdict = ended(Outcome::kCrashed, j, "the process reported a failure: " + j.message);
-      if (j.message == kBrokenReport) verdict.caught = caught::kBrokenReport;
+      verdict.caught = caught::kBrokenReport;
       return verdict;
     }
     default:
@@ -215,18 +224,19 @@ bool killed_without_cause(const DeviceResult& result) {
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
-std::string hindered_extension(const Verdict& verdict) {
+std::optional<ExtensionKind> hindered_extension(const Verdict& verdict) {
   if (verdict.outcome != Outcome::kCrashed) return {};
-  for (const char* kind : {"host", "device"}) {
+  for (const ExtensionKind kind : {ExtensionKind::kHost, ExtensionKind::kDevice}) {
     // As run_module.py puts it.
-    if (verdict.reason.find("Hindered (" + std::string(kind) + "): ") != std::string::npos)
+    if (verdict.reason.find("Hindered (" + std::string(extension_kind_name(kind)) + "): ") !=
+        std::string::npos)
       return kind;
   }
   return {};
 }
 
 bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
-  if (judgement.culprit != "submission" || judgement.ending == Ending::kDone ||
+  if (judgement.culprit != Culprit::kSubmission || judgement.ending == Ending::kDone ||
       judgement.ending == Ending::kMismatch)
     return false;
   // No context reaches another one's memory, and where torch finds none for itself it raises something else. Other code
@@ -245,11 +255,11 @@ bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
   if (result && result->exit && result->exit->killed_by_machine) return false;
   if (result && result->judgement.ending == Ending::kStarved) return false;
-  if (!module_on_device) return result && result->judgement.culprit == "submission";
+  if (!module_on_device) return result && result->judgement.culprit == Culprit::kSubmission;
   // Rationale: such a process opens its device before anything of the submission is there, and may do that
   // while the last one's memory is not free yet.
   return !result || result->judgement.ending != Ending::kFault ||
-         result->judgement.where != "loading";
+         result->judgement.where.place != Place::kLoading;
 }
 
 Verdict verdict_of_provocation(const DeviceResult& result) {

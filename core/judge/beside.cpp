@@ -117,8 +117,8 @@ Judgement Session::pairs_at_once(std::size_t calls, int pairs, bool watched, std
   const double look_s =
       kLookSeconds + draw(derive_seed(next_secret(), "look"), 0, look_more_seconds(calls, most));
   const auto stands = submission_.stand_still();
-  if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
-  if (!*stands) return blame({Ending::kDied, 0, {}}, "submission", "a measurement");
+  if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+  if (!*stands) return blame({Ending::kDied, 0, {}}, Culprit::kSubmission, {Place::kMeasurement});
   {
     const Awake awake(baseline_.runner);
     if (!watched) {

@@ -9,16 +9,16 @@ namespace hone {
 
 Judgement fault(const Error& error) {
   const bool memory = error.code == Code::kResourceExhausted;
-  return {memory ? Ending::kOutOfMemory : Ending::kFault, "", "", error.message, {}};
+  return {memory ? Ending::kOutOfMemory : Ending::kFault, Culprit::kNone, {}, error.message, {}};
 }
 
-Judgement blame(const Round& round, const char* culprit, const std::string& where) {
-  if (round.ending == Ending::kMismatch && std::string_view(culprit) == "submission")
+Judgement blame(const Round& round, Culprit culprit, const Where& where) {
+  if (round.ending == Ending::kMismatch && culprit == Culprit::kSubmission)
     return wrong(round.message);
   return {round.ending, culprit, where, round.message, {}};
 }
 
-Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where) {
+Judgement frozen_badly(const Error& error, Culprit culprit, const Where& where) {
   const Ending ending = error.code == Code::kNotFound            ? Ending::kDied
                         : error.code == Code::kResourceExhausted ? Ending::kStarved
                                                                  : Ending::kFault;
@@ -26,15 +26,15 @@ Judgement frozen_badly(const Error& error, const char* culprit, const std::strin
 }
 
 Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
-                std::uint64_t scratch_at, const char* culprit, const std::string& where) {
+                std::uint64_t scratch_at, Culprit culprit, const Where& where) {
   const Status ordered = set.order(runner, layout, secret, scratch_at);
   if (ordered) return correct_so_far();
   if (ordered.error().code != Code::kInvalidArgument) return fault(ordered.error());
-  return {Ending::kRefused, culprit, where, ordered.error().message, {}};
+  return {Ending::kNotLaunchable, culprit, where, ordered.error().message, {}};
 }
 
 Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
-               const char* culprit, const std::string& where) {
+               Culprit culprit, const Where& where) {
   if (Status loaded = set.give(runner, layout, secret); !loaded) return fault(loaded.error());
   return order(set, runner, layout, secret, layout.total, culprit, where);
 }

@@ -14,15 +14,15 @@ inline constexpr double kReferenceSeconds =
 Judgement fault(const Error& error);
 /// A round that did not end: of `culprit`, in `where`. A fault of the judge's own keeps the
 /// culprit, for who provoked it.
-Judgement blame(const Round& round, const char* culprit, const std::string& where);
+Judgement blame(const Round& round, Culprit culprit, const Where& where);
 /// A freeze that was not confirmed: the process has ended or was starved, or it is a fault.
-Judgement frozen_badly(const Error& error, const char* culprit, const std::string& where);
+Judgement frozen_badly(const Error& error, Culprit culprit, const Where& where);
 /// Makes the runner's next round the set's. A plan that the device cannot start is `culprit`'s doing.
 Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
-                std::uint64_t scratch_at, const char* culprit, const std::string& where);
+                std::uint64_t scratch_at, Culprit culprit, const Where& where);
 /// As order, with the set's inputs loaded first, and scratch memory behind them.
 Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
-               const char* culprit, const std::string& where);
+               Culprit culprit, const Where& where);
 /// The outcome `cheated`: a measurement that nothing else explains.
 Judgement cheated(std::string reason);
 /// The outcome `wrong`, stage "check".

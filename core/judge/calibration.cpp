@@ -15,7 +15,7 @@ namespace {
 constexpr int kFloorRounds = 21, kFloorRoundsOfDevice = 7;
 constexpr int kTimedCalls = 5;
 constexpr int kAnswers = 2;  // the first one may set libraries up
-constexpr char kWhere[] = "calibration";
+const Where kWhere{Place::kCalibration};
 
 }  // namespace
 
@@ -36,21 +36,22 @@ Result<BaselineTimes> BaselineTimes::make(const Task& task, std::uint64_t seed, 
 }
 
 Judgement BaselineTimes::load_into(Trusted& baseline, std::uint64_t number) const {
-  return load(set_, *baseline.runner, layout_, derive_seed(seed_, "calibrate", number), "baseline",
-              kWhere);
+  return load(set_, *baseline.runner, layout_, derive_seed(seed_, "calibrate", number),
+              Culprit::kBaseline, kWhere);
 }
 
 Judgement BaselineTimes::call_once(Trusted& baseline) const {
   if (Status frozen = baseline.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), "baseline", kWhere);
+    return frozen_badly(frozen.error(), Culprit::kBaseline, kWhere);
   if (Judgement loaded = load_into(baseline, kFloorRounds); !passed(loaded)) return loaded;
   const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
-  return round.ending == Ending::kDone ? correct_so_far() : blame(round, "baseline", kWhere);
+  return round.ending == Ending::kDone ? correct_so_far()
+                                       : blame(round, Culprit::kBaseline, kWhere);
 }
 
 Judgement BaselineTimes::time_calls(Trusted& baseline) const {
   if (Status frozen = baseline.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), "baseline", kWhere);
+    return frozen_badly(frozen.error(), Culprit::kBaseline, kWhere);
   std::vector<double> floors, calls;
   const bool on_device = workbench_->placement() == Placement::kDevice;
   const int floor_rounds = on_device ? kFloorRoundsOfDevice : kFloorRounds;
@@ -62,11 +63,11 @@ Judgement BaselineTimes::time_calls(Trusted& baseline) const {
     }
     // A round that does nothing ends by the same look at the same outputs.
     const Round nothing = baseline.runner->timed_round(Order::kNothing, 0, task_->run_seconds);
-    if (nothing.ending != Ending::kDone) return blame(nothing, "baseline", kWhere);
+    if (nothing.ending != Ending::kDone) return blame(nothing, Culprit::kBaseline, kWhere);
     floors.push_back(nothing.seconds - nothing.delayed_seconds);
     if (!also_called) continue;
     const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
-    if (round.ending != Ending::kDone) return blame(round, "baseline", kWhere);
+    if (round.ending != Ending::kDone) return blame(round, Culprit::kBaseline, kWhere);
     calls.push_back(round.seconds - round.delayed_seconds);
   }
   baseline.floor = floor_of(floors);
@@ -81,7 +82,7 @@ Judgement BaselineTimes::time_answers(Trusted& baseline) const {
   if (workbench_->placement() != Placement::kDevice) return correct_so_far();
   for (int i = 0; i < kAnswers; ++i) {
     const Round answers = set_.run_answers(kReferenceSeconds);
-    if (answers.ending != Ending::kDone) return blame(answers, "reference", kWhere);
+    if (answers.ending != Ending::kDone) return blame(answers, Culprit::kReference, kWhere);
     baseline.answer_seconds =
         i == 0 ? answers.seconds : std::min(baseline.answer_seconds, answers.seconds);
   }

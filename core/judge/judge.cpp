@@ -218,8 +218,8 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
     runner = std::move(*made);
     ready = runner->set_up(unlimited, std::move(*plans), cores_, kLoadSeconds);
   }
-  const char* culprit = is_reference ? "reference" : "baseline";
-  if (ready.ending != Ending::kDone) return blame(ready, culprit, "loading");
+  const Culprit culprit = is_reference ? Culprit::kReference : Culprit::kBaseline;
+  if (ready.ending != Ending::kDone) return blame(ready, culprit, {Place::kLoading});
   Installed entry{std::move(*task), std::move(runner), {}};
   entry.trusted.runner = entry.runner.get();
   if (is_reference) {
@@ -298,7 +298,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
   host.progress("load");
   const Round ready = set_up();
-  if (ready.ending != Ending::kDone) return blame(ready, "submission", "loading");
+  if (ready.ending != Ending::kDone) return blame(ready, Culprit::kSubmission, {Place::kLoading});
   Judgement judged = session.judge();
   vouched_ = session.vouched();
   return judged;
@@ -314,7 +314,11 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
   if (!runner->withholds() && settings.defences.holds(Defence::kKnownAnswer)) {
     const std::uint64_t secret = derive_seed(seed_of(request), "known answer");
     if (Status known = known_answer_->ask(*runner, *workbench_, options, secret); !known)
-      return {Ending::kRefused, kKeptProcess, "a known answer", known.error().message, {}};
+      return {Ending::kRefused,
+              Culprit::kKeptProcess,
+              {Place::kKnownAnswer},
+              known.error().message,
+              {}};
   }
   std::unique_ptr<Arena> larger;
   if (runner->arena().bytes() < bytes) {

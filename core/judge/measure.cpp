@@ -90,7 +90,7 @@ Status Session::make_cold(const Layout& layout) {
 /// The baseline's is the floor, for what a submission's process does is never subtracted.
 Judgement Session::nothing_round(const Side& side) {
   const Round nothing = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
-  if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, "a measurement");
+  if (nothing.ending != Ending::kDone) return blame(nothing, side.culprit, {Place::kMeasurement});
   if (&side.runner == baseline_.runner) {
     measured_.floors.push_back(nothing.seconds - excused(side, nothing));
     measured_.wall_floors.push_back(nothing.seconds);
@@ -114,12 +114,13 @@ double Session::excused(const Side& side, const Round& round) const {
 /// side's and the reference's. Without this, kernels that use such memory seemed to do a round's work in its first call.
 Judgement Session::warm_up(const Side& side, const InputSet& set, const Layout& layout) {
   const std::uint64_t secret = derive_seed(side.secret, "warm up");
-  if (Judgement loaded = load(set, side.runner, layout, secret, side.culprit, "a measurement");
+  if (Judgement loaded =
+          load(set, side.runner, layout, secret, side.culprit, {Place::kMeasurement});
       !passed(loaded))
     return loaded;
   const Round round = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
   return round.ending == Ending::kDone ? correct_so_far()
-                                       : blame(round, side.culprit, "a measurement");
+                                       : blame(round, side.culprit, {Place::kMeasurement});
 }
 
 Judgement Session::round(const Side& side, const InputSet& set, const Layout& layout,
@@ -128,7 +129,7 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
     if (Judgement woken = wake(side, set, layout); !passed(woken)) return woken;
   } else {
     if (Judgement loaded =
-            load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
+            load(set, side.runner, layout, side.secret, side.culprit, {Place::kMeasurement});
         !passed(loaded))
       return loaded;
     if (const Status cold = make_cold(layout); !cold) return fault(cold.error());
@@ -145,7 +146,7 @@ Judgement Session::round(const Side& side, const InputSet& set, const Layout& la
     measured_.marked.push_back(round.marked_seconds / static_cast<double>(set.calls()));
   *seconds = round.seconds - excused(side, round);
   return round.ending == Ending::kDone ? correct_so_far()
-                                       : blame(round, side.culprit, "a measurement");
+                                       : blame(round, side.culprit, {Place::kMeasurement});
 }
 
 /// The calls of a timed round, with inputs of that secret; what hides them in an arena is its side's.
@@ -189,9 +190,9 @@ Judgement Session::pair(std::size_t number, std::size_t calls, bool baseline_fir
     }
     return round(side, posed->set, posed->layout, seconds);
   };
-  const Side baseline{*baseline_.runner, "baseline", derive_seed(secret, "baseline"),
+  const Side baseline{*baseline_.runner, Culprit::kBaseline, derive_seed(secret, "baseline"),
                       kReferenceSeconds * static_cast<double>(calls)};
-  const Side submission{submission_, "submission", derive_seed(secret, "submission"),
+  const Side submission{submission_, Culprit::kSubmission, derive_seed(secret, "submission"),
                         task_.run_seconds};
   submission_.set_guards({});
   const bool on_host = workbench_.placement() != Placement::kDevice;
@@ -235,9 +236,9 @@ void Session::choose_calls() {
 
 Judgement Session::measure() {
   if (Status frozen = submission_.freeze(); !frozen)
-    return frozen_badly(frozen.error(), "submission", "a measurement");
+    return frozen_badly(frozen.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (Status frozen = baseline_.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), "baseline", "a measurement");
+    return frozen_badly(frozen.error(), Culprit::kBaseline, {Place::kMeasurement});
   if (!alone()) choose_calls();
   submission_.set_urgent(true);
   if (Judgement judged = alone() ? run_alone() : run_pairs(); !passed(judged)) return judged;

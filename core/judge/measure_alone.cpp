@@ -55,7 +55,7 @@ Judgement Session::give_way() {
     unfrozen = stands.error();
     return stands.error();
   });
-  if (unfrozen) return frozen_badly(*unfrozen, "submission", "a check");
+  if (unfrozen) return frozen_badly(*unfrozen, Culprit::kSubmission, {Place::kCheck});
   return gave ? correct_so_far() : fault(gave.error());
 }
 
@@ -111,7 +111,7 @@ Status Session::keep_busy() {
 /// device, longer where that has idled. A submission is shown no inputs for it.
 Judgement Session::wake(const Side& side, const InputSet& set, const Layout& layout) {
   const auto load_side = [&] {
-    return load(set, side.runner, layout, side.secret, side.culprit, "a measurement");
+    return load(set, side.runner, layout, side.secret, side.culprit, {Place::kMeasurement});
   };
   // First of all: once a submission has its order it gets as little time as can be before the clock starts.
   if (const Status busy = keep_busy(); !busy) return fault(busy.error());
@@ -119,7 +119,7 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
     if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
     if (trimmed_) {  // the call that takes its memory again is not to count
       const Round warm = side.runner.timed_round(Order::kRun, set.calls(), side.limit_s);
-      if (warm.ending != Ending::kDone) return blame(warm, side.culprit, "a measurement");
+      if (warm.ending != Ending::kDone) return blame(warm, side.culprit, {Place::kMeasurement});
       trimmed_ = false;
       if (Judgement loaded = load_side(); !passed(loaded)) return loaded;
     }
@@ -134,8 +134,9 @@ Judgement Session::wake(const Side& side, const InputSet& set, const Layout& lay
 
 Session::Side Session::side_of(bool of_baseline, std::size_t calls) {
   const std::uint64_t secret = derive_seed(next_secret(), "side");
-  if (!of_baseline) return {submission_, "submission", secret, task_.run_seconds};
-  return {*baseline_.runner, "baseline", secret, kReferenceSeconds * static_cast<double>(calls)};
+  if (!of_baseline) return {submission_, Culprit::kSubmission, secret, task_.run_seconds};
+  return {*baseline_.runner, Culprit::kBaseline, secret,
+          kReferenceSeconds * static_cast<double>(calls)};
 }
 
 /// `kept`: the inputs of the last one, which serve the next: nobody need fear that it remembers them.
@@ -160,8 +161,9 @@ Judgement Session::stand_in(const Posed& posed) {
   reference_.runner->keep_to(baseline_.runner->cores());
   const Round stood_in = posed.set.run_plain(kReferenceSeconds);
   reference_.runner->keep_to(own);
-  return stood_in.ending == Ending::kDone ? correct_so_far()
-                                          : blame(stood_in, "reference", "a measurement");
+  return stood_in.ending == Ending::kDone
+             ? correct_so_far()
+             : blame(stood_in, Culprit::kReference, {Place::kMeasurement});
 }
 
 /// `coming`: so many rounds of the submission follow for sure, this one among them.
@@ -331,7 +333,7 @@ Judgement Session::await_quiet() {
     return done;
   if (side_by_side()) {
     if (const auto stands = submission_.stand_still(); !stands)
-      return frozen_badly(stands.error(), "submission", "a measurement");
+      return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   }
   const Status quiet = host_.quiet();
   shares_device_ = false;
@@ -342,7 +344,7 @@ Judgement Session::await_quiet() {
 /// what it left on the device, nor what is still to be checked; and what others disturbed is for another time.
 Judgement Session::expect_undisturbed() {
   const auto stands = submission_.stand_still();
-  if (!stands) return frozen_badly(stands.error(), "submission", "a measurement");
+  if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (Judgement still = expect_others_still(); !passed(still)) return still;
   const bool others = host_.beside_others != nullptr && host_.beside_others();
   if (others && was_disturbed())

@@ -3,30 +3,63 @@
 
 #include <iterator>
 
+#include "base/enum_names.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
 namespace {
 
-constexpr std::string_view kEndings[] = {"done",          "died",      "timed_out",
-                                         "out_of_memory", "exception", "refused",
-                                         "fault",         "mismatch",  "starved"};
+constexpr std::string_view kEndings[] = {
+    "done",  "died",     "timed_out", "out_of_memory", "exception",     "refused",
+    "fault", "mismatch", "starved",   "broken_report", "not_launchable"};
+constexpr std::string_view kCulprits[] = {"none", "submission", "baseline", "reference",
+                                          "kept process"};
+constexpr std::string_view kPlaces[] = {
+    "none",        "loading", "check",           "measurement",
+    "calibration", "answer",  "reference_error", "known_answer"};
+// For people; a shape follows where there is one.
+constexpr std::string_view kPlaceTexts[] = {"",
+                                            "loading",
+                                            "a check",
+                                            "a measurement",
+                                            "calibration",
+                                            "the reference's answer",
+                                            "the reference's own error",
+                                            "a known answer"};
+static_assert(std::size(kPlaces) == std::size(kPlaceTexts));
 
 }  // namespace
 
 std::string_view ending_name(Ending ending) { return kEndings[static_cast<int>(ending)]; }
 
 Result<Ending> parse_ending(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kEndings); ++i) {
-    if (kEndings[i] == name) return static_cast<Ending>(i);
-  }
-  return internal_error("no ending is called '" + std::string(name) + "'");
+  return parse_enum<Ending>("ending", kEndings, name);
+}
+
+std::string_view culprit_name(Culprit culprit) { return kCulprits[static_cast<int>(culprit)]; }
+
+Result<Culprit> parse_culprit(std::string_view name) {
+  return parse_enum<Culprit>("culprit", kCulprits, name);
+}
+
+std::string_view place_name(Place place) { return kPlaces[static_cast<int>(place)]; }
+
+Result<Place> parse_place(std::string_view name) {
+  return parse_enum<Place>("place", kPlaces, name);
+}
+
+std::string where_text(const Where& where) {
+  const std::string text(kPlaceTexts[static_cast<int>(where.place)]);
+  if (where.shape.empty()) return text;
+  return text + (where.place == Place::kAnswer ? " for " : " of ") + where.shape;
 }
 
 Value judgement_to_value(const Judgement& j) {
   return Value::map({{"ending", ending_name(j.ending)},
-                     {"culprit", j.culprit},
-                     {"where", j.where},
+                     {"culprit", culprit_name(j.culprit)},
+                     {"place", place_name(j.where.place)},
+                     {"shape", j.where.shape},
+                     {"hidden", j.where.hidden},
                      {"message", j.message},
                      {"verdict", verdict_to_value(j.verdict)}});
 }
@@ -35,12 +68,16 @@ Result<Judgement> judgement_from_value(const Value& value) {
   Fields f(value, "judgement");
   Judgement j;
   const std::string ending = f.text("ending");
-  j.culprit = f.text("culprit");
-  j.where = f.text("where");
+  const std::string culprit = f.text("culprit");
+  const std::string place = f.text("place");
+  j.where.shape = f.text("shape");
+  j.where.hidden = f.flag("hidden");
   j.message = f.text("message");
   const Value* verdict = f.map("verdict");
   HONE_TRY(f.finish());
   HONE_ASSIGN(j.ending, parse_ending(ending));
+  HONE_ASSIGN(j.culprit, parse_culprit(culprit));
+  HONE_ASSIGN(j.where.place, parse_place(place));
   HONE_ASSIGN(j.verdict, verdict_from_value(*verdict));
   return j;
 }

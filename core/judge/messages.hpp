@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "judge/judgement.hpp"
 #include "judge/session.hpp"
 #include "model/value.hpp"
 
@@ -12,6 +13,10 @@ namespace hone {
 
 std::string_view ending_name(Ending ending);  ///< "done", "died", …
 Result<Ending> parse_ending(std::string_view name);
+std::string_view culprit_name(Culprit culprit);  ///< "none", "submission", …
+Result<Culprit> parse_culprit(std::string_view name);
+std::string_view place_name(Place place);  ///< "loading", "check", …
+Result<Place> parse_place(std::string_view name);
 
 Value judgement_to_value(const Judgement& judgement);
 Result<Judgement> judgement_from_value(const Value& value);

@@ -126,8 +126,9 @@ Judgement Session::trim_baseline() {
     return correct_so_far();
   const Round trimmed = baseline_.runner->trim();
   trimmed_ = true;
-  return trimmed.ending == Ending::kDone ? correct_so_far()
-                                         : blame(trimmed, "baseline", "a measurement");
+  return trimmed.ending == Ending::kDone
+             ? correct_so_far()
+             : blame(trimmed, Culprit::kBaseline, {Place::kMeasurement});
 }
 
 /// The reference's answers to these inputs, once.
@@ -135,7 +136,8 @@ Judgement Session::answer(Posed& posed) {
   if (posed.answered) return correct_so_far();
   if (Judgement room = make_room_for_answer(posed.layout); !passed(room)) return room;
   const Round answers = posed.set.run_answers(kReferenceSeconds);
-  if (answers.ending != Ending::kDone) return blame(answers, "reference", shape_text(posed.trial));
+  if (answers.ending != Ending::kDone)
+    return blame(answers, Culprit::kReference, place_of(Place::kAnswer, posed.trial));
   posed.answered = true;
   return correct_so_far();
 }

@@ -20,6 +20,11 @@ constexpr double kHangUpSeconds = 1.0;
 constexpr int kLookMs = 10;
 constexpr double kOpenTimeout = 60.0;  // an interpreter that imports its libraries beside compilers
 
+Round broken_report(Ending blame) {
+  return {blame == Ending::kFault ? Ending::kFault : Ending::kBrokenReport, 0,
+          "a report that is none"};
+}
+
 }  // namespace
 
 std::string printable(const char* text) {
@@ -38,7 +43,7 @@ Round ProcessRunner::hung_up(Ending blame) {
     if (freezer_) freezer_->service();
   }
   if (ended()) return {blame, 0, "the process ended before it had loaded"};
-  return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
+  return broken_report(blame);
 }
 
 Round ProcessRunner::receive_report(Report expected, double timeout_s) {
@@ -64,9 +69,8 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     if (size <= 0) return hung_up(blame);
     loaded.message[sizeof loaded.message - 1] = '\0';
     if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
-        loaded.report != expected) {
-      return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0, kBrokenReport};
-    }
+        loaded.report != expected)
+      return broken_report(blame);
     if (loaded.code == HONE_OK) return {Ending::kDone, 0, printable(loaded.message)};
     // Rationale: memory of a device may be short for what others have there; the host looks into that.
     if (loaded.code == HONE_RESOURCE_EXHAUSTED && blame != Ending::kFault && options_.module)

@@ -17,7 +17,8 @@ namespace hone {
 
 /// Why a round did not end as it should. `kFault` and `kStarved` are faults; the candidate caused all others.
 /// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine gave the
-/// candidate too little time on its cores.
+/// candidate too little time on its cores. `kBrokenReport`: a report that cannot be read, or was not due.
+/// `kNotLaunchable`: a launch or scratch memory of its plan that the device cannot have.
 enum class Ending {
   kDone,
   kDied,
@@ -27,11 +28,10 @@ enum class Ending {
   kRefused,
   kFault,
   kMismatch,
-  kStarved
+  kStarved,
+  kBrokenReport,
+  kNotLaunchable
 };
-
-/// What a candidate's report is that cannot be read, or was not due.
-inline constexpr char kBrokenReport[] = "a report that is none";
 
 struct Round {
   Ending ending = Ending::kDone;

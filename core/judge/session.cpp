@@ -72,9 +72,9 @@ Judgement Session::judge() {
 /// One more call, watched from within. Rationale: some modules cannot be, which is no mistake of theirs; one that
 /// does not come back from it would not come back from the next either.
 Judgement Session::observe(const Posed& posed) {
-  const std::string where = "a check of " + shape_text(posed.trial);
+  const Where where = place_of(Place::kCheck, posed.trial);
   if (Judgement ordered = order(posed.set, submission_, posed.layout, posed.secret,
-                                posed.scratch_at, "submission", where);
+                                posed.scratch_at, Culprit::kSubmission, where);
       !passed(ordered))
     return ordered;
   const Round round = one_call(Order::kObserved);
@@ -84,7 +84,7 @@ Judgement Session::observe(const Posed& posed) {
   }
   const bool raised = round.ending == Ending::kException || round.ending == Ending::kRefused ||
                       round.ending == Ending::kMismatch;
-  return raised ? correct_so_far() : blame(round, "submission", where);
+  return raised ? correct_so_far() : blame(round, Culprit::kSubmission, where);
 }
 
 Round Session::one_call(Order order) {
@@ -151,12 +151,9 @@ Judgement Session::expect_as_seen(const Posed& posed) {
 }
 
 Judgement Session::check(std::vector<Posed>& posed) {
-  const auto where = [](const Posed& p) {
-    const bool named = !p.trial.hidden && !p.trial.dims.empty();
-    return "a check of " + std::string(named ? "shape " : "") + shape_text(p.trial);
-  };
+  const auto where = [](const Posed& p) { return place_of(Place::kCheck, p.trial); };
   if (Status frozen = submission_.freeze(); !frozen)
-    return frozen_badly(frozen.error(), "submission", where(posed.front()));
+    return frozen_badly(frozen.error(), Culprit::kSubmission, where(posed.front()));
   for (const Posed& p : posed) {
     if (Status loaded = p.set.load(submission_, p.layout, p.secret); !loaded)
       return fault(loaded.error());
@@ -184,14 +181,15 @@ Judgement Session::check(std::vector<Posed>& posed) {
   return check_answers(posed, submission_.arena());
 }
 
-Judgement Session::run_check(const Posed& p, const std::string& where) {
+Judgement Session::run_check(const Posed& p, const Where& where) {
   submission_.set_guards(p.layout.guards);
   if (Judgement ordered =
-          order(p.set, submission_, p.layout, p.secret, p.scratch_at, "submission", where);
+          order(p.set, submission_, p.layout, p.secret, p.scratch_at, Culprit::kSubmission, where);
       !passed(ordered))
     return ordered;
   const Round round = one_call(Order::kRun);
-  return round.ending == Ending::kDone ? correct_so_far() : blame(round, "submission", where);
+  return round.ending == Ending::kDone ? correct_so_far()
+                                       : blame(round, Culprit::kSubmission, where);
 }
 
 /// Rationale: an output equal to the reference's own answer is correct, whatever its rounding error. The exact answer can
@@ -204,7 +202,8 @@ Judgement Session::compare(const Posed& posed, const Arena& outputs,
   if (!found || !task_.tolerance.from_reference) return correct_so_far();
   if (Judgement room = make_room_for_answer(posed.layout); !passed(room)) return room;
   const Round exact = posed.set.run_exact(kReferenceSeconds);
-  if (exact.ending != Ending::kDone) return blame(exact, "reference", shape_text(posed.trial));
+  if (exact.ending != Ending::kDone)
+    return blame(exact, Culprit::kReference, place_of(Place::kAnswer, posed.trial));
   mismatch = posed.set.compare(outputs, posed.layout, tolerances_);
   if (!mismatch) return fault(mismatch.error());
   found = std::move(*mismatch);

@@ -11,28 +11,15 @@
 #include <vector>
 
 #include "judge/input_set.hpp"
+#include "judge/judgement.hpp"
 #include "judge/layout.hpp"
 #include "judge/plans.hpp"
 #include "judge/reference_error.hpp"
 #include "judge/runner.hpp"
 #include "judge/settings.hpp"
 #include "model/task.hpp"
-#include "model/verdict.hpp"
 
 namespace hone {
-
-/// The culprit where a process that is kept did not know the known answer: nothing of the submission was run.
-inline constexpr char kKeptProcess[] = "kept process";
-
-/// What became of it, in the judge's words. The host adds signals, the compiler's words and times.
-struct Judgement {
-  Ending ending = Ending::kDone;
-  std::string
-      culprit;  ///< "submission", "baseline", "reference", kKeptProcess, or "" for the judge itself
-  std::string where;  ///< "a check of shape n=1000"
-  std::string message;
-  Verdict verdict;  ///< of a submission that ended every round
-};
 
 /// One shape that is checked.
 struct Trial {
@@ -53,6 +40,8 @@ std::vector<std::size_t> timed_families(const Task& task, std::uint64_t seed, st
                                         std::size_t calls, const Defences& defences);
 /// "n=1000, m=3" or "a hidden shape".
 std::string shape_text(const Trial& trial);
+/// A check or an answer of this shape.
+Where place_of(Place place, const Trial& trial);
 
 /// What a round that does nothing takes, in seconds.
 struct Floor {
@@ -190,13 +179,13 @@ class Session {
   /// What differs between the two sides of a pair.
   struct Side {
     Runner& runner;
-    const char* culprit;
+    Culprit culprit;
     std::uint64_t secret;
     double limit_s;
   };
   Result<std::vector<Posed>> pose(const std::vector<Trial>& trials, std::size_t from);
   Judgement check(std::vector<Posed>& posed);
-  Judgement run_check(const Posed& posed, const std::string& where);
+  Judgement run_check(const Posed& posed, const Where& where);
   Judgement observe(const Posed& posed);
   Round one_call(Order order);
   Judgement expect_as_seen(const Posed& posed);

@@ -72,7 +72,8 @@ Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, W
     if (!set) return fault(set.error());
     std::string report;
     const Round round = set->run_report(Form::kError, kErrorSeconds, &report);
-    if (round.ending != Ending::kDone) return blame(round, "reference", "its own error");
+    if (round.ending != Ending::kDone)
+      return blame(round, Culprit::kReference, {Place::kReferenceError});
     auto found = reference_error_from_json(report);
     if (!found) return fault(found.error());
     reference.error = reference.error ? larger(*reference.error, *found) : std::move(*found);
@@ -106,6 +107,11 @@ std::string shape_text(const Trial& trial) {
   for (const auto& [dim, extent] : trial.dims)
     text += (text.empty() ? "" : ", ") + dim + "=" + std::to_string(extent);
   return text.empty() ? "the only shape" : text;
+}
+
+Where place_of(Place place, const Trial& trial) {
+  const bool is_named = !trial.hidden && !trial.dims.empty();
+  return {place, (is_named ? "shape " : "") + shape_text(trial), trial.hidden};
 }
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.hpp"
@@ -51,6 +52,12 @@ class Backend {
   const hone_backend_factory& factory_;
   const std::shared_ptr<HostServices> services_;
 };
+
+/// Why a build failed, as hone_backend_factory::build puts it.
+enum class BuildFailure { kNone, kRefused, kTimedOut, kStarved, kOutOfMemory, kKilled };
+
+std::string_view build_failure_name(BuildFailure failure);  ///< "", "refused", …
+Result<BuildFailure> parse_build_failure(std::string_view name);
 
 /// The table of a library: of exactly the host's size, as for every draft, with each function in
 /// place that must be.

@@ -14,9 +14,9 @@
 #include <cstring>
 
 #include "base/clock.hpp"
-#include "base/run_delay.hpp"
 #include "base/utf8.hpp"
 #include "channel/stream.hpp"
+#include "sandbox/starved_time.hpp"
 
 namespace hone {
 namespace {
@@ -26,7 +26,9 @@ constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::size_t kLastLineBytesMax = 300;          // of the line that an error repeats
 constexpr std::string_view kWarningMark = "warning: ";  // what a plugin prints for its users to see
 constexpr double kEndingS = 2;                          // for a process that has hung up to be gone
-constexpr double kStarved = 9;  // limits' worth of time that a busy machine may keep it waiting
+constexpr double kStarved = 9;     // limits' worth of time that a busy machine may keep it waiting
+constexpr double kLookMs = 50;     // how often the account of that time is brought up to date
+constexpr double kReceiveS = 0.1;  // at least, for the rest of a message that has begun to arrive
 
 /// Everything a plugin host finds in its environment.
 std::vector<std::string> environment() {
@@ -86,40 +88,37 @@ Result<Value> HostProcess::ask(const HostCall& call, std::string who, double lim
       std::find(std::begin(kStarts), std::end(kStarts), call.name) != std::end(kStarts);
   limit_key_ = starts ? "plugins.start_seconds" : "plugins.call_seconds";
   if (call.name == "get") limit_key_ += ", or the dataset's describe_seconds";
-  const double deadline_s = monotonic_s() + limit_s;
   printed_bytes_ = dropped_bytes_ = 0;
   last_line_.clear();
   const Status sent = send_message(socket_.get(), encode_call(language_, call), {}, limit_s);
   if (!sent) {
     return sent.error().code == Code::kDeadlineExceeded ? late(limit_s) : ended_by_itself();
   }
-  Result<Value> answer = wait_for_answer(deadline_s, limit_s);
+  Result<Value> answer = wait_for_answer(limit_s);
   drain_output();
   say_lines(true);
   return answer;
 }
 
-/// Rationale: what is judged has its processor before all others. A plugin whose turn has not come is not late.
-Result<Value> HostProcess::wait_for_answer(double deadline_s, double limit_s) {
-  const RunDelay delay(pid_);
-  const double first_deadline_s = deadline_s, delayed_before_s = delay.seconds();
+/// Rationale: candidates have priority over plugins, so time in which the plugin host had no core does not count.
+Result<Value> HostProcess::wait_for_answer(double limit_s) {
+  StarvedTime starved(ProcessWatch(pid_, Watched::kThreads, -1));
+  starved.begin();
+  const double start_s = monotonic_s();
   for (;;) {
-    double left_ms = (deadline_s - monotonic_s()) * 1e3;
-    if (left_ms <= 0) {
-      deadline_s =
-          first_deadline_s + std::min(kStarved * limit_s, delay.seconds() - delayed_before_s);
-      left_ms = (deadline_s - monotonic_s()) * 1e3;
-    }
-    if (left_ms < 1) return late(limit_s);
+    starved.look();
+    const double passed_s = monotonic_s() - start_s;
+    const double left_s = limit_s + std::min(starved.seconds(), kStarved * limit_s) - passed_s;
+    if (left_s <= 0) return late(limit_s);
     pollfd polled[3] = {
         {socket_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}};
     if (output_.get() < 0) polled[1].fd = -1;
-    const int n = ::poll(polled, 3, static_cast<int>(std::min(left_ms + 1, 1e9)));
+    const int n = ::poll(polled, 3, static_cast<int>(std::min(left_s * 1e3 + 1, kLookMs)));
     if (n < 0 && errno != EINTR) return system_error("poll", errno);
     if (n <= 0) continue;
     if (polled[1].revents != 0) drain_output();
     if (polled[0].revents != 0) {
-      Result<HostMessage> message = receive(deadline_s);
+      Result<HostMessage> message = receive(left_s);
       if (!message && message.error().code == Code::kDeadlineExceeded) return late(limit_s);
       if (!message) return message.error();
       if (!message->is_log) return std::move(message->answer);
@@ -130,9 +129,8 @@ Result<Value> HostProcess::wait_for_answer(double deadline_s, double limit_s) {
   }
 }
 
-Result<HostMessage> HostProcess::receive(double deadline_s) {
-  const double left_s = std::max(1e-3, deadline_s - monotonic_s());
-  auto received = receive_message(socket_.get(), kHostMessageBytesMax, left_s);
+Result<HostMessage> HostProcess::receive(double left_s) {
+  auto received = receive_message(socket_.get(), kHostMessageBytesMax, std::max(left_s, kReceiveS));
   if (!received && received.error().code == Code::kDeadlineExceeded) return received.error();
   if (!received && received.error().code != Code::kInvalidArgument) return ended_by_itself();
   auto message = received ? decode_message(language_, received->bytes, who_)

@@ -47,8 +47,8 @@ class HostProcess {
 
  private:
   HostProcess(HostLanguage language, HostLog log) : language_(language), log_(std::move(log)) {}
-  Result<Value> wait_for_answer(double deadline_s, double limit_s);
-  Result<HostMessage> receive(double deadline_s);
+  Result<Value> wait_for_answer(double limit_s);
+  Result<HostMessage> receive(double left_s);
   Error ended_by_itself();
   Error late(double limit_s);
   Error gone(const std::string& how) const;

@@ -1,11 +1,11 @@
 // fast_p, medians and pass@k of small runs that can be counted by hand, and KernelBench's words.
-#include "cli/fast_p.hpp"
+#include "integrations/kernelbench/fast_p.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
-#include "cli/run_words.hpp"
+#include "integrations/kernelbench/run_words.hpp"
 
 namespace hone {
 namespace {

@@ -1,5 +1,5 @@
 // From a configuration to parts: what each mistake is told as.
-#include "cli/host.hpp"
+#include "app/host.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The progress line, from counts and seconds.
-#include "cli/progress.hpp"
+#include "terminal/progress.hpp"
 
 #include <gtest/gtest.h>
 

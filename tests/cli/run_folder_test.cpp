@@ -1,5 +1,5 @@
 // Runs as KernelBench keeps them: names of generations, eval_results.json of its own and of hone's.
-#include "cli/run_folder.hpp"
+#include "integrations/kernelbench/run_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/utf8.hpp"
-#include "cli/run_lock.hpp"
+#include "integrations/kernelbench/run_lock.hpp"
 
 namespace hone {
 namespace {

@@ -1,5 +1,5 @@
 // Terminal, the parser and the completions, without a process of their own.
-#include "cli/terminal.hpp"
+#include "terminal/terminal.hpp"
 
 #include <gtest/gtest.h>
 

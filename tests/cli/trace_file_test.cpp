@@ -1,5 +1,5 @@
 // Traces as their pipeline writes them, what is refused in them, and what is said of two verdicts.
-#include "cli/trace_file.hpp"
+#include "integrations/pipeline/trace_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
-#include "cli/trace_tasks.hpp"
+#include "integrations/pipeline/trace_tasks.hpp"
 #include "places.hpp"
 
 namespace hone {

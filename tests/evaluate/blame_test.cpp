@@ -8,25 +8,30 @@
 namespace hone {
 namespace {
 
-Result<DeviceResult> failed(Ending ending, const char* culprit, const char* where) {
+Result<DeviceResult> failed(Ending ending, Culprit culprit, const Where& where) {
   return DeviceResult{{ending, culprit, where, "", {}}, std::nullopt};
 }
 
 TEST(Blame, AModuleThatHasNotBegunIsNotToBlame) {
-  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, "submission", "loading"), true));
-  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, "submission", "a measurement"), true));
+  EXPECT_FALSE(
+      may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, {Place::kLoading}), true));
+  EXPECT_TRUE(
+      may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, {Place::kMeasurement}), true));
 }
 
 TEST(Blame, AModuleBesideADeviceMayHaveTakenWhatOthersNeed) {
-  EXPECT_TRUE(may_be_provoked(failed(Ending::kOutOfMemory, "reference", "loading"), true));
+  EXPECT_TRUE(
+      may_be_provoked(failed(Ending::kOutOfMemory, Culprit::kReference, {Place::kLoading}), true));
   EXPECT_TRUE(may_be_provoked(unavailable("judge: gone"), true));
 }
 
 TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
-  EXPECT_TRUE(may_be_provoked(failed(Ending::kFault, "submission", "loading"), false));
-  EXPECT_FALSE(may_be_provoked(failed(Ending::kFault, "reference", "loading"), false));
+  EXPECT_TRUE(
+      may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, {Place::kLoading}), false));
+  EXPECT_FALSE(
+      may_be_provoked(failed(Ending::kFault, Culprit::kReference, {Place::kLoading}), false));
   EXPECT_FALSE(may_be_provoked(unavailable("judge: gone"), false));
-  auto killed = failed(Ending::kDied, "submission", "a measurement");
+  auto killed = failed(Ending::kDied, Culprit::kSubmission, {Place::kMeasurement});
   killed->exit.emplace().signal = SIGKILL;
   EXPECT_TRUE(may_be_provoked(killed, false)) << "nothing shows that the machine did it";
   killed->exit->killed_by_machine = true;
@@ -35,29 +40,70 @@ TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
 }
 
 TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {
-  const auto judged = [](Ending ending, const char* culprit, const char* message) {
-    return Judgement{ending, culprit, "a check of the only shape", message, {}};
+  const auto judged = [](Ending ending, Culprit culprit, const char* message) {
+    return Judgement{ending, culprit, {Place::kCheck, "the only shape"}, message, {}};
   };
   for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
-    EXPECT_TRUE(may_be_others_doing(judged(ending, "submission", ""), false));
+    EXPECT_TRUE(may_be_others_doing(judged(ending, Culprit::kSubmission, ""), false));
   EXPECT_TRUE(may_be_others_doing(
-      judged(Ending::kException, "submission", "RuntimeError: unable to find an engine"), false));
-  EXPECT_TRUE(
-      may_be_others_doing(judged(Ending::kRefused, "submission", "CUDA out of memory"), false));
+      judged(Ending::kException, Culprit::kSubmission, "RuntimeError: unable to find an engine"),
+      false));
+  EXPECT_TRUE(may_be_others_doing(
+      judged(Ending::kRefused, Culprit::kSubmission, "CUDA out of memory"), false));
   EXPECT_FALSE(may_be_others_doing(
-      judged(Ending::kException, "submission", "NameError: name 'allocate' is not defined"), true));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kMismatch, "submission", "a shape"), false));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, "", ""), false));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, "reference", ""), false));
+      judged(Ending::kException, Culprit::kSubmission, "NameError: name 'allocate' is not defined"),
+      true));
+  EXPECT_FALSE(
+      may_be_others_doing(judged(Ending::kMismatch, Culprit::kSubmission, "a shape"), false));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, Culprit::kNone, ""), false));
+  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, Culprit::kReference, ""), false));
   const Judgement faulted =
-      judged(Ending::kException, "submission",
+      judged(Ending::kException, Culprit::kSubmission,
              "AcceleratorError: CUDA error: an illegal memory access was encountered");
   EXPECT_FALSE(may_be_others_doing(faulted, false));
   EXPECT_TRUE(may_be_others_doing(faulted, true));
 }
 
+TEST(Blame, VerdictOfAFailure_FollowsThePlaceAndNotItsText) {
+  const auto reason = [](const Where& where, std::string* stage = nullptr) {
+    const Judgement judged{Ending::kException, Culprit::kSubmission, where, "n is 5", {}};
+    const auto verdict = verdict_of_judgement({judged, std::nullopt});
+    if (stage != nullptr) *stage = verdict->stage;
+    return verdict->reason;
+  };
+  std::string stage;
+  EXPECT_EQ(reason({Place::kCheck, "loading"}, &stage),
+            "uncaught exception 'n is 5' in a check of loading");
+  EXPECT_EQ(stage, "check");
+  EXPECT_EQ(reason({Place::kMeasurement}, &stage), "uncaught exception 'n is 5' in a measurement");
+  EXPECT_EQ(stage, "measure");
+  EXPECT_EQ(reason({Place::kLoading}, &stage), "uncaught exception 'n is 5' while loading");
+  EXPECT_EQ(stage, "load");
+  EXPECT_EQ(reason({Place::kCheck, "a hidden shape", false}),
+            "uncaught exception 'n is 5' in a check of a hidden shape");
+  EXPECT_EQ(reason({Place::kCheck, "a secret shape", true}),
+            "uncaught exception in a check of a secret shape");
+}
+
+TEST(Blame, RefusalWithTheTextOfAnother_IsJudgedByItsEnding) {
+  const auto verdict = [](Ending ending, const char* message, bool hidden) {
+    const Where where{Place::kCheck, "a shape", hidden};
+    return *verdict_of_judgement({{ending, Culprit::kSubmission, where, message, {}}, {}});
+  };
+  const Verdict claims = verdict(Ending::kRefused, "launch of f: the grid is 0", true);
+  EXPECT_EQ(claims.reason,
+            "the process reported a failure: launch of f: the grid is 0 in a check of a shape");
+  EXPECT_EQ(verdict(Ending::kRefused, "a report that is none", false).caught, "");
+  EXPECT_EQ(verdict(Ending::kBrokenReport, "it said nothing", false).caught, "broken_report");
+  EXPECT_EQ(verdict(Ending::kNotLaunchable, "the grid is 0", false).reason,
+            "the grid is 0 in a check of a shape");
+  EXPECT_EQ(verdict(Ending::kNotLaunchable, "the grid is 0", true).reason,
+            "a launch that the device cannot start in a check of a shape");
+}
+
 TEST(Blame, StarvedSubmission_IsNeverToBlame) {
-  const auto starved = failed(Ending::kStarved, "submission", "a check of the only shape");
+  const auto starved =
+      failed(Ending::kStarved, Culprit::kSubmission, {Place::kCheck, "the only shape"});
   for (const bool on_device : {false, true}) EXPECT_FALSE(may_be_provoked(starved, on_device));
   const auto verdict = verdict_of_judgement(*starved);
   ASSERT_FALSE(verdict);

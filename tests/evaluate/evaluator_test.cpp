@@ -294,8 +294,8 @@ TEST(Toolchain, ASourceThatSpeaksLikeAKilledCompilerIsBuiltNoBetter) {
 TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
   DeviceResult result;
   result.judgement.ending = Ending::kDied;
-  result.judgement.culprit = "submission";
-  result.judgement.where = "a check of shape n=1";
+  result.judgement.culprit = Culprit::kSubmission;
+  result.judgement.where = {Place::kCheck, "shape n=1"};
   result.exit.emplace();
   result.exit->signal = SIGKILL;
   const auto first = verdict_of_judgement(result);

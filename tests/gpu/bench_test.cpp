@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "evaluate/bench_device.hpp"
+#include "bench/device.hpp"
 #include "gpu/emulated_gpu.hpp"
 
 namespace hone::test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/episode_samples.hpp"
+#include "conformance/episode_samples.hpp"
 #include "plugin/fixtures.hpp"
 
 namespace hone {

@@ -1,14 +1,14 @@
 // A generated plugin builds by the two commands of docs/plugins.md, and passes `hone validate`.
-#include "plugin/scaffold.hpp"
+#include "conformance/scaffold.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "base/files.hpp"
+#include "conformance/validate.hpp"
 #include "places.hpp"
 #include "plugin/fixtures.hpp"
-#include "plugin/validate.hpp"
 
 namespace hone {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "config/yaml.hpp"
-#include "plugin/validate.hpp"
+#include "conformance/validate.hpp"
 
 int main(int count, char** arguments) {
   if (count != 5 || std::strcmp(arguments[2], "--check") != 0) return 2;

@@ -1,6 +1,6 @@
 // `hone validate` over plugins that keep the rules, and each fixture's broken promise under its own
 // check.
-#include "plugin/validate.hpp"
+#include "conformance/validate.hpp"
 
 #include <gtest/gtest.h>
 

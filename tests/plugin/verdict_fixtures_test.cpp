@@ -1,5 +1,5 @@
 // The verdict fixtures: each is a reward's input, and each kind of verdict is among them.
-#include "plugin/verdict_fixtures.hpp"
+#include "conformance/verdict_fixtures.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/outside_checks.hpp"
 #include "places.hpp"
 #include "plugin_host/hosts.hpp"
-#include "plugin_host/outside_checks.hpp"
 
 namespace hone {
 namespace {

@@ -1,12 +1,11 @@
 // The journal's benchmark runs end to end, small; how fast is not a test's business.
-#include "server/bench_journal.hpp"
-
 #include <gtest/gtest.h>
 
+#include "bench/client.hpp"
+#include "bench/journal.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "places.hpp"
 #include "plugin/registry.hpp"
-#include "server/bench_client.hpp"
 
 namespace hone {
 namespace {

@@ -1,11 +1,10 @@
 // The benchmark runs end to end; how fast is not a test's business.
-#include "server/bench.hpp"
-
 #include <gtest/gtest.h>
 
+#include "bench/fairness.hpp"
+#include "bench/protocol.hpp"
 #include "places.hpp"
 #include "plugin/registry.hpp"
-#include "server/bench_fairness.hpp"
 
 namespace hone {
 namespace {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/local_server.hpp"
+#include "app/local_server.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "sweep/stop_at.hpp"
 

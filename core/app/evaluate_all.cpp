@@ -1,0 +1,91 @@
+// Keeps the evaluator's queue filled, and waits on one condition.
+#include "app/evaluate_all.hpp"
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/mutex.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kAhead = 64;                // submissions handed over and not yet done
+constexpr auto kShown = std::chrono::seconds(1);  // the rate is shown anew at least this often
+
+/// What the evaluator's threads tell this one.
+struct Shared {
+  Mutex mutex;
+  Condition changed;
+  std::vector<std::size_t> done HONE_GUARDED_BY(mutex);  // and not yet seen by this thread
+  std::string stage HONE_GUARDED_BY(mutex);
+};
+
+void submit(Evaluator& evaluator, const Submission& submission, std::size_t i,
+            Result<Verdict>& result, const std::shared_ptr<Shared>& shared) {
+  const auto hear = [shared](Stage stage) {
+    MutexLock lock(shared->mutex);
+    shared->stage = stage_name(stage);
+    shared->changed.notify_all();
+  };
+  const auto take = [shared, i, &result](Result<Verdict> verdict) {
+    MutexLock lock(shared->mutex);
+    result = std::move(verdict);
+    shared->done.push_back(i);
+    shared->changed.notify_all();
+  };
+  if (const auto queued = evaluator.submit(submission, hear, take); !queued) take(queued.error());
+}
+
+/// Those that are done since the last call; waits for one, or a while, where `wait` is set.
+std::vector<std::size_t> take_done(Shared& shared, bool wait, std::string& stage) {
+  MutexLock lock(shared.mutex);
+  if (wait && shared.done.empty()) shared.changed.wait_for(shared.mutex, kShown);
+  stage = shared.stage;
+  return std::exchange(shared.done, {});
+}
+
+}  // namespace
+
+void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmission& next,
+                   const TakeResult& take) {
+  const auto shared = std::make_shared<Shared>();
+  std::deque<Result<Verdict>> results;  // references into it stay good
+  bool more = true;
+  progress.start();
+  for (std::size_t done = 0;;) {
+    if (more && results.size() - done < kAhead) {
+      const std::optional<Submission> submission = next();
+      more = submission.has_value();
+      if (more) {
+        Result<Verdict>& result = results.emplace_back(unavailable("not evaluated"));
+        submit(evaluator, *submission, results.size() - 1, result, shared);
+      }
+    }
+    if (!more && done == results.size()) return;
+    std::string stage;  // of the submission that was last heard of
+    const bool wait = !more || results.size() - done >= kAhead;
+    for (const std::size_t i : take_done(*shared, wait, stage)) {
+      ++done;
+      progress.count(results[i]);
+      take(i, results[i]);
+    }
+    const std::string cause = evaluator.waits_for();
+    progress.show(cause.empty() ? stage : stage + ", waiting for " + cause);
+  }
+}
+
+std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
+                                          const std::vector<Submission>& submissions) {
+  std::vector<Result<Verdict>> results(submissions.size(), unavailable("not evaluated"));
+  std::size_t at = 0;
+  evaluate_each(
+      progress, evaluator,
+      [&] { return at < submissions.size() ? std::optional(submissions[at++]) : std::nullopt; },
+      [&results](std::size_t i, const Result<Verdict>& result) { results[i] = result; });
+  return results;
+}
+
+}  // namespace hone

@@ -1,0 +1,348 @@
+// Puts the parts together, in the order in which they depend on each other.
+#include "app/host.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/parts.hpp"
+#include "base/descriptors.hpp"
+#include "base/files.hpp"
+#include "config/yaml.hpp"
+#include "evaluate/interpreter.hpp"
+#include "evaluate/make_evaluator.hpp"
+#include "kernel_refine/kernel_refine.hpp"
+
+namespace hone {
+namespace {
+
+// Each lane's judge and what it measures have a core each, and compilers and interpreters need some.
+constexpr int kCoresOfLane = 4, kLanesByCores = 4;
+// What is compiled for a device, and rehearsed, waits for nothing there.
+constexpr int kCoresOfBuilder = 3, kBuildersByCores = 16;
+
+/// Why a compiler is not there, and the package that brings it.
+Error no_compiler(const std::string& language, const std::string& path) {
+  const std::string package = language == "c" ? "gcc" : "g++";
+  const std::string what =
+      path == "auto" ? "no compiler for " + language + " found" : path + ": no such compiler";
+  return {Code::kFailedPrecondition,
+          "cpu." + language + ".path: " + what + "; apt-get install " + package};
+}
+
+Result<Toolchain> find_toolchain(const std::string& language, const CompilerConfig& config) {
+  Toolchain toolchain;
+  toolchain.compiler = config.path;
+  toolchain.flags = config.flags;
+  if (config.path == "auto") {
+    const bool cxx = language == "c++";
+    toolchain.compiler = cxx ? find_program({"g++", "clang++", "g++-12", "g++-13", "clang++-14"})
+                             : find_program({"gcc", "clang", "gcc-12", "gcc-13", "clang-14"});
+  }
+  if (toolchain.compiler.empty() || access(toolchain.compiler.c_str(), X_OK) != 0) {
+    return no_compiler(language, config.path);
+  }
+  return toolchain;
+}
+
+Status use_cpu(const Config& config, EvaluatorOptions& options) {
+  HONE_ASSIGN(options.toolchains["c++"], find_toolchain("c++", config.cpu.cxx));
+  HONE_ASSIGN(options.toolchains["c"], find_toolchain("c", config.cpu.c));
+  options.readable = config.cpu.readable;
+  if (!config.cpu.python.empty())
+    HONE_TRY(use_interpreter("cpu.python", config.cpu.python, options));
+  for (const DeviceConfig& device : config.cpu.devices) {
+    DeviceSpec spec{
+        static_cast<int>(options.devices.size()), static_cast<int>(device.judge_cpu), {}};
+    for (const std::int64_t core : device.cores) spec.cores.push_back(static_cast<int>(core));
+    options.devices.push_back(std::move(spec));
+  }
+  if (options.devices.empty()) options.devices = default_devices(cpu_count());
+  return {};
+}
+
+/// The judge and the process that drives a device spin beside each other: a core for each where there
+/// are enough, the last ones of the machine, since builders use them all.
+Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
+  options.device_code = true;
+  options.isolation = config.isolation;
+  options.module_isolation = config.module_isolation;
+  options.runner_uses = static_cast<std::size_t>(config.uses);
+  options.backend_library = config.library;
+  Toolchain toolchain;
+  if (config.compiler != "auto") toolchain.compiler = config.compiler;
+  toolchain.flags = config.flags;
+  toolchain.architecture = config.architecture;
+  toolchain.include = config.include;
+  options.readable = config.include;
+  if (!toolchain.compiler.empty())
+    options.readable.push_back(std::filesystem::path(toolchain.compiler).parent_path().string());
+  options.toolchains[options.backend] = std::move(toolchain);
+  const int cpus = cpu_count();
+  const auto add = [&](std::int64_t device, std::vector<DeviceSpec>& to) {
+    const int first = 2 * static_cast<int>(options.devices.size() + options.lanes.size());
+    const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
+    to.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
+  };
+  for (const std::int64_t device : config.devices) add(device, options.devices);
+  if (config.python.empty()) return {};
+  if (options.devices.size() > 1) {
+    return failed_precondition(
+        options.backend + ".python: found " + std::to_string(options.devices.size()) +
+        " devices, expected one: a module's process sees all of them; start a "
+        "server for each, on a machine or in a container of its own");
+  }
+  for (std::int64_t i = 1; i < module_lanes(config); ++i)
+    add(config.devices.front(), options.lanes);
+  return use_interpreter(options.backend + ".python", config.python, options);
+}
+
+IsolationLevel level_of(const std::string& name) {
+  const auto level = parse_isolation(name);
+  return level ? *level : IsolationLevel::kFiltered;  // the schema lets no other name through
+}
+
+}  // namespace
+
+const GpuConfig* device_config(const Config& config, std::string_view backend) {
+  if (backend == "cuda") return &config.cuda;
+  return backend == "hip" ? &config.hip : nullptr;
+}
+
+std::int64_t module_lanes(const GpuConfig& config) {
+  // What is kept in one lane would be for others to wait for.
+  if (config.python.empty() || config.module_isolation != "fresh") return 1;
+  if (config.module_lanes > 0) return config.module_lanes;
+  return std::clamp(cpu_count() / kCoresOfLane, 1, kLanesByCores);
+}
+
+std::int64_t builder_count(const Config& config) {
+  if (config.evaluate.builders > 0) return config.evaluate.builders;
+  // What is measured on the processor shares it with them.
+  if (device_config(config, config.backend) == nullptr) return 1;
+  return std::clamp(cpu_count() / kCoresOfBuilder, 1, kBuildersByCores);
+}
+
+std::string find_program(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    for (const char* folder : {"/usr/local/bin/", "/usr/bin/", "/bin/"}) {
+      if (access((folder + name).c_str(), X_OK) == 0) return folder + name;
+    }
+  }
+  return "";
+}
+
+int cpu_count() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+LauncherOptions launcher_options(const Config& config) {
+  LauncherOptions options;
+  options.minimum = level_of(config.isolation.minimum);
+  options.maximum = level_of(config.isolation.maximum);
+  options.freezer = config.isolation.freezer;
+  options.workdir = config.isolation.workdir;
+  options.slots = static_cast<int>(config.isolation.slots);
+  options.first_uid = static_cast<std::uint32_t>(config.isolation.first_uid);
+  return options;
+}
+
+HostOptions plugin_services() {
+  HostOptions services;
+  services.parse_yaml = [](std::string_view text, std::string_view name) -> Result<Value> {
+    HONE_ASSIGN(const YamlDocument document, parse_yaml(text, name));
+    return document.to_value();
+  };
+  return services;
+}
+
+PluginHostOptions plugin_host_options(const Config& config) {
+  PluginHostOptions options = installed_plugin_host();
+  options.python = config.plugin_host.python;
+  options.call_s = config.plugin_host.call_seconds;
+  options.start_s = config.plugin_host.start_seconds;
+  options.memory_mb = config.plugin_host.memory_mb;
+  options.reload = config.plugin_host.reload;
+  return options;
+}
+
+std::unique_ptr<const Registry> open_registry(const Config& config) {
+  RegistryOptions options;
+  options.roots = {install_root()};
+  options.extra.assign(config.plugin_paths.begin(), config.plugin_paths.end());
+  for (const std::string& name : {config.reward.name, config.environment.name}) {
+    if (is_plugin_path(name)) options.extra.emplace_back(name);
+  }
+  for (const DatasetConfig& dataset : config.datasets) {
+    if (is_plugin_path(dataset.plugin)) options.extra.emplace_back(dataset.plugin);
+  }
+  options.host = plugin_services();
+  options.outside = open_in_plugin_hosts(plugin_host_options(config));
+  options.in_process = config.plugin_host.in_process;
+  return std::make_unique<const Registry>(std::move(options));
+}
+
+Result<std::shared_ptr<const Catalog>> open_catalog(
+    const Config& config, const Registry& registry,
+    const std::function<std::string(std::size_t i)>& place) {
+  std::vector<TaskSource> sources;
+  for (std::size_t i = 0; i < config.datasets.size(); ++i) {
+    const DatasetConfig& dataset = config.datasets[i];
+    const std::string whose = (place ? place(i) : "") + "dataset '" + dataset.name + "'";
+    Value own = dataset.config;
+    const Value* path = own.find("path");
+    if (path != nullptr && path->is_string() && path->as_string() == "builtin") {
+      own.set("path", (install_root() / "share/tasks").string());
+    }
+    const auto plugin = registry.name_of(dataset.plugin);
+    if (!plugin) return plugin.error().in(whose);
+    auto opened = registry.open_dataset(*plugin, dataset.name, own);
+    if (!opened) return opened.error().in(whose);
+    sources.push_back(
+        task_source(std::shared_ptr<const Dataset>(std::move(opened).value()), dataset.unlisted));
+  }
+  return Catalog::open(std::move(sources), {.open_held_out = config.open_held_out});
+}
+
+Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry) {
+  EvaluatorOptions options;
+  options.backend = config.backend;
+  options.libexec = install_root() / "libexec";
+  if (const GpuConfig* devices = device_config(config, config.backend)) {
+    HONE_TRY(use_gpu(*devices, options));
+  } else {
+    HONE_TRY(use_cpu(config, options));
+  }
+  if (options.backend_library.empty()) {
+    HONE_ASSIGN(const PluginLibrary library,
+                registry.library(PluginKind::kBackend, config.backend));
+    options.backend_library = library.path();
+  }
+  options.backend_library = std::filesystem::absolute(options.backend_library);
+  const EvaluateConfig& c = config.evaluate;
+  options.builders = static_cast<int>(builder_count(config));
+  options.queue_max = static_cast<std::size_t>(c.queue_max);
+  options.client_max = static_cast<std::size_t>(c.client_max);
+  options.build_seconds = c.build_seconds;
+  options.build_memory_mb = c.build_memory_mb;
+  options.evaluation_seconds = c.evaluation_seconds;
+  options.cache_mb = static_cast<std::size_t>(c.cache_mb);
+  options.installed_max = static_cast<std::size_t>(c.installed_max);
+  options.suspect_speedup = c.suspect_speedup;
+  options.suspect_factor = c.suspect_factor;
+  options.measure.max_interval = c.max_interval;
+  options.measure.round_ms = c.measure.round_ms;
+  options.measure.pairs_min = static_cast<int>(c.measure.pairs_min);
+  options.measure.pairs_max = static_cast<int>(c.measure.pairs_max);
+  options.measure.seconds_max = c.measure.seconds_max;
+  options.measure.set_mb = c.measure.set_mb;
+  options.measure.singles = static_cast<int>(c.measure.singles);
+  return options;
+}
+
+void choose_reward(Config& config, const std::string& chosen) {
+  if (chosen.empty()) return;
+  config.reward = {is_plugin_path(chosen) ? std::filesystem::absolute(chosen).string() : chosen,
+                   Value::map()};
+}
+
+Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry) {
+  HONE_ASSIGN(const std::string name, registry.name_of(config.reward.name));
+  return registry.open_reward(name, config.reward.config);
+}
+
+Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
+                                                      const Registry& registry,
+                                                      std::shared_ptr<const Catalog> catalog,
+                                                      Evaluator& evaluator, std::string isolation,
+                                                      Journal* journal) {
+  // A mistake in the default reward is found now, not at the first reset.
+  const auto default_reward = open_reward(config, registry);
+  if (!default_reward) return default_reward.error().in("reward");
+  HONE_ASSIGN(Environments environments, open_environments(config, registry));
+
+  EpisodeOptions options;
+  options.limits.lease_s = config.server.lease_s;
+  options.limits.ended_lease_s = config.server.ended_lease_s;
+  options.limits.episodes = static_cast<std::size_t>(config.server.limits.episodes);
+  const LimitsConfig& limits = config.server.limits;
+  options.limits.client_episodes = static_cast<std::size_t>(limits.client_episodes);
+  options.limits.client_steps = static_cast<std::size_t>(limits.client_evaluations);
+  options.limits.client_bytes = static_cast<std::size_t>(limits.client_bytes);
+  options.split = config.environment.split;
+  options.backends = {config.backend};
+  options.isolation = std::move(isolation);
+  options.reward = (*default_reward)->name();
+  options.reward_config = config.reward.config;
+  options.journal = journal;
+  return make_episode_service(std::move(options), std::move(environments), std::move(catalog),
+                              evaluator, [&registry](const std::string& name, const Value& own) {
+                                return registry.open_reward(name, own);
+                              });
+}
+
+Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
+  const auto tell = [&say](std::string_view what) {
+    if (say) say(what);
+  };
+  HONE_TRY(fit_slots(loaded));
+  HONE_TRY(check_descriptor_limit(kDescriptorsMin));
+  std::unique_ptr<Host> host(new Host(loaded.config));
+  const Config& config = host->config_;
+  tell("starting the launcher");
+  HONE_ASSIGN(host->launcher_, Launcher::start(launcher_options(config)));
+  tell("reading plugins and tasks");
+  HONE_ASSIGN(ConfigParts parts, open_parts(loaded));
+  host->registry_ = std::move(parts.registry);
+  host->catalog_ = std::move(parts.catalog);
+  HONE_ASSIGN(host->journal_, open_journal(config));
+  HONE_ASSIGN(const EvaluatorOptions options, evaluator_options(config, *host->registry_));
+  HONE_ASSIGN(const std::unique_ptr<Backend> backend,
+              host->registry_->open_backend(config.backend));
+  HONE_ASSIGN(const Value facts, backend->describe(Value::map()));
+  tell("testing compilers and starting the judge");
+  HONE_ASSIGN(host->evaluator_,
+              make_evaluator(*host->launcher_, options, facts.find("fingerprint")->as_string()));
+  HONE_ASSIGN(
+      host->episodes_,
+      make_episodes(config, *host->registry_, host->catalog_, *host->evaluator_,
+                    std::string(isolation_name(host->launcher_->level())), host->journal_.get()));
+  return host;
+}
+
+std::vector<std::string> Host::problems() const {
+  constexpr std::uint64_t kBytesMin = 4 << 20;  // a build, or a journal's WAL between checkpoints
+  std::vector<std::string> found;
+  const auto look_at_space = [&](const std::string& what, const std::filesystem::path& folder) {
+    const auto free = free_bytes(folder);
+    if (free && *free >= kBytesMin) return;
+    found.push_back(what + ": " +
+                    (free ? folder.string() + " has less than 4 MiB free" : free.error().message));
+  };
+  if (journal_) {
+    if (const std::string problem = journal_->problem(); !problem.empty())
+      found.push_back("journal: " + problem);
+    look_at_space("journal", std::filesystem::absolute(config_.journal.path).parent_path());
+  }
+  // With a private root, builds are in a tmpfs of their own.
+  std::error_code ignored;
+  const std::filesystem::path scratch = config_.isolation.workdir.empty()
+                                            ? std::filesystem::temp_directory_path(ignored)
+                                            : std::filesystem::path(config_.isolation.workdir);
+  if (launcher_->level() < IsolationLevel::kPrivate) look_at_space("isolation.workdir", scratch);
+  return found;
+}
+
+std::string Host::description() const {
+  const auto tasks = catalog_->list("");
+  return "isolation " + std::string(isolation_name(launcher_->level())) + " (freezer " +
+         launcher_->freezer() + "); " + evaluator_->fingerprint() + "; " +
+         std::to_string(tasks ? tasks->size() : 0) + " tasks; " +
+         (journal_ ? "journal " + config_.journal.path : "no journal");
+}
+
+}  // namespace hone

@@ -1,0 +1,223 @@
+// The same steps with the journal and without, in turns.
+#include "bench/journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/clock.hpp"
+#include "base/unique_fd.hpp"
+#include "bench/client.hpp"
+#include "bench/host.hpp"
+#include "bench/restart.hpp"
+#include "model/figure.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kGoalNoop = 0.5, kGoalReal = 0.9;
+
+using Requests = std::vector<BenchCrowd::Requests>;
+/// The source of the n-th step.
+using Source = std::function<std::string(std::size_t n)>;
+
+/// The steps of a crowd, turn by turn, over new episodes.
+Result<Requests> steps_of(BenchCrowd& crowd, const std::string& task, std::size_t steps,
+                          std::size_t turns, const Source& source,
+                          std::vector<std::vector<Value>>& episodes) {
+  static std::size_t number = 0;  // of this process: no two sources are the same
+  HONE_ASSIGN(episodes, crowd.open(task, (steps + turns - 1) / turns));
+  Requests all(crowd.size());
+  for (std::size_t i = 0; i < crowd.size(); ++i) {
+    for (std::size_t turn = 1; turn <= turns; ++turn) {
+      for (const Value& episode : episodes[i]) {
+        if (all[i].size() == steps) break;
+        all[i].push_back(bench_step(episode, turn, source(++number)));
+      }
+    }
+  }
+  return all;
+}
+
+struct Load {
+  std::string task;
+  std::size_t steps;  ///< of each client, in each round
+  std::size_t turns;  ///< of an episode
+  std::size_t rounds;
+  Source source;
+};
+
+/// Steps with the journal on and off.
+struct Compared {
+  std::vector<double> on, off, ratio;  ///< per second; on over off
+  std::vector<double> on_s, off_s;     ///< each step's wait
+};
+
+Result<double> play(BenchCrowd& crowd, const Load& load, std::vector<double>& waits_s) {
+  std::vector<std::vector<Value>> episodes;
+  HONE_ASSIGN(const Requests requests,
+              steps_of(crowd, load.task, load.steps, load.turns, load.source, episodes));
+  HONE_ASSIGN(const double seconds, crowd.run(requests, &waits_s));
+  HONE_TRY(crowd.close(episodes));
+  return static_cast<double>(load.steps * crowd.size()) / seconds;
+}
+
+/// Once each per round, the first being another one each time.
+Result<Compared> compare(BenchCrowd& on, BenchCrowd& off, const Load& load) {
+  Compared compared;
+  for (std::size_t round = 0; round < load.rounds; ++round) {
+    for (const bool journalled : {round % 2 == 0, round % 2 != 0}) {
+      HONE_ASSIGN(const double rate,
+                  play(journalled ? on : off, load, journalled ? compared.on_s : compared.off_s));
+      (journalled ? compared.on : compared.off).push_back(rate);
+    }
+    compared.ratio.push_back(compared.on.back() / compared.off.back());
+  }
+  return compared;
+}
+
+Value rate_figure(const std::string& name, const Compared& compared, double goal) {
+  return bench_figure(name, quantile(compared.on, 0.5), "1/s", quantile(compared.off, 0.5),
+                      quantile(compared.ratio, 0.5), goal);
+}
+
+/// Milliseconds until a page more is durable, median.
+Result<double> page_ms(const std::filesystem::path& folder) {
+  const std::string path = folder / "page";
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd) return system_error("open " + path, errno);
+  const std::string page(4096, 'p');
+  std::vector<double> took_ms;
+  for (int n = 0; n < 101; ++n) {
+    const std::int64_t start_ns = monotonic_ns();
+    if (::write(fd.get(), page.data(), page.size()) != static_cast<ssize_t>(page.size()) ||
+        ::fdatasync(fd.get()) != 0) {
+      return system_error("write " + path, errno);
+    }
+    took_ms.push_back(static_cast<double>(monotonic_ns() - start_ns) * 1e-6);
+  }
+  return quantile(std::move(took_ms), 0.5);
+}
+
+/// Bytes of the file for each of its turns, beside those of the actions and replies in them.
+Result<Value> bytes_figure(const std::string& name, const std::filesystem::path& path) {
+  HONE_ASSIGN(const auto reader, JournalReader::open(path));
+  double said = 0, turns = 0;
+  HONE_TRY(reader->each({}, [&](const StoredEpisode& episode) -> Status {
+    for (const TurnRecord& turn : episode.turns) {
+      said += static_cast<double>(turn.action->size() + turn.reply->size());
+      ++turns;
+    }
+    return {};
+  }));
+  if (turns == 0) return internal_error("bench: the journal holds no turn");
+  const double bytes = static_cast<double>(std::filesystem::file_size(path)) / turns;
+  return bench_figure(name, bytes, "B", said / turns, bytes * turns / said, 0);
+}
+
+Status add_noop(const JournalBenchOptions& options, Value& figures) {
+  const ProtocolBenchOptions& host = options.host;
+  const auto path = options.folder / "noop.db";
+  {
+    HONE_ASSIGN(const auto journal, Journal::open({.path = path}));
+    HONE_ASSIGN(auto off, NoopHost::start(host.open_reward, host.reward));
+    HONE_ASSIGN(auto on, NoopHost::start(host.open_reward, host.reward, {{}, journal.get()}));
+    const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
+    Load load{NoopHost::kTask, host.steps, turns, host.rounds,
+              [](std::size_t n) { return "int main() { return " + std::to_string(n) + "; }"; }};
+    BenchCrowd many_on(on->server().endpoint(), options.clients);
+    BenchCrowd many_off(off->server().endpoint(), options.clients);
+    HONE_ASSIGN(const Compared many, compare(many_on, many_off, load));
+    const std::string clients = std::to_string(options.clients) + " clients";
+    figures.push(rate_figure("no-op steps with the journal, " + clients, many, kGoalNoop));
+    BenchCrowd one_on(on->server().endpoint(), 1), one_off(off->server().endpoint(), 1);
+    load.steps *= 4;
+    HONE_ASSIGN(const Compared one, compare(one_on, one_off, load));
+    HONE_ASSIGN(const double page, page_ms(options.folder));
+    const double added = (quantile(one.on_s, 0.5) - quantile(one.off_s, 0.5)) * 1e3;
+    figures.push(bench_figure("added to one step, beside a page made durable", added, "ms", page,
+                              added / page, 0));
+  }
+  HONE_ASSIGN(Value bytes, bytes_figure("a no-op step in the journal", path));
+  figures.push(std::move(bytes));
+  return {};
+}
+
+/// A server over steps that build, made and gone in the order in which they stand on each other.
+struct RealHost {
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<EpisodeService> service;
+  std::unique_ptr<Server> server;
+
+  static Result<RealHost> start(const JournalBenchOptions& options, const std::string& name) {
+    RealHost host;
+    if (!name.empty()) {
+      HONE_ASSIGN(host.journal, Journal::open({.path = options.folder / name}));
+    }
+    HONE_ASSIGN(host.service, options.real(host.journal.get()));
+    ServerOptions server;
+    server.endpoint = "tcp://127.0.0.1:0";
+    server.control_endpoint.clear();
+    HONE_ASSIGN(host.server, Server::start(std::move(server), *host.service));
+    return host;
+  }
+};
+
+Status add_real(const JournalBenchOptions& options, Value& figures) {
+  const auto numbered = [](const std::string& source) {
+    return [&source](std::size_t n) { return "// step " + std::to_string(n) + "\n" + source; };
+  };
+  {
+    HONE_ASSIGN(const RealHost on, RealHost::start(options, "real.db"));
+    HONE_ASSIGN(const RealHost off, RealHost::start(options, ""));
+    BenchCrowd many_on(on.server->endpoint(), options.clients);
+    BenchCrowd many_off(off.server->endpoint(), options.clients);
+    HONE_ASSIGN(const Compared many, compare(many_on, many_off,
+                                             {options.task, options.builds, 1, options.build_rounds,
+                                              numbered(options.source)}));
+    figures.push(rate_figure("steps that build and measure with the journal, " +
+                                 std::to_string(options.clients) + " clients",
+                             many, kGoalReal));
+  }
+  {
+    HONE_ASSIGN(const RealHost on, RealHost::start(options, "broken.db"));
+    BenchCrowd one(on.server->endpoint(), 1);
+    std::vector<double> waits_s;
+    HONE_TRY(play(one, {options.task, 16, 4, 1, numbered(options.broken)}, waits_s));
+  }
+  for (const auto& [name, file] :
+       {std::pair("a step that builds and measures, in the journal", "real.db"),
+        std::pair("a step that does not build, in the journal", "broken.db")}) {
+    HONE_ASSIGN(Value bytes, bytes_figure(name, options.folder / file));
+    figures.push(std::move(bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Value> bench_journal(const JournalBenchOptions& options) {
+  const auto say = [&](std::string_view what) {
+    if (options.say) options.say(what);
+  };
+  Value figures = Value::array();
+  say("steps that do nothing");
+  HONE_TRY(add_noop(options, figures));
+  if (options.real) {
+    say("steps that build and measure");
+    HONE_TRY(add_real(options, figures));
+  }
+  say("steps while old episodes are forgotten");
+  HONE_TRY(add_retention(options, figures));
+  say("writing " + std::to_string(options.turns) + " steps to start again from");
+  HONE_TRY(add_restart(options, figures));
+  if (curve_available()) {
+    say("with CURVE and without");
+    HONE_ASSIGN(Value curve, bench_curve(options.host));
+    figures.push(std::move(curve));
+  }
+  return figures;
+}
+
+}  // namespace hone

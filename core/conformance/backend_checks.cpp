@@ -1,0 +1,60 @@
+// Checks of backends: their table and what they say of themselves. They touch no device.
+#include "conformance/checks.hpp"
+#include "plugin/backend.hpp"
+#include "plugin/call.hpp"
+
+namespace hone {
+namespace {
+
+Result<std::unique_ptr<Backend>> load(const CheckSubject& subject) {
+  HONE_ASSIGN(const PluginLibrary library, PluginLibrary::load(subject.path));
+  return Backend::open(library, std::make_shared<HostServices>(library.name(), subject.host));
+}
+
+Result<CheckResult> table(const CheckSubject& subject) {
+  HONE_TRY(load(subject));
+  return passed();
+}
+
+Result<CheckResult> describe(const CheckSubject& subject) {
+  HONE_ASSIGN(const auto backend, load(subject));
+  HONE_ASSIGN(const Value first, backend->describe(subject.config));
+  HONE_ASSIGN(const Value second, backend->describe(subject.config));
+  if (first == second) return passed();
+  return internal_error("describe: expected the same twice, found " + to_json(first) + " and " +
+                        to_json(second));
+}
+
+Result<CheckResult> garbage_config(const CheckSubject& subject) {
+  HONE_ASSIGN(const auto backend, load(subject));
+  for (const std::string& garbage : garbage_configs()) {
+    const auto written = call_for_bytes("describe", [&](hone_sink* out, hone_error* error) {
+      return backend->factory()->describe(borrow(garbage), out, error);
+    });
+    // A draft says of no parameters, so that one which reads none keeps the rules.
+    if (written) return CheckResult{CheckOutcome::kWarning, "took garbage as its configuration"};
+  }
+  return passed();
+}
+
+Result<CheckResult> release_null(const CheckSubject& subject) {
+  HONE_ASSIGN(const auto backend, load(subject));
+  backend->factory()->release_buffer(nullptr);
+  backend->factory()->close_device(nullptr);
+  return passed();
+}
+
+}  // namespace
+
+const std::vector<Check>& backend_checks() {
+  static const std::vector<Check> checks{
+      {"backend.table", "has a table of exactly the host's draft", table},
+      {"backend.describe", "describes itself, well typed and the same twice", describe},
+      {"backend.garbage_config", "does not fall over a configuration that is garbage",
+       garbage_config},
+      {"backend.release_null", "takes null handles to release and close", release_null},
+  };
+  return checks;
+}
+
+}  // namespace hone

@@ -1,0 +1,43 @@
+// Building the sample episodes from verdicts as the judge writes them.
+#include "conformance/episode_samples.hpp"
+
+#include "conformance/verdict_fixtures.hpp"
+
+namespace hone {
+namespace {
+
+constexpr Outcome kOutcomes[] = {Outcome::kNoCode,  Outcome::kRejected, Outcome::kBuildFailed,
+                                 Outcome::kCrashed, Outcome::kTimedOut, Outcome::kOutOfMemory,
+                                 Outcome::kWrong,   Outcome::kCheated,  Outcome::kCorrect};
+
+}  // namespace
+
+std::vector<Value> episode_samples() {
+  std::vector<Value> samples;
+  Value::Array all, many;
+  for (const Outcome outcome : kOutcomes) {
+    samples.push_back(sample_episode({sample_turn(sample_verdict(outcome, 1.5))}, false));
+    all.push_back(sample_turn(sample_verdict(outcome, 1.5)));
+  }
+  samples.push_back(sample_episode(all, true));
+  for (const double speedup : {1e-6, 0.5, 1.0, 1.01, 2.0, 250.0}) {
+    samples.push_back(
+        sample_episode({sample_turn(sample_verdict(Outcome::kCorrect, speedup))}, true));
+  }
+  const Verdict unmeasured = sample_verdict(Outcome::kCorrect, 0);
+  samples.push_back(sample_episode({sample_turn(unmeasured)}, true));
+  const Value correct = sample_turn(sample_verdict(Outcome::kCorrect, 1.2));
+  samples.push_back(sample_episode({sample_unscored_turn()}, false));
+  samples.push_back(sample_episode({sample_unscored_turn(), correct}, false));
+  samples.push_back(sample_episode({correct, sample_unscored_turn()}, true));
+  samples.push_back(
+      sample_episode({correct, sample_unscored_turn(), sample_unscored_turn(), correct}, true));
+  for (int i = 0; i < 200; ++i) {
+    many.push_back(i % 7 == 3 ? sample_unscored_turn()
+                              : sample_turn(sample_verdict(kOutcomes[i % 9], 0.5 + 0.01 * i)));
+  }
+  samples.push_back(sample_episode(many, true));
+  return samples;
+}
+
+}  // namespace hone

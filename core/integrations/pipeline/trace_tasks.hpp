@@ -1,0 +1,24 @@
+// The tasks that traces bring with them, as a dataset.
+#pragma once
+
+#include "base/scratch_folder.hpp"
+#include "config/config.hpp"
+#include "integrations/pipeline/trace_file.hpp"
+
+namespace hone {
+
+/// A scratch file with the modules of traces. It must live as long as a host that serves them.
+/// Rationale: the file of the traces may have broken rows, several samples of a task, or any name.
+class TraceTasks {
+ public:
+  static Result<TraceTasks> write(const TraceFile& traces);
+
+  /// The dataset "traces".
+  DatasetConfig dataset() const;
+
+ private:
+  explicit TraceTasks(ScratchFolder folder) : folder_(std::move(folder)) {}
+  ScratchFolder folder_;
+};
+
+}  // namespace hone
