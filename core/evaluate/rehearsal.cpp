@@ -8,7 +8,6 @@
 
 #include "base/clock.hpp"
 #include "base/enum_names.hpp"
-#include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/interpreter.hpp"
 #include "sandbox/starved_time.hpp"
@@ -33,7 +32,6 @@ constexpr std::int64_t kBuildMemoryFactor = 3;
 
 // As rehearse_module.py writes them.
 constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "hindered"};
-constexpr std::string_view kExtensionKinds[] = {"host", "device"};
 
 /// Printable words of at most so many characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
@@ -65,8 +63,7 @@ Status read_failure(std::string_view line, Rehearsed& said) {
   const bool of_extension =
       said.failure == DryRunFailure::kBuild || said.failure == DryRunFailure::kHindered;
   if (of_extension) {
-    HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>("rehearsal: kind of extension",
-                                                     kExtensionKinds, next_word()));
+    HONE_ASSIGN(said.kind, parse_extension_kind(next_word()));
   }
   said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
   if (said.words.empty()) return invalid_argument("rehearsal: found a failure and no message");
@@ -91,10 +88,6 @@ Status await_answer(int socket, const Process& process, double seconds) {
 }
 
 }  // namespace
-
-std::string_view extension_kind_name(ExtensionKind kind) {
-  return kExtensionKinds[static_cast<int>(kind)];
-}
 
 Result<Rehearsed> read_rehearsed(std::string bytes) {
   const std::size_t end = bytes.find('\n');

@@ -4,9 +4,9 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.hpp"
+#include "channel/control.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/warm_interpreters.hpp"
 #include "model/work.hpp"
@@ -16,10 +16,6 @@ namespace hone {
 /// The part of a module that is certain to fail. `kNone`: no part is. `kHindered`: an extension was not built, and the
 /// machine may be the reason.
 enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kHindered };
-/// `kDevice`: with kernels.
-enum class ExtensionKind { kHost, kDevice };
-
-std::string_view extension_kind_name(ExtensionKind kind);  ///< "host", "device"
 
 /// What a submission's process says of itself, which is believed of it alone.
 struct Rehearsed {

@@ -224,17 +224,6 @@ bool killed_without_cause(const DeviceResult& result) {
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
-std::optional<ExtensionKind> hindered_extension(const Verdict& verdict) {
-  if (verdict.outcome != Outcome::kCrashed) return {};
-  for (const ExtensionKind kind : {ExtensionKind::kHost, ExtensionKind::kDevice}) {
-    // As run_module.py puts it.
-    if (verdict.reason.find("Hindered (" + std::string(extension_kind_name(kind)) + "): ") !=
-        std::string::npos)
-      return kind;
-  }
-  return {};
-}
-
 bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
   if (judgement.culprit != Culprit::kSubmission || judgement.ending == Ending::kDone ||
       judgement.ending == Ending::kMismatch)

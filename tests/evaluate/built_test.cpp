@@ -71,7 +71,7 @@ TEST(DryRun, UnknownName_IsRefusedWithWhatWasExpected) {
   EXPECT_EQ(message("loading NameError: x"),
             "rehearsal: failure: found 'loading', expected one of '', load, run, build, hindered");
   EXPECT_EQ(message("build gpu main.cpp:1: error"),
-            "rehearsal: kind of extension: found 'gpu', expected one of host, device");
+            "kind of extension: found 'gpu', expected one of host, device");
   EXPECT_EQ(message("build host"), "rehearsal: found a failure and no message");
 }
 
