@@ -31,7 +31,7 @@ constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
 // As rehearse_module.py writes them.
-constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "hindered"};
+constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "link", "hindered"};
 
 /// Printable words of at most so many characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
@@ -60,8 +60,7 @@ Status read_failure(std::string_view line, Rehearsed& said) {
   };
   HONE_ASSIGN(said.failure,
               parse_enum<DryRunFailure>("rehearsal: failure", kDryRunFailures, next_word()));
-  const bool of_extension =
-      said.failure == DryRunFailure::kBuild || said.failure == DryRunFailure::kHindered;
+  const bool of_extension = is_of_extension(said.failure);
   if (of_extension) {
     HONE_ASSIGN(said.kind, parse_extension_kind(next_word()));
   }
@@ -88,6 +87,11 @@ Status await_answer(int socket, const Process& process, double seconds) {
 }
 
 }  // namespace
+
+bool is_of_extension(DryRunFailure failure) {
+  return failure == DryRunFailure::kBuild || failure == DryRunFailure::kLink ||
+         failure == DryRunFailure::kHindered;
+}
 
 Result<Rehearsed> read_rehearsed(std::string bytes) {
   const std::size_t end = bytes.find('\n');
