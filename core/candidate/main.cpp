@@ -163,11 +163,13 @@ Status load(Candidate& self, int artifact_fd) {
   return {};
 }
 
-void say(Report report, const Status& status, const std::string& note = "") {
+void say(Report report, const Status& status, const std::string& note = "",
+         std::uint32_t flags = 0) {
   Loaded loaded{};
   loaded.version = kChannelVersion;
   loaded.report = report;
   loaded.code = status ? HONE_OK : static_cast<std::int32_t>(status.error().code);
+  loaded.flags = flags;
   std::snprintf(loaded.message, sizeof loaded.message, "%s",
                 status ? note.c_str() : status.error().message.c_str());
   // Rationale: write() rather than send(): the seal leaves reads and writes of open descriptors
@@ -185,7 +187,7 @@ Status reload(Candidate& self) {
   say(Report::kSealed, ready);
   HONE_TRY(ready);
   const Status loaded = load(self, fds[3].get());
-  say(Report::kLoaded, loaded, self.note);
+  say(Report::kLoaded, loaded, self.note, self.flags());
   return loaded;
 }
 
@@ -260,7 +262,7 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
   say(Report::kSealed, ready);
   if (!ready) return 70;
   const Status loaded = load(self, (*fds)[3].get());
-  say(Report::kLoaded, loaded, self.note);
+  say(Report::kLoaded, loaded, self.note, self.flags());
   if (!loaded) std::_Exit(1);
   serve(self);
 }

@@ -14,6 +14,7 @@ namespace {
 /// What a backend said of a launch or of the work that ran.
 Answer answer_of(Candidate& self, int32_t code, const hone_error& error) {
   if (code == HONE_OK) return Answer::kFine;
+  self.answers->flags = self.flags();
   std::snprintf(self.answers->message, sizeof self.answers->message, "%.255s", error.message);
   switch (code) {
     case HONE_RESOURCE_EXHAUSTED:
@@ -127,6 +128,7 @@ Answer obey(Candidate& self) {
 
 Answer obey_guarded(Candidate& self) {
   try {
+    self.answers->flags = 0;
     return obey(self);
   } catch (const std::bad_alloc&) {
     return Answer::kOutOfMemory;

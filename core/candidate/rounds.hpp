@@ -31,6 +31,8 @@ struct Candidate {
   std::string note;  ///< what an interpreter says of what it has loaded
 
   /// What is loaded runs on the device alone, and this process stays ours.
+  /// hone_python_flags of the interpreter's last call.
+  std::uint32_t flags() const { return python == nullptr ? 0 : python->flags(); }
   bool runs_device_code() const { return device_code && !sealed; }
 };
 

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -26,7 +27,7 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 6;
+inline constexpr std::uint32_t kChannelVersion = 7;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
@@ -63,8 +64,9 @@ enum class Report : std::uint32_t { kOpened = 1, kSealed = 2, kLoaded = 3 };
 struct Loaded {
   std::uint32_t version;
   Report report;
-  std::int32_t code;  ///< hone_code
-  char message[256];  ///< also of what is loaded well
+  std::int32_t code;    ///< hone_code
+  std::uint32_t flags;  ///< hone_python_flags
+  char message[256];    ///< also of what is loaded well
 };
 
 enum class Order : std::uint32_t {
@@ -121,10 +123,18 @@ enum class Answer : std::uint32_t {
   kMismatch = 5    ///< outputs of another form than the task's
 };
 
+/// Of torch's extensions. `kDevice`: with kernels.
+enum class ExtensionKind { kHost, kDevice };
+std::string_view extension_kind_name(ExtensionKind kind);  ///< "host", "device"
+Result<ExtensionKind> parse_extension_kind(std::string_view name);
+/// The kind of extension that the machine may have hindered, of hone_python_flags.
+std::optional<ExtensionKind> hindered_kind(std::uint32_t flags);
+
 /// One page that the candidate writes.
 struct Answers {
   std::atomic<std::uint32_t> done;
   Answer answer;
+  std::uint32_t flags;  ///< hone_python_flags, of what is not fine
   char message[256];
   double marked_seconds;        ///< kMarked: for comparison; 0: there is no such clock
   char observed[kObservedMax];  ///< kObserved: as hone_python.observe writes it

@@ -258,7 +258,7 @@ Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) 
   const bool extends = builds_extensions(built.artifact);
   const DryRunFailure failure = rehearsed->failure;
   const bool hindered = extends && failure == DryRunFailure::kHindered;
-  if (hindered || (extends && failure == DryRunFailure::kBuild))
+  if (hindered || (extends && is_of_extension(failure)))
     HONE_TRY(check_extensions(rehearsed->kind));
   built.unrehearsed = hindered;
   if (failure != DryRunFailure::kHindered) {
@@ -303,7 +303,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
     built.failure = BuildFailure::kTimedOut;
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
-                    submission_diagnostics(built.diagnostics, request.name).empty());
+                    submission_diagnostics(built.diagnostics, request.name).text.empty());
   HONE_TRY(rehearse_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.

@@ -60,10 +60,10 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
               answer_to(send(ask, from.empty() ? &runner : nullptr, &built->artifact), {}));
   if (kind_of(answer) == "installed") {
     if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
-      const std::string& words = note->as_string();
-      const bool in_vain = words.find("cannot be") != std::string::npos;
-      log(in_vain ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
-          "task " + task->id + ": " + words);
+      const Value* warns = answer.find("note_warns");
+      const bool is_warning = warns != nullptr && *warns == Value(true);
+      log(is_warning ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
+          "task " + task->id + ": " + note->as_string());
     }
     const Value* calibration = answer.find("calibration");
     if (found && (options_.device_code || !timed) && !known && calibration != nullptr)

@@ -4,9 +4,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace hone {
 namespace {
+
+/// Of a kernel that reads or writes where there is nothing, as torch and backends put it.
+constexpr std::string_view kKernelFaults[] = {"illegal memory access", "misaligned address"};
+
+// What is raised whatever there is of a device.
+constexpr std::string_view kMistakes[] = {"TypeError",
+                                          "NameError",
+                                          "AttributeError",
+                                          "ImportError",
+                                          "ModuleNotFoundError",
+                                          "IndexError",
+                                          "KeyError",
+                                          "SyntaxError",
+                                          "AssertionError",
+                                          "UnboundLocalError",
+                                          "ValueError",
+                                          "ZeroDivisionError",
+                                          "NotImplementedError",
+                                          "ModelNew has no parameter"};
 
 bool is_excerpt(std::string_view line) {
   std::size_t i = 0;
@@ -44,11 +64,12 @@ std::string linker_error(std::string_view line) {
 
 }  // namespace
 
-std::string submission_diagnostics(std::string_view words, std::string_view source_name,
+Diagnostics submission_diagnostics(std::string_view words, std::string_view source_name,
                                    std::size_t bytes_max) {
   const std::string prefix = std::string(source_name) + ":";
-  std::string kept;
-  bool keeping = false;
+  Diagnostics found;
+  std::string& kept = found.text;
+  bool keeping = false, has_error = false;
   while (!words.empty() && kept.size() < bytes_max) {
     const std::size_t end = std::min(words.find('\n'), words.size());
     const std::string_view line = words.substr(0, end);
@@ -57,17 +78,30 @@ std::string submission_diagnostics(std::string_view words, std::string_view sour
     if (line.substr(0, prefix.size()) == prefix && line.find(".text") == std::string_view::npos) {
       keeping = true;
       out = line;
+      has_error = has_error || line.find("error: ") != std::string_view::npos;
     } else if (keeping && is_excerpt(line)) {
       out = line;
     } else {
       keeping = false;
       out = linker_error(line);
+      found.of_linker = found.of_linker || (!has_error && !out.empty());
       if (out.empty()) out = header_error(line);
+      has_error = has_error || !out.empty();
     }
     if (!out.empty()) kept += out + "\n";
   }
   if (kept.size() > bytes_max) kept.resize(bytes_max);
-  return kept;
+  return found;
+}
+
+ExceptionCause exception_cause(std::string_view message) {
+  if (std::any_of(std::begin(kMistakes), std::end(kMistakes),
+                  [&](std::string_view name) { return message.starts_with(name); }))
+    return ExceptionCause::kMistake;
+  const bool fault = std::any_of(
+      std::begin(kKernelFaults), std::end(kKernelFaults),
+      [&](std::string_view words) { return message.find(words) != std::string_view::npos; });
+  return fault ? ExceptionCause::kKernelFault : ExceptionCause::kUnknown;
 }
 
 }  // namespace hone

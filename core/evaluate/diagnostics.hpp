@@ -1,4 +1,4 @@
-// Compiler output, cut down to what is about the submission.
+// What hone reads out of text that others wrote: compilers, linkers, Python and torch.
 #pragma once
 
 #include <string>
@@ -6,10 +6,22 @@
 
 namespace hone {
 
+struct Diagnostics {
+  std::string text;
+  bool of_linker = false;  ///< the first error is a linker's
+};
+
 /// Keeps messages located in `source_name` with their excerpts, the bare text of errors in the
 /// toolchain's headers, and the linker's undefined symbols. Paths of this machine do not come
 /// through. At most bytes_max.
-std::string submission_diagnostics(std::string_view words, std::string_view source_name,
+Diagnostics submission_diagnostics(std::string_view words, std::string_view source_name,
                                    std::size_t bytes_max = 16384);
+
+/// The cause of an exception. `kMistake`: of the author's, on any device. `kKernelFault`: a kernel read or wrote where there
+/// is nothing.
+enum class ExceptionCause { kUnknown, kMistake, kKernelFault };
+
+/// By an exception's "Name: text", as run_module.py and the backends write it.
+ExceptionCause exception_cause(std::string_view message);
 
 }  // namespace hone

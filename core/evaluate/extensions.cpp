@@ -13,8 +13,7 @@ constexpr double kFailsSeconds =
 Status status_of(const Result<Rehearsed>& said) {
   const std::string words = "a known extension of torch's does not build on this machine";
   if (!said) return failed_precondition(words + ": " + said.error().message);
-  if (said->failure != DryRunFailure::kHindered && said->failure != DryRunFailure::kBuild)
-    return {};
+  if (!is_of_extension(said->failure)) return {};
   return failed_precondition(words + ": " + said->words);
 }
 

@@ -87,7 +87,7 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
     if (verdict) verdict = unless_noise(std::move(*verdict));
     if (verdict) {
       if (failed_before && verdict->speedup) verdict->speedup->flags.push_back("retried");
-      if (const auto kind = hindered_extension(*verdict);
+      if (const auto kind = result->judgement.hindered;
           is_module_on_device(job) && kind && builds_extensions(job.built->artifact))
         HONE_TRY(builds_.check_extensions(*kind));
       // What did a native kernel's work is no question, and nobody watches it.

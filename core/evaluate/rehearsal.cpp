@@ -8,7 +8,6 @@
 
 #include "base/clock.hpp"
 #include "base/enum_names.hpp"
-#include "channel/control.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/interpreter.hpp"
 #include "sandbox/starved_time.hpp"
@@ -32,8 +31,7 @@ constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
 // As rehearse_module.py writes them.
-constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "hindered"};
-constexpr std::string_view kExtensionKinds[] = {"host", "device"};
+constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "link", "hindered"};
 
 /// Printable words of at most so many characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
@@ -62,11 +60,9 @@ Status read_failure(std::string_view line, Rehearsed& said) {
   };
   HONE_ASSIGN(said.failure,
               parse_enum<DryRunFailure>("rehearsal: failure", kDryRunFailures, next_word()));
-  const bool of_extension =
-      said.failure == DryRunFailure::kBuild || said.failure == DryRunFailure::kHindered;
+  const bool of_extension = is_of_extension(said.failure);
   if (of_extension) {
-    HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>("rehearsal: kind of extension",
-                                                     kExtensionKinds, next_word()));
+    HONE_ASSIGN(said.kind, parse_extension_kind(next_word()));
   }
   said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
   if (said.words.empty()) return invalid_argument("rehearsal: found a failure and no message");
@@ -92,8 +88,9 @@ Status await_answer(int socket, const Process& process, double seconds) {
 
 }  // namespace
 
-std::string_view extension_kind_name(ExtensionKind kind) {
-  return kExtensionKinds[static_cast<int>(kind)];
+bool is_of_extension(DryRunFailure failure) {
+  return failure == DryRunFailure::kBuild || failure == DryRunFailure::kLink ||
+         failure == DryRunFailure::kHindered;
 }
 
 Result<Rehearsed> read_rehearsed(std::string bytes) {

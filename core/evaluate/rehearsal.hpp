@@ -4,9 +4,9 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.hpp"
+#include "channel/control.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/warm_interpreters.hpp"
 #include "model/work.hpp"
@@ -14,17 +14,14 @@
 namespace hone {
 
 /// The part of a module that is certain to fail. `kNone`: no part is. `kHindered`: an extension was not built, and the
-/// machine may be the reason.
-enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kHindered };
-/// `kDevice`: with kernels.
-enum class ExtensionKind { kHost, kDevice };
-
-std::string_view extension_kind_name(ExtensionKind kind);  ///< "host", "device"
+/// machine may be the reason. `kLink`: the linker refused an extension, kBuild: a compiler.
+enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kLink, kHindered };
+bool is_of_extension(DryRunFailure failure);  ///< kBuild, kLink or kHindered
 
 /// What a submission's process says of itself, which is believed of it alone.
 struct Rehearsed {
   DryRunFailure failure = DryRunFailure::kNone;
-  std::string words;  ///< what it raised there; of kBuild a compiler's lines
+  std::string words;  ///< what it raised there; of an extension a compiler's lines
   ExtensionKind kind = ExtensionKind::kHost;
   /// What it started, where it came to its end as it would beside a device.
   std::optional<Witnessed> started;
@@ -36,7 +33,7 @@ bool builds_extensions(const std::string& source);
 /// Whether a module may call code that neither torch nor Triton made.
 bool may_bring_code(const std::string& source);
 
-/// Reads the process' answer: a line "FAILURE MESSAGE", "build KIND MESSAGE", "hindered KIND MESSAGE" or nothing; a line with
+/// Reads the process' answer: a line "FAILURE MESSAGE", "build KIND MESSAGE", "link KIND MESSAGE", "hindered KIND MESSAGE" or nothing; a line with
 /// what it started; a line for the process beside a device.
 Result<Rehearsed> read_rehearsed(std::string bytes);
 

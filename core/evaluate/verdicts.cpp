@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <iterator>
 #include <string_view>
 
 #include "evaluate/diagnostics.hpp"
@@ -12,25 +11,6 @@
 
 namespace hone {
 namespace {
-
-/// Of a kernel that reads or writes where there is nothing, as torch and backends put it.
-constexpr std::string_view kKernelFaults[] = {"illegal memory access", "misaligned address"};
-
-// What is raised whatever there is of a device.
-constexpr std::string_view kMistakes[] = {"TypeError",
-                                          "NameError",
-                                          "AttributeError",
-                                          "ImportError",
-                                          "ModuleNotFoundError",
-                                          "IndexError",
-                                          "KeyError",
-                                          "SyntaxError",
-                                          "AssertionError",
-                                          "UnboundLocalError",
-                                          "ValueError",
-                                          "ZeroDivisionError",
-                                          "NotImplementedError",
-                                          "ModelNew has no parameter"};
 
 std::string number(double value) {
   char text[32];
@@ -87,7 +67,8 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
   verdict.stage = "build";
-  verdict.diagnostics = submission_diagnostics(built.diagnostics, source_name);
+  Diagnostics diagnostics = submission_diagnostics(built.diagnostics, source_name);
+  verdict.diagnostics = std::move(diagnostics.text);
   if (built.failure == BuildFailure::kStarved) {
     verdict.reason = "the compiler did not finish in time, though it used less than " +
                      number(options.build_seconds) + " s of processor time";
@@ -101,10 +82,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
     verdict.reason = "the compiler was ended: it needed more than " +
                      std::to_string(options.build_memory_mb) + " MB";
   } else {
-    const bool compiled = verdict.diagnostics.find("error: ") == std::string::npos ||
-                          verdict.diagnostics.starts_with("link error: ");
-    const bool linking = verdict.diagnostics.find("link error: ") != std::string::npos;
-    verdict.reason = linking && compiled            ? "the linker refused it"
+    verdict.reason = diagnostics.of_linker          ? "the linker refused it"
                      : source_name.ends_with(".py") ? "its source was refused"
                                                     : "the compiler refused it";
   }
@@ -113,13 +91,12 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
 
 std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
   if (built.dry_run == DryRunFailure::kNone) return std::nullopt;
-  if (built.dry_run == DryRunFailure::kBuild) {
+  if (built.dry_run == DryRunFailure::kBuild || built.dry_run == DryRunFailure::kLink) {
     Verdict verdict;
     verdict.outcome = Outcome::kBuildFailed;
     verdict.stage = "build";
-    verdict.reason = built.raised.starts_with("link error: ")
-                         ? "the linker refused its extension"
-                         : "the compiler refused its extension";
+    verdict.reason = built.dry_run == DryRunFailure::kLink ? "the linker refused its extension"
+                                                           : "the compiler refused its extension";
     verdict.diagnostics = built.raised;
     return verdict;
   }
@@ -224,32 +201,17 @@ bool killed_without_cause(const DeviceResult& result) {
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
-std::optional<ExtensionKind> hindered_extension(const Verdict& verdict) {
-  if (verdict.outcome != Outcome::kCrashed) return {};
-  for (const ExtensionKind kind : {ExtensionKind::kHost, ExtensionKind::kDevice}) {
-    // As run_module.py puts it.
-    if (verdict.reason.find("Hindered (" + std::string(extension_kind_name(kind)) + "): ") !=
-        std::string::npos)
-      return kind;
-  }
-  return {};
-}
-
 bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
   if (judgement.culprit != Culprit::kSubmission || judgement.ending == Ending::kDone ||
       judgement.ending == Ending::kMismatch)
     return false;
+  const ExceptionCause cause = exception_cause(judgement.message);
   // No context reaches another one's memory, and where torch finds none for itself it raises something else. Other code
   // may not have looked at what it was given.
-  const auto says = [&](std::string_view words) {
-    return judgement.message.find(words) != std::string::npos;
-  };
-  if (judgement.ending == Ending::kException && !brings_code &&
-      std::any_of(std::begin(kKernelFaults), std::end(kKernelFaults), says))
-    return false;
+  const bool own_fault = cause == ExceptionCause::kKernelFault &&
+                         judgement.ending == Ending::kException && !brings_code;
   // A library that finds no memory for itself has many words for it; a mistake of the author's has Python's.
-  return std::none_of(std::begin(kMistakes), std::end(kMistakes),
-                      [&](std::string_view name) { return judgement.message.rfind(name, 0) == 0; });
+  return !own_fault && cause != ExceptionCause::kMistake;
 }
 
 bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {

@@ -29,9 +29,6 @@ Result<Verdict> unless_noise(Verdict verdict);
 
 /// Whether the process ended by a SIGKILL that nothing explains: neither its memory limit nor the machine's lack of memory.
 bool killed_without_cause(const DeviceResult& result);
-/// The kind of extension that was not built beside the device, for what may be the machine's doing, if this is what it
-/// crashed of by its own words.
-std::optional<ExtensionKind> hindered_extension(const Verdict& verdict);
 /// Whether a submission's failure may be for what submissions beside it had of the device's memory or its time.
 /// `brings_code`: it may have code that neither torch nor Triton made.
 bool may_be_others_doing(const Judgement& judgement, bool brings_code);

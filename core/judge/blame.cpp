@@ -15,7 +15,7 @@ Judgement fault(const Error& error) {
 Judgement blame(const Round& round, Culprit culprit, const Where& where) {
   if (round.ending == Ending::kMismatch && culprit == Culprit::kSubmission)
     return wrong(round.message);
-  return {round.ending, culprit, where, round.message, {}};
+  return {round.ending, culprit, where, round.message, {}, hindered_kind(round.flags)};
 }
 
 Judgement frozen_badly(const Error& error, Culprit culprit, const Where& where) {

@@ -73,6 +73,7 @@ void Judge::answer(StreamMessage message) {
     const Trusted& made = installed_.at(text_of(*request, "key")).trusted;
     say(Value::map({{"kind", "installed"},
                     {"note", done.message},
+                    {"note_warns", note_warns_},
                     {"calibration", made.error ? reference_error_to_value(*made.error)
                                                : calibration_to_value(made)}}));
   } else if (verb == "judge") {
@@ -233,6 +234,7 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
   installed_.insert_or_assign(text_of(request, "key"), std::move(entry));
   Judgement done = correct_so_far();
   done.message = ready.message;
+  note_warns_ = (ready.flags & HONE_PYTHON_WARNS) != 0;
   return done;
 }
 

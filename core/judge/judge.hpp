@@ -92,6 +92,7 @@ class Judge {
   hone_device* device_;
   int cpu_;
   std::vector<int> cores_;
+  bool note_warns_ = false;   ///< the note of the last install is a warning
   bool device_code_ = false;  ///< artifacts are: the device's memory is not this process'
   PlanLimits limits_;
   std::optional<KnownAnswer> known_answer_;  ///< device code: there once equipped

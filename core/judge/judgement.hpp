@@ -1,8 +1,10 @@
 // Judgement: what a judge found about one submission.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "channel/control.hpp"
 #include "judge/runner.hpp"
 #include "model/verdict.hpp"
 
@@ -39,7 +41,8 @@ struct Judgement {
   Culprit culprit = Culprit::kNone;
   Where where = {};
   std::string message;
-  Verdict verdict;  ///< of a submission that ended every round
+  Verdict verdict;                             ///< of a submission that ended every round
+  std::optional<ExtensionKind> hindered = {};  ///< an extension that the machine may have hindered
 };
 
 }  // namespace hone

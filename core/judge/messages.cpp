@@ -55,13 +55,15 @@ std::string where_text(const Where& where) {
 }
 
 Value judgement_to_value(const Judgement& j) {
-  return Value::map({{"ending", ending_name(j.ending)},
-                     {"culprit", culprit_name(j.culprit)},
-                     {"place", place_name(j.where.place)},
-                     {"shape", j.where.shape},
-                     {"hidden", j.where.hidden},
-                     {"message", j.message},
-                     {"verdict", verdict_to_value(j.verdict)}});
+  Value value = Value::map({{"ending", ending_name(j.ending)},
+                            {"culprit", culprit_name(j.culprit)},
+                            {"place", place_name(j.where.place)},
+                            {"shape", j.where.shape},
+                            {"hidden", j.where.hidden},
+                            {"message", j.message},
+                            {"verdict", verdict_to_value(j.verdict)}});
+  if (j.hindered) value.set("hindered", extension_kind_name(*j.hindered));
+  return value;
 }
 
 Result<Judgement> judgement_from_value(const Value& value) {
@@ -74,10 +76,14 @@ Result<Judgement> judgement_from_value(const Value& value) {
   j.where.hidden = f.flag("hidden");
   j.message = f.text("message");
   const Value* verdict = f.map("verdict");
+  const std::string hindered = f.text_or("hindered", "");
   HONE_TRY(f.finish());
   HONE_ASSIGN(j.ending, parse_ending(ending));
   HONE_ASSIGN(j.culprit, parse_culprit(culprit));
   HONE_ASSIGN(j.where.place, parse_place(place));
+  if (!hindered.empty()) {
+    HONE_ASSIGN(j.hindered, parse_extension_kind(hindered));
+  }
   HONE_ASSIGN(j.verdict, verdict_from_value(*verdict));
   return j;
 }

@@ -71,12 +71,14 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
         loaded.report != expected)
       return broken_report(blame);
-    if (loaded.code == HONE_OK) return {Ending::kDone, 0, printable(loaded.message)};
+    Round said{Ending::kDone, 0, printable(loaded.message)};
+    said.flags = loaded.flags;
+    if (loaded.code == HONE_OK) return said;
     // Rationale: memory of a device may be short for what others have there; the host looks into that.
     if (loaded.code == HONE_RESOURCE_EXHAUSTED && blame != Ending::kFault && options_.module)
-      return {Ending::kOutOfMemory, 0, printable(loaded.message)};
-    return {blame == Ending::kFault ? Ending::kFault : Ending::kRefused, 0,
-            printable(loaded.message)};
+      return {Ending::kOutOfMemory, 0, said.message};
+    said.ending = blame == Ending::kFault ? Ending::kFault : Ending::kRefused;
+    return said;
   }
 }
 

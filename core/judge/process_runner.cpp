@@ -194,9 +194,13 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
         }
         if (answer == Answer::kFault && options_.device_code && !options_.module)
           return {Ending::kFault, 0, printable(text)};
-        if (answer == Answer::kException) return {Ending::kException, 0, printable(text)};
         if (answer == Answer::kMismatch) return {Ending::kMismatch, 0, printable(text)};
-        return {Ending::kRefused, 0, text[0] != '\0' ? printable(text) : "the launch failed"};
+        Round failed{Ending::kException, 0, printable(text)};
+        failed.flags = answers_->flags;
+        if (answer == Answer::kException) return failed;
+        failed.ending = Ending::kRefused;
+        if (failed.message.empty()) failed.message = "the launch failed";
+        return failed;
       }
       if (!spin) break;
       __builtin_ia32_pause();

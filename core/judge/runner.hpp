@@ -41,6 +41,7 @@ struct Round {
   /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
   /// 0 where the kernel does not say.
   double delayed_seconds = 0;
+  std::uint32_t flags = 0;    ///< hone_python_flags, of a candidate with an interpreter
   double halted_seconds = 0;  ///< time in which the machine stood still (sandbox/starved_time.hpp)
 };
 

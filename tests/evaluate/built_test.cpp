@@ -51,6 +51,7 @@ TEST(DryRun, FirstLine_NamesTheFailureAndTheKindOfExtension) {
       {"load NameError: build", DryRunFailure::kLoad, ExtensionKind::kHost, "NameError: build"},
       {"run hindered host", DryRunFailure::kRun, ExtensionKind::kHost, "hindered host"},
       {"build device a\x1e b", DryRunFailure::kBuild, ExtensionKind::kDevice, "a\n b\n"},
+      {"link host build", DryRunFailure::kLink, ExtensionKind::kHost, "build\n"},
       {"hindered host no g++", DryRunFailure::kHindered, ExtensionKind::kHost, "no g++\n"},
   };
   for (const Case& each : cases) {
@@ -68,10 +69,11 @@ TEST(DryRun, UnknownName_IsRefusedWithWhatWasExpected) {
     const auto said = read_rehearsed(line + "\n\n");
     return said ? "" : said.error().message;
   };
-  EXPECT_EQ(message("loading NameError: x"),
-            "rehearsal: failure: found 'loading', expected one of '', load, run, build, hindered");
+  EXPECT_EQ(
+      message("loading NameError: x"),
+      "rehearsal: failure: found 'loading', expected one of '', load, run, build, link, hindered");
   EXPECT_EQ(message("build gpu main.cpp:1: error"),
-            "rehearsal: kind of extension: found 'gpu', expected one of host, device");
+            "kind of extension: found 'gpu', expected one of host, device");
   EXPECT_EQ(message("build host"), "rehearsal: found a failure and no message");
 }
 
@@ -85,6 +87,8 @@ TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {
   };
   EXPECT_FALSE(verdict(DryRunFailure::kNone));
   EXPECT_EQ(verdict(DryRunFailure::kBuild)->outcome, Outcome::kBuildFailed);
+  EXPECT_EQ(verdict(DryRunFailure::kBuild)->reason, "the compiler refused its extension");
+  EXPECT_EQ(verdict(DryRunFailure::kLink)->reason, "the linker refused its extension");
   EXPECT_EQ(verdict(DryRunFailure::kLoad)->stage, "load");
   EXPECT_EQ(verdict(DryRunFailure::kRun)->stage, "check");
 }

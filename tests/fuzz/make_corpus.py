@@ -152,7 +152,17 @@ def channel() -> dict[str, bytes]:
     speedup = {"value": 2.0, "low": 1.5, "high": 2.5, "rounds": 9, "calls": 3, "flags": ["noisy"]}
     mismatch = {"tensor": "y", "shape": "n=3", "index": [1], "got": 1.0, "expected": 2, "wrong": 1, "total": 3}
     verdict = {"outcome": "correct", "speedup": speedup, "mismatch": mismatch, "stage_ms": {"build": 1.5}}
-    judgement = pack({"ending": "done", "culprit": "none", "place": "none", "shape": "", "hidden": False, "message": "", "verdict": verdict})
+    judgement = pack(
+        {
+            "ending": "done",
+            "culprit": "none",
+            "place": "none",
+            "shape": "",
+            "hidden": False,
+            "message": "",
+            "verdict": verdict,
+        }
+    )
 
     def stream(body: bytes, size: int | None = None, fds: int = 0, magic: int = 0x656E6F68) -> bytes:
         return b"\0" + struct.pack("<QII", len(body) if size is None else size, fds, magic) + body

@@ -5,6 +5,9 @@
 
 #include <set>
 
+#include "hone/backend.h"
+#include "judge/blame.hpp"
+
 namespace hone {
 namespace {
 
@@ -41,7 +44,8 @@ TEST(JudgeMessages, UnknownName_IsRefusedWithWhatWasExpected) {
 
 TEST(JudgeMessages, Judgement_ArrivesAsItWasSent) {
   const Where where{Place::kCheck, "a hidden shape", true};
-  const Judgement sent{Ending::kException, Culprit::kReference, where, "a message", {}};
+  const Judgement sent{Ending::kException,    Culprit::kReference, where, "a message", {},
+                       ExtensionKind::kDevice};
   const auto arrived = judgement_from_value(judgement_to_value(sent));
   ASSERT_TRUE(arrived) << arrived.error().message;
   EXPECT_EQ(arrived->ending, sent.ending);
@@ -50,6 +54,22 @@ TEST(JudgeMessages, Judgement_ArrivesAsItWasSent) {
   EXPECT_EQ(arrived->where.shape, where.shape);
   EXPECT_EQ(arrived->where.hidden, where.hidden);
   EXPECT_EQ(arrived->message, sent.message);
+  EXPECT_EQ(arrived->hindered, sent.hindered);
+}
+
+TEST(JudgeMessages, HinderedExtension_FollowsTheFlagsAndNotTheMessage) {
+  for (const ExtensionKind kind : {ExtensionKind::kHost, ExtensionKind::kDevice})
+    EXPECT_EQ(*parse_extension_kind(extension_kind_name(kind)), kind);
+  EXPECT_FALSE(parse_extension_kind("gpu"));
+  Round round{Ending::kException, 0, "Hindered (host): no g++"};
+  EXPECT_FALSE(blame(round, Culprit::kSubmission, {Place::kCheck}).hindered);
+  round.message = "it has no compiler";
+  round.flags = HONE_PYTHON_HINDERED_HOST;
+  EXPECT_EQ(blame(round, Culprit::kSubmission, {Place::kCheck}).hindered, ExtensionKind::kHost);
+  round.flags = HONE_PYTHON_HINDERED_DEVICE;
+  EXPECT_EQ(blame(round, Culprit::kSubmission, {Place::kLoading}).hindered, ExtensionKind::kDevice);
+  round.flags = HONE_PYTHON_WARNS;
+  EXPECT_FALSE(blame(round, Culprit::kBaseline, {Place::kLoading}).hindered);
 }
 
 TEST(JudgeMessages, WhereText_NamesThePlaceAndItsShape) {

@@ -293,7 +293,7 @@ def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):
     assert refused.startswith(wanted)
     assert raised.startswith(wanted)
     assert linked == (
-        "build host link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
+        "link host link error: undefined reference to `twice(int)': it is declared, and no source defines it so"
     )
     assert caught == ""
     assert absent == "hindered host load_inline needs a C++ compiler, found no /not/there: install g++"

@@ -33,28 +33,31 @@ class Model(torch.nn.Module):
         return torch.zeros(1)
 
 model = Model()
-said = module_fastest.make_fastest(model, lambda: [torch.zeros(1)])
+said, warns = module_fastest.make_fastest(model, lambda: [torch.zeros(1)])
 model(torch.zeros(1))
 print(model.mode, said)
+print(warns)
 """
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "said", "warns"),
     [
-        ("quick", "compiled its baseline is compiled by torch.compile: eager "),
-        ("slow", "eager its baseline is eager: "),
-        ("broken", "eager its baseline is eager: it cannot be compiled: RuntimeError: no compiler is found"),
+        ("quick", "compiled its baseline is compiled by torch.compile: eager ", False),
+        ("slow", "eager its baseline is eager: ", False),
+        ("broken", "eager its baseline is eager: it cannot be compiled: RuntimeError: no compiler is found", True),
         (
             "endless",
             "eager its baseline is eager: it cannot be compiled: TimeoutError: compiling takes more than 0.5 s",
+            True,
         ),
     ],
 )
-def test_the_mode_that_takes_less_is_taken(python: str, tmp_path: Path, kind: str, said: str) -> None:
+def test_the_mode_that_takes_less_is_taken(python: str, tmp_path: Path, kind: str, said: str, warns: bool) -> None:
     command = [python, "-c", CHOICES, str(SHARE), kind]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
     assert done.stdout.startswith(said), done.stderr
+    assert done.stdout.endswith(f"\n{warns}\n")
 
 
 COMPILED = """
@@ -72,7 +75,7 @@ class Model(torch.nn.Module):
 module_fastest.COMPILING_SECONDS = 240  # others may be at work here
 model, x = Model(), torch.randn(1 << 16)
 before = model(x)
-said = module_fastest.make_fastest(model, lambda: [x])
+said, warns = module_fastest.make_fastest(model, lambda: [x])
 print(", compiled " in said, torch.allclose(model(x), before), os.path.isdir("inductor"))
 """
 

@@ -90,7 +90,7 @@ class Artifact:
         self.meta = json.loads(support["module.json"])
         self.tensors = self.order_of_tensors()
         self.given = None  # (args, kwargs) of the constructor
-        self.note = ""  # for the log
+        self.note, self.note_warns = "", False  # for the log
         self.model = self.wrapper = None
         self.is_large = self.bytes_of_call() > LARGE_BYTES
         PLACE.seed(0)
@@ -159,7 +159,7 @@ class Artifact:
         if factory is not None:
             self.model = self.bind_model(factory, name)
             if self.name == "baseline.py" and self.meta.get("baseline") == "compile":
-                self.note = make_fastest(self.model[0], self.module.get_inputs)
+                self.note, self.note_warns = make_fastest(self.model[0], self.module.get_inputs)
             return lambda values: self.run_model(values, *self.model)
         self.wrapper = getattr(self.module, "triton_kernel_wrapper", None)
         if self.wrapper is None:

@@ -66,11 +66,12 @@ NO_FILE = re.compile(
 
 
 class Refused(RuntimeError):
-    """What the compilers have against the source; `words` for its author."""
+    """What the compilers, or the linker, have against the source; `words` for its author."""
 
-    def __init__(self, name, words):
+    def __init__(self, name, words, of_linker=False):
         super().__init__(f"Error building extension '{name}': {words}")
         self.words = words
+        self.of_linker = of_linker
 
 
 class Plan:
@@ -298,7 +299,8 @@ def link(plan, units, compiler):
         return
     missing = re.findall(r"(multiple definition of [^;\n]+|cannot find -l\S+)", said)
     if code > 0 and missing and not MACHINE.search(said):
-        raise Refused(plan.name, "\n".join(f"link error: {one}" for one in dict.fromkeys(missing))[:WORDS_MAX])
+        words = "\n".join(f"link error: {one}" for one in dict.fromkeys(missing))[:WORDS_MAX]
+        raise Refused(plan.name, words, of_linker=True)
     raise Hindered(f"Error building extension '{plan.name}': {last_words(said, code)}")
 
 

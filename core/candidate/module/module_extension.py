@@ -7,6 +7,7 @@ It reaches for what torch keeps to itself; where a version has that otherwise, t
 import contextlib
 import importlib
 import inspect
+import json
 import os
 import shutil
 import time
@@ -83,14 +84,14 @@ def build_or_find(extension, folder, architecture):
         shutil.copyfile(f"{kept}.so", target)
         return
     with contextlib.suppress(OSError), open(f"{kept}.txt", encoding="utf-8") as file:
-        raise Refused(plan.name, file.read())
+        raise Refused(plan.name, **json.load(file))
     os.makedirs(KEPT, exist_ok=True)
     begun = time.monotonic()
     try:
         module_compile.build(plan, extension.get_cxx_compiler(), architecture)
     except Refused as error:
         with open(f"{kept}.txt", "w", encoding="utf-8") as file:
-            file.write(error.words)
+            json.dump({"words": error.words, "of_linker": error.of_linker}, file)
         raise
     finally:
         SPENT["seconds"] += time.monotonic() - begun
@@ -205,4 +206,5 @@ def link_error(error):
         return None
     name = os.path.splitext(os.path.basename(text.split(":")[0]))[0]
     wanted = module_compile.undefined(symbol)
-    return Refused(name, f"link error: undefined reference to `{wanted}': it is declared, and no source defines it so")
+    words = f"link error: undefined reference to `{wanted}': it is declared, and no source defines it so"
+    return Refused(name, words, of_linker=True)

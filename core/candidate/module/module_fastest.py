@@ -67,7 +67,8 @@ def placed(value):
 
 
 def make_fastest(model, get_inputs):
-    """Compiles the model, and undoes that where it does not compile or is slower so. Returns words that say which."""
+    """Compiles the model, and undoes that where it does not compile or is slower so. Returns words that say which, and
+    whether they are a warning."""
     try:
         with PLACE.device, torch.no_grad():
             given = placed(list(get_inputs()))
@@ -84,10 +85,12 @@ def make_fastest(model, get_inputs):
             compiled = seconds_of(call)
             words = f"eager {eager * 1e6:.1f} us a call, compiled {compiled * 1e6:.1f}"
             if compiled < eager:
-                return f"its baseline is compiled by torch.compile: {words}"
+                return f"its baseline is compiled by torch.compile: {words}", False
+            warns = False
     except Exception as error:
+        warns = True
         words = f"it cannot be compiled: {type(error).__name__}: {error}".split("\n")[0]
     model._compiled_call_impl = None  # as if it had never been asked for
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
-    return f"its baseline is eager: {words}"
+    return f"its baseline is eager: {words}", warns

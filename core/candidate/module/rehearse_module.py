@@ -295,8 +295,9 @@ def rehearse(content, device):
             return f"hindered {kind} {hindered}", ""
         refused = module_extension.refused(error)
         if certain(error):
-            said = f"{stage} {run_module.words_of(error)}" if refused is None else f"build {kind} {refused.words}"
-            return said, ""
+            if refused is None:
+                return f"{stage} {run_module.words_of(error)}", ""
+            return f"{'link' if refused.of_linker else 'build'} {kind} {refused.words}", ""
     return "", ""
 
 
@@ -307,7 +308,7 @@ def answer(address, size, found, length):
         content = known_extension(content["cpp_extension"])
     words, work = rehearse(content, json.loads(sys.argv[3]))
     new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
-    lines = b"\x1e" if words.startswith("build ") else b" "
+    lines = b"\x1e" if words.startswith(("build ", "link ")) else b" "
     words = words.encode("ascii", "replace").replace(b"\n", lines)
     SAID["answer"] = b"\n".join((words, work.encode(), json.dumps(module_ahead.packed(new)).encode()))
     found[0] = ctypes.cast(SAID["answer"], ctypes.c_void_p).value

@@ -77,9 +77,11 @@ except ImportError:  # modules of torch alone can be judged without
 OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, RESOURCE_EXHAUSTED = 0, 1, 2, 3, 4  # hone_code
 # Words of torch and of a device's libraries where they find no memory.
 LACKS_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "out of memory", "ALLOC_FAILED")
+HINDERED_HOST, HINDERED_DEVICE, WARNS = 1, 2, 4  # hone_python_flags
 MISMATCH = NOT_FOUND  # of launch: an output of another form than the task's
 # "state", "cores": of a process that may serve others, before it has loaded anything.
-LOADED = {"artifact": None, "kernels": [], "state": None, "cores": None}
+# "flags": of the last call of the backend's.
+LOADED = {"artifact": None, "kernels": [], "state": None, "cores": None, "flags": 0}
 
 
 def run_as_it_is(model=None, **_):
@@ -87,11 +89,22 @@ def run_as_it_is(model=None, **_):
     return model if model is not None else lambda model: model
 
 
+def cause_of(error):
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def flags_of(error):
+    if not isinstance(cause_of(error), module_compile.Hindered):
+        return 0
+    return HINDERED_DEVICE if module_extension.kind() == "device" else HINDERED_HOST
+
+
 def words_of(error):
     """The innermost line of the module that raised, and what was said: one line, of a long one its beginning and its
     end."""
-    while error.__cause__ is not None:
-        error = error.__cause__
+    error = cause_of(error)
     try:
         lines = str(error).strip().split("\n")
         text = " ".join(" ".join(lines).split()) or "no message"
@@ -100,7 +113,7 @@ def words_of(error):
     except Exception:
         text = "no message that can be read"
     name = type(error).__name__
-    if isinstance(error, module_compile.Hindered):  # the host finds it by these words (verdicts.cpp)
+    if isinstance(error, module_compile.Hindered):
         name = f"{name} ({module_extension.kind()})"
     place = ""
     for frame in traceback.extract_tb(error.__traceback__):
@@ -118,6 +131,7 @@ def guarded(body):
 
     def call(*arguments):
         *arguments, message, size = arguments
+        LOADED["flags"] = 0
         try:
             code, words = OK, body(*arguments)
             if not words:
@@ -130,6 +144,7 @@ def guarded(body):
             code, words = RESOURCE_EXHAUSTED, f"MemoryError: {error}"
         except BaseException as error:
             words = words_of(error)
+            LOADED["flags"] = flags_of(error)
             memory = any(part in words for part in LACKS_MEMORY)
             code = RESOURCE_EXHAUSTED if memory else FAILED_PRECONDITION
         data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
@@ -201,6 +216,7 @@ def get_kernel(entry, number):
     kernels = LOADED["kernels"]
     kernels.append(LOADED["artifact"].entry(entry.decode()))
     ctypes.c_int32.from_address(number).value = len(kernels) - 1
+    LOADED["flags"] = WARNS if LOADED["artifact"].note_warns else 0
     return LOADED["artifact"].note
 
 
@@ -234,6 +250,7 @@ LAUNCH = ctypes.CFUNCTYPE(I32, I32, POINTER, U64, POINTER, U64, POINTER, U64)
 OBSERVE = ctypes.CFUNCTYPE(None, I32, POINTER, U64)
 OPEN = ctypes.CFUNCTYPE(I32, ctypes.c_uint32, POINTER, U64)
 TRIM = ctypes.CFUNCTYPE(None)
+FLAGS = ctypes.CFUNCTYPE(ctypes.c_uint32)
 
 
 class Functions(ctypes.Structure):
@@ -248,6 +265,7 @@ class Functions(ctypes.Structure):
         ("observe", OBSERVE),
         ("open", OPEN),
         ("trim", TRIM),
+        ("flags", FLAGS),
     ]
 
 
@@ -275,6 +293,7 @@ def main():
         OBSERVE(observe),
         OPEN(guarded(open_device)),
         TRIM(trim),
+        FLAGS(lambda: LOADED["flags"]),
     )
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)

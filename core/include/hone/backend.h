@@ -48,6 +48,13 @@ typedef struct hone_launch {
 
 /* A Python interpreter that loads and runs modules for a backend, in candidates. [one] Each answers with a hone_code and
  * writes words of at most `words_size` bytes, a zero among them, where it fails. */
+typedef enum hone_python_flags {
+  /* It failed for an extension of torch's that was not built, and the machine may be the reason. */
+  HONE_PYTHON_HINDERED_HOST = 1,
+  HONE_PYTHON_HINDERED_DEVICE = 2, /* the same of one with kernels */
+  HONE_PYTHON_WARNS = 4            /* its words are a warning */
+} hone_python_flags;
+
 typedef struct hone_python {
   uint32_t struct_size;
   uint32_t
@@ -67,6 +74,8 @@ typedef struct hone_python {
   int32_t (*open)(uint32_t device, char* words, uint64_t words_size);
   /* Gives back memory of the device that is kept and not used. May be NULL. */
   void (*trim)(void);
+  /* Of the last load, get_kernel or launch, hone_python_flags: what its words are about. */
+  uint32_t (*flags)(void);
 } hone_python;
 
 typedef struct hone_backend_factory {
