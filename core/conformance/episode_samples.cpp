@@ -4,18 +4,12 @@
 #include "conformance/verdict_fixtures.hpp"
 
 namespace hone {
-namespace {
-
-constexpr Outcome kOutcomes[] = {Outcome::kNoCode,  Outcome::kRejected, Outcome::kBuildFailed,
-                                 Outcome::kCrashed, Outcome::kTimedOut, Outcome::kOutOfMemory,
-                                 Outcome::kWrong,   Outcome::kCheated,  Outcome::kCorrect};
-
-}  // namespace
 
 std::vector<Value> episode_samples() {
+  const std::vector<Outcome> outcomes = all_outcomes();
   std::vector<Value> samples;
   Value::Array all, many;
-  for (const Outcome outcome : kOutcomes) {
+  for (const Outcome outcome : outcomes) {
     samples.push_back(sample_episode({sample_turn(sample_verdict(outcome, 1.5))}, false));
     all.push_back(sample_turn(sample_verdict(outcome, 1.5)));
   }
@@ -32,9 +26,10 @@ std::vector<Value> episode_samples() {
   samples.push_back(sample_episode({correct, sample_unscored_turn()}, true));
   samples.push_back(
       sample_episode({correct, sample_unscored_turn(), sample_unscored_turn(), correct}, true));
-  for (int i = 0; i < 200; ++i) {
+  for (std::size_t i = 0; i < 200; ++i) {
     many.push_back(i % 7 == 3 ? sample_unscored_turn()
-                              : sample_turn(sample_verdict(kOutcomes[i % 9], 0.5 + 0.01 * i)));
+                              : sample_turn(sample_verdict(outcomes[i % outcomes.size()],
+                                                           0.5 + 0.01 * static_cast<double>(i))));
   }
   samples.push_back(sample_episode(many, true));
   return samples;

@@ -8,9 +8,26 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kOutcomes[] = {"no_code", "rejected",  "build_failed",
-                                          "crashed", "timed_out", "out_of_memory",
-                                          "wrong",   "cheated",   "correct"};
+struct NamedOutcome {
+  Outcome outcome;
+  std::string_view name;
+};
+constexpr NamedOutcome kOutcomes[] = {{Outcome::kNoCode, "no_code"},
+                                      {Outcome::kRejected, "rejected"},
+                                      {Outcome::kBuildFailed, "build_failed"},
+                                      {Outcome::kCrashed, "crashed"},
+                                      {Outcome::kTimedOut, "timed_out"},
+                                      {Outcome::kOutOfMemory, "out_of_memory"},
+                                      {Outcome::kWrong, "wrong"},
+                                      {Outcome::kCheated, "cheated"},
+                                      {Outcome::kCorrect, "correct"}};
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < std::size(kOutcomes); ++i) {
+    if (kOutcomes[i].outcome != static_cast<Outcome>(i)) return false;
+  }
+  return std::size(kOutcomes) == static_cast<std::size_t>(Outcome::kCorrect) + 1;
+}
+static_assert(are_in_order());  // each outcome once, at its number
 constexpr double kHuge = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMany = std::numeric_limits<std::int64_t>::max();
 
@@ -98,13 +115,19 @@ Result<Speedup> speedup_from_value(Fields f) {
 
 }  // namespace
 
-std::string_view outcome_name(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)]; }
+std::string_view outcome_name(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)].name; }
 
 Result<Outcome> parse_outcome(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kOutcomes); ++i) {
-    if (kOutcomes[i] == name) return static_cast<Outcome>(i);
+  for (const NamedOutcome& one : kOutcomes) {
+    if (one.name == name) return one.outcome;
   }
   return invalid_argument("no outcome is called '" + std::string(name.substr(0, 64)) + "'");
+}
+
+std::vector<Outcome> all_outcomes() {
+  std::vector<Outcome> all;
+  for (const NamedOutcome& one : kOutcomes) all.push_back(one.outcome);
+  return all;
 }
 
 bool was_compiled(const Verdict& verdict) {

@@ -24,10 +24,11 @@ enum class Outcome {
   kOutOfMemory,  ///< over the task's memory
   kWrong,        ///< an answer outside the tolerance, or a write outside the outputs
   kCheated,      ///< a measurement that only cheating explains
-  kCorrect,
+  kCorrect,      ///< stays the last
 };
 std::string_view outcome_name(Outcome outcome);  ///< "no_code", …
 Result<Outcome> parse_outcome(std::string_view name);
+std::vector<Outcome> all_outcomes();  ///< in the order above
 
 /// The worst wrong element of an output.
 struct Mismatch {

@@ -27,6 +27,7 @@ constexpr std::array kRows{
     Row{Verb::kMetrics, "metrics", false, true, true},
     Row{Verb::kHealth, "health", false, true, true},
 };
+static_assert(kRows.size() + 1 == kVerbCount);  // all but kUnknown
 
 /// Replaces {"code_buffer": 0} by {"code": <bytes of buffer 0>}.
 Status place_buffer(Value& action, std::string_view key, std::string_view target,

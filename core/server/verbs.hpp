@@ -25,7 +25,7 @@ enum class Verb {
   kHealth,
   kUnknown
 };
-inline constexpr std::size_t kVerbCount = 12;
+inline constexpr std::size_t kVerbCount = static_cast<std::size_t>(Verb::kUnknown) + 1;
 
 /// Where a message came in.
 enum class Door { kMain, kControl };

@@ -33,26 +33,25 @@ const std::vector<std::string>& known_words() {
   return kWords;
 }
 
-constexpr std::string_view kTemplates[] = {"system",
-                                           "task",
-                                           "no_code",
-                                           "rejected",
-                                           "build_failed",
-                                           "crashed",
-                                           "timed_out",
-                                           "out_of_memory",
-                                           "wrong",
-                                           "cheated",
-                                           "slow",
-                                           "fast",
-                                           "correct_unmeasured",
-                                           "rejected_work",
-                                           "unscored"};
+/// The templates that must exist: one for each outcome, and several for a correct one.
+const std::vector<std::string>& required_templates() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names{"system", "task"};
+    for (const Outcome outcome : all_outcomes()) {
+      if (outcome != Outcome::kCorrect) names.emplace_back(outcome_name(outcome));
+    }
+    for (const char* name : {"slow", "fast", "correct_unmeasured", "rejected_work", "unscored"}) {
+      names.emplace_back(name);
+    }
+    return names;
+  }();
+  return kNames;
+}
 constexpr std::string_view kExamples = "examples_";
 
 bool is_template(std::string_view name) {
-  const bool known =
-      std::find(std::begin(kTemplates), std::end(kTemplates), name) != std::end(kTemplates);
+  const std::vector<std::string>& required = required_templates();
+  const bool known = std::find(required.begin(), required.end(), name) != required.end();
   return known || (name.starts_with(kExamples) && name.size() > kExamples.size());
 }
 
@@ -189,7 +188,7 @@ Status Messages::read_folder(const std::filesystem::path& folder) {
     const std::string stem = file.stem().string();
     const std::string name = stem.substr(0, stem.find('.'));
     if (!is_template(name)) {
-      std::vector<std::string> known(std::begin(kTemplates), std::end(kTemplates));
+      std::vector<std::string> known = required_templates();
       known.push_back("examples_LANGUAGE");
       return invalid_argument(file.string() + ": " + unknown_name("template", name, known));
     }
@@ -207,10 +206,9 @@ Result<Messages> Messages::load(const std::filesystem::path& folder,
   if (!own.empty()) {
     if (const Status read = messages.read_folder(own); !read) return read.error().in(where);
   }
-  for (const std::string_view name : kTemplates) {
+  for (const std::string& name : required_templates()) {
     if (messages.templates_.count(name) != 0) continue;
-    return not_found(where + ": open " + folder.string() + "/" + std::string(name) +
-                     ".md: no such file");
+    return not_found(where + ": open " + folder.string() + "/" + name + ".md: no such file");
   }
   return messages;
 }
@@ -232,7 +230,7 @@ const Template* Messages::find(std::string_view name, const Task& task,
 const Template& Messages::get(std::string_view name, const Task& task,
                               std::string_view backend) const {
   const Template* found = find(name, task, backend);
-  HONE_ASSERT(found != nullptr);  // load() saw that each of kTemplates is there
+  HONE_ASSERT(found != nullptr);  // load() saw that each required one is there
   return *found;
 }
 

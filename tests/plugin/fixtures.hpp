@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "places.hpp"
 #include "plugin/host_services.hpp"
@@ -18,6 +20,17 @@ inline std::filesystem::path fixture(const std::string& name) {
 }
 inline std::filesystem::path shipped_reward(const std::string& name) {
   return test::build_dir() / "plugins/rewards" / (name + ".so");
+}
+/// The folders of plugins/rewards that are built.
+inline std::vector<std::string> shipped_rewards() {
+  std::vector<std::string> names;
+  for (const auto& folder :
+       std::filesystem::directory_iterator(test::source_dir() / "plugins/rewards")) {
+    if (!std::filesystem::exists(folder.path() / "CMakeLists.txt")) continue;
+    names.push_back(folder.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 inline std::shared_ptr<HostServices> services(const std::string& name = "test") {
   return std::make_shared<HostServices>(name, HostOptions{});

@@ -41,15 +41,14 @@ void expect_all_passed(const ValidationReport& report) {
   }
 }
 
-class ValidateShipped : public testing::TestWithParam<const char*> {};
+class ValidateShipped : public testing::TestWithParam<std::string> {};
 TEST_P(ValidateShipped, PassesEveryCheck) {
   const ValidationReport report = validate(test::shipped_reward(GetParam()));
   EXPECT_EQ(report.name, GetParam());
   EXPECT_EQ(report.checks.size(), 15u);
   expect_all_passed(report);
 }
-INSTANTIATE_TEST_SUITE_P(Rewards, ValidateShipped,
-                         testing::Values("tritonforge", "kevin", "dr_kernel", "fast_p"));
+INSTANTIATE_TEST_SUITE_P(Rewards, ValidateShipped, testing::ValuesIn(test::shipped_rewards()));
 
 TEST(Validate, PassesTheGoodFixtures) {
   expect_all_passed(validate(fixture("good")));

@@ -77,7 +77,7 @@ TEST(Rewards, OutcomeThatTheyDoNotKnow_IsScoredAsNotBuilt) {
   Value later = turn(Outcome::kWrong);
   Value verdict = *later.find("verdict");
   later.set("verdict", verdict.set("outcome", "later_outcome"));
-  for (const char* name : {"tritonforge", "kevin", "dr_kernel", "fast_p"}) {
+  for (const std::string& name : test::shipped_rewards()) {
     EXPECT_DOUBLE_EQ(reward_of(name, later), 0) << name;
   }
 }
@@ -178,7 +178,7 @@ TEST(FastP, NoisyCopyOfTheBaseline_GetsNoCredit) {
   EXPECT_DOUBLE_EQ(reward_of("fast_p", noisy, Value::map({{"p", 0}})), 1) << "it is correct";
 }
 
-class EveryReward : public testing::TestWithParam<const char*> {};
+class EveryReward : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryReward, CountsAsIfUnscoredTurnsHadNotBeen) {
   for (const char* kind : {"sum", "forward"}) {
@@ -264,7 +264,7 @@ TEST_P(EveryReward, NamesTheMistakeInItsConfiguration) {
         Reward::create(test::load(test::shipped_reward(GetParam())), config, test::services());
     return reward ? "" : reward.error().message;
   };
-  const std::string who = std::string(GetParam()) + ": create: config: ";
+  const std::string who = GetParam() + ": create: config: ";
   EXPECT_EQ(message(Value::map({{"gama", 0.4}})),
             who + "unknown key 'gama'; did you mean 'gamma'?");
   EXPECT_EQ(message(Value::map({{"gamma", 1.5}})), who + "gamma: expected 0 to 1, found 1.5");
@@ -274,8 +274,7 @@ TEST_P(EveryReward, NamesTheMistakeInItsConfiguration) {
             who + "horizon: expected an integer, found float");
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, EveryReward,
-                         testing::Values("tritonforge", "kevin", "dr_kernel", "fast_p"));
+INSTANTIATE_TEST_SUITE_P(Shipped, EveryReward, testing::ValuesIn(test::shipped_rewards()));
 
 }  // namespace
 }  // namespace hone

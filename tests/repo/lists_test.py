@@ -1,0 +1,60 @@
+"""Outcomes, verbs and rewards: each list in the clients and the documents has the names that the code has."""
+
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def text(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+def part(path: str, begin: str, end: str) -> str:
+    """What stands between two texts of a file."""
+    return text(path).split(begin, 1)[1].split(end, 1)[0]
+
+
+def row(path: str, begin: str) -> set[str]:
+    """The names in backticks on the one line that begins so, without what names the line itself."""
+    (line,) = [line for line in text(path).splitlines() if line.startswith(begin)]
+    return set(re.findall(r"`(\w+)`", line[len(begin) :]))
+
+
+class Lists(unittest.TestCase):
+    def test_outcomes(self) -> None:
+        names = set(re.findall(r'\{Outcome::k\w+, "(\w+)"\}', text("core/model/verdict.cpp")))
+        self.assertIn("correct", names)
+        typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
+        self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)
+        self.assertEqual(row("docs/protocol.md", "| `outcome` |"), names)
+        self.assertEqual(row("docs/plugins.md", "| `outcome` |"), names)
+        self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)
+        templates = {path.name.split(".")[0] for path in (ROOT / "envs/kernel_refine/templates").glob("*.md")}
+        self.assertLessEqual(names - {"correct"}, templates)
+        self.assertLessEqual(names - {"correct"}, row("docs/prompts.md", "After each turn comes the template"))
+
+    def test_verbs(self) -> None:
+        names = set(re.findall(r'Row\{Verb::k\w+, "(\w+)"', text("core/server/verbs.cpp")))
+        self.assertIn("step", names)
+        headings = re.findall(r"^### (.+)$", part("docs/protocol.md", "\n## Verbs\n", "\n## "), re.MULTILINE)
+        self.assertEqual({verb for heading in headings for verb in heading.split(", ")}, names)
+        sources = [*(ROOT / "clients/python/src").rglob("*.py"), *(ROOT / "clients/cpp/src").glob("*.cpp")]
+        asked = {
+            verb for path in sources for verb in re.findall(r'\b(?:Request|request|call)\("(\w+)"', path.read_text())
+        }
+        self.assertIn("reset", asked)
+        self.assertLessEqual(asked, names)
+
+    def test_rewards(self) -> None:
+        names = {path.parent.name for path in (ROOT / "plugins/rewards").glob("*/CMakeLists.txt")}
+        table = part("docs/plugins.md", "### Those that ship", "| parameter |")
+        self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)), names)
+        for name in names:
+            exported = re.search(r'HONE_EXPORT_REWARD\([\w:]+, "(\w+)"', text(f"plugins/rewards/{name}/{name}.cpp"))
+            self.assertEqual(exported and exported[1], name)
+
+
+if __name__ == "__main__":
+    unittest.main()
