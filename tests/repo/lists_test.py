@@ -28,12 +28,12 @@ class Lists(unittest.TestCase):
         self.assertIn("correct", names)
         typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
         self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)
-        self.assertEqual(row("docs/protocol.md", "| `outcome` |"), names)
+        self.assertEqual(row("docs/verdicts.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/plugins.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)
         templates = {path.name.split(".")[0] for path in (ROOT / "envs/kernel_refine/templates").glob("*.md")}
         self.assertLessEqual(names - {"correct"}, templates)
-        self.assertLessEqual(names - {"correct"}, row("docs/prompts.md", "After each turn comes the template"))
+        self.assertLessEqual(names - {"correct"}, row("docs/prompts.md", "After each turn the feedback uses the template"))
 
     def test_verbs(self) -> None:
         names = set(re.findall(r'Row\{Verb::k\w+, "(\w+)"', text("core/server/verbs.cpp")))
@@ -49,7 +49,7 @@ class Lists(unittest.TestCase):
 
     def test_rewards(self) -> None:
         names = {path.parent.name for path in (ROOT / "plugins/rewards").glob("*/CMakeLists.txt")}
-        table = part("docs/plugins.md", "### Those that ship", "| parameter |")
+        table = part("docs/rewards.md", "# Rewards that ship", "| parameter |")
         self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)), names)
         for name in names:
             exported = re.search(r'HONE_EXPORT_REWARD\([\w:]+, "(\w+)"', text(f"plugins/rewards/{name}/{name}.cpp"))
