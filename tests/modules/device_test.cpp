@@ -61,6 +61,7 @@ const std::vector<Case> kCheats = {
     {"outlive_the_rehearsal", timed(is(kCorrect))},
     {"claim_no_compiler", is(kCrashed, "it was asked all the same")},
     {"hindered_by_name", is(kCrashed, "Hindered (host): load_inline needs")},
+    {"hindered_by_flag", is(kCrashed, "load_inline needs a C++ compiler")},
     {"extension_that_reads", is(kCrashed, "nothing was found")},
     {"mention_an_extension", is(kCrashed, "exited with code 0")},
     {"claim_a_kernel",

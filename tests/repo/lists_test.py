@@ -33,7 +33,9 @@ class Lists(unittest.TestCase):
         self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)
         templates = {path.name.split(".")[0] for path in (ROOT / "envs/kernel_refine/templates").glob("*.md")}
         self.assertLessEqual(names - {"correct"}, templates)
-        self.assertLessEqual(names - {"correct"}, row("docs/prompts.md", "After each turn the feedback uses the template"))
+        self.assertLessEqual(
+            names - {"correct"}, row("docs/prompts.md", "After each turn the feedback uses the template")
+        )
 
     def test_verbs(self) -> None:
         names = set(re.findall(r'Row\{Verb::k\w+, "(\w+)"', text("core/server/verbs.cpp")))

@@ -21,6 +21,7 @@ struct Orders {
 struct Answers {
   std::atomic<uint32_t> done;
   uint32_t answer;
+  uint32_t flags;
   char message[256];
 };
 
