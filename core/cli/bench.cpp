@@ -161,7 +161,7 @@ class BenchCommand : public Command {
   }
   void declare(OptionSet& options) override {
     options.text({.name = "WHAT",
-                  .doc = "which figures",
+                  .doc = "benchmark to run",
                   .choices = {"protocol", "fairness", "step", "gpu", "modules", "journal", "plugin",
                               "idle", "noise"},
                   .required = true},
@@ -183,19 +183,19 @@ class BenchCommand : public Command {
                  source_);
     options.texts(
         {.name = "--run",
-         .doc = "modules: level_1_problem_P_sample_S_kernel.py are in it, as for hone eval "
+         .doc = "modules: folder with level_1_problem_P_sample_S_kernel.py, as for hone eval "
                 "(repeatable); the plain harness runs them with no jail",
          .value = "DIR"},
         mix_.runs);
     options.integer({.name = "--level",
-                     .doc = "modules: of KernelBench's, that each --run is of",
+                     .doc = "modules: KernelBench level of every --run folder",
                      .value = "N"},
                     mix_.level, 1, 1'000'000);
     options.text(
         {.name = "--traces", .doc = "modules: traces, as hone traces reads them", .value = "FILE"},
         mix_.traces);
     options.texts({.name = "--trace",
-                   .doc = "modules: of --traces only this one (repeatable)",
+                   .doc = "modules: run only this trace of --traces (repeatable)",
                    .value = "KEY"},
                   mix_.keys);
     options.integer({.name = "--episodes",

@@ -26,7 +26,7 @@ Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummar
     if (first_error.empty()) first_error = task.error().message;
   }
   return {what, Finding::kMissing,
-          count + ", none of the first of which can be described: " + first_error};
+          count + "; none of the first ones can be described: " + first_error};
 }
 
 }  // namespace

@@ -170,7 +170,9 @@ void examine_trial(const LauncherOptions& options, const Ready& ready,
   findings.push_back(
       {"jails", ran ? Finding::kGood : Finding::kMissing,
        ran ? "a program ran in a builder's and in a candidate's" : ran.error().message,
-       ran ? "" : "nothing can be built or run: the walls stand, but a jail does not start"});
+       ran ? ""
+           : "nothing can be built or run: sandboxing is available, but a sandboxed process failed "
+             "to start"});
 }
 
 void examine_compilers(std::vector<Finding>& findings) {

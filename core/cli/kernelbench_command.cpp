@@ -69,7 +69,7 @@ class KernelbenchCommand : public Command {
       return terminal.fail(good.error(), "see: hone kernelbench --help");
     }
     if (!idle.empty()) {
-      log_warning("kernelbench", "without effect, for the configuration says it: " + joined(idle));
+      log_warning("kernelbench", "ignored because the configuration decides them: " + joined(idle));
     }
     if (!p_.empty()) {
       auto thresholds = parse_thresholds(p_);

@@ -45,18 +45,20 @@ class KeysCommand : public Command {
                   .required = true},
                  what_);
     options.text({.name = "NAME", .doc = "the client", .value = "NAME"}, name_);
-    options.text({.name = "--role",
-                  .doc = "new: trainer (every verb) or monitor (hello, ping, describe, metrics)",
-                  .choices = role_names()},
-                 role_);
+    options.text(
+        {.name = "--role",
+         .doc = "new: trainer (every verb) or monitor (hello, ping, describe, metrics, health)",
+         .choices = role_names()},
+        role_);
     options.flag({.name = "--held-out", .doc = "new: may have tasks of the split held_out"},
                  held_out_);
-    options.integer({.name = "--episodes", .doc = "new: open at a time", .value = "N"}, episodes_,
-                    1, kCountMax);
-    options.integer({.name = "--evaluations", .doc = "new: steps under way", .value = "N"},
+    options.integer(
+        {.name = "--episodes", .doc = "new: most episodes open at a time", .value = "N"}, episodes_,
+        1, kCountMax);
+    options.integer({.name = "--evaluations", .doc = "new: most steps in flight", .value = "N"},
                     evaluations_, 1, kCountMax);
-    options.integer({.name = "--bytes", .doc = "new: kept of its turns", .value = "N"}, bytes_, 1,
-                    kBytesMax);
+    options.integer({.name = "--bytes", .doc = "new: most bytes kept of its turns", .value = "N"},
+                    bytes_, 1, kBytesMax);
     options.flag({.name = "--server", .doc = "new: the server's own pair"}, server_);
     options.text({.name = "--keys", .doc = "folder of keys (keys)", .value = "DIR"}, folder_);
     options.text({.name = "--out", .doc = "new: the client's file (NAME.key)", .value = "FILE"},
@@ -78,7 +80,9 @@ class KeysCommand : public Command {
   int new_server(Terminal& terminal, const KeyFolder& folder) const {
     const auto pair = make_server_key(folder);
     if (!pair)
-      return terminal.fail(pair.error(), "with another one, no client's key works any more");
+      return terminal.fail(
+          pair.error(),
+          "each client's key file contains the server's key: a new key makes all of them invalid");
     if (json_) {
       terminal.json(Value::map({{"public", pair->public_key},
                                 {"key_file", folder.server_key().string()},

@@ -63,8 +63,9 @@ class PromptCommand : public Command {
                   .value = "TASK",
                   .required = true},
                  task_);
-    options.text({.name = "--form", .doc = "of the prompt", .choices = {"zero_shot", "few_shot"}},
-                 form_);
+    options.text(
+        {.name = "--form", .doc = "form of the prompt", .choices = {"zero_shot", "few_shot"}},
+        form_);
     options.text({.name = "--hardware",
                   .doc = "what to say of the machine; auto: what this one is",
                   .value = "TEXT"},

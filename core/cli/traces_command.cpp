@@ -40,7 +40,8 @@ class TracesCommand : public Command {
                   .value = "FILE",
                   .required = true},
                  file_);
-    options.texts({.name = "--trace", .doc = "only this one (repeatable)", .value = "KEY"}, keys_);
+    options.texts({.name = "--trace", .doc = "judge only this trace (repeatable)", .value = "KEY"},
+                  keys_);
     options.flag({.name = "--read-only",
                   .doc = "describe the tasks and find the code in the responses; judge nothing"},
                  read_only_);

@@ -29,9 +29,9 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
   v.text("control", c.control, "where cancel, metrics and health are answered; empty: nowhere");
   v.text("keys", c.keys,
          "folder of keys (hone keys new NAME): CURVE on both endpoints; empty: loopback only");
-  v.number("lease_s", c.lease_s, {1, kDay}, "an episode that nobody names for so long is ended");
+  v.number("lease_s", c.lease_s, {1, kDay}, "idle time after which an episode is closed (s)");
   v.number("ended_lease_s", c.ended_lease_s, {1, kDay},
-           "how long an ended episode's replies are kept");
+           "time for which the replies of an ended episode are kept (s)");
   v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "how often clients are asked to ping");
   v.number("drain_s", c.drain_s, {0, 3600}, "how long a shutdown waits for steps under way");
   v.number("disconnect_grace_s", c.disconnect_grace_s, {0, kDay},
@@ -101,7 +101,7 @@ void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
 }
 
 void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
-  v.number("round_ms", c.round_ms, {0.1, 1000}, "a round is as many calls as take so long");
+  v.number("round_ms", c.round_ms, {0.1, 1000}, "target duration of one timed round (ms)");
   v.integer("pairs_min", c.pairs_min, {3, 1000},
             "fewest pairs of baseline and submission; of modules on a device three quarters");
   v.integer("pairs_max", c.pairs_max, {3, 1000}, "most pairs; likewise");

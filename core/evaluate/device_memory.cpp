@@ -239,8 +239,8 @@ Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
   return dropped;
 }
 
-/// Drops the tasks that lanes at rest keep ready. Rationale: processes that end and memory that becomes free disturb what is
-/// measured, so that this lane has a turn meanwhile.
+/// Drops the tasks that lanes at rest keep ready. Rationale: ending processes and freeing memory
+/// disturb a measurement, so this lane holds a shared turn meanwhile and nobody measures.
 Status Device::take_back_from(const std::vector<std::size_t>& lanes) {
   if (lanes.empty()) return {};
   const Status shares = turn_.share();

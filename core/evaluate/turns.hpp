@@ -61,7 +61,7 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  /// Uses the device beside others; of one that had it alone. One that has it whole keeps it.
+  /// Shares the device with other lanes. Converts exclusive use to shared use; a lane that holds the whole device keeps it.
   Status share();
   /// Yields a shared device: lanes that wait to have it alone go first. What this lane has on it must stand still.
   Status give_way();

@@ -73,7 +73,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
     verdict.reason = "the compiler did not finish in time, though it used less than " +
                      number(options.build_seconds) + " s of processor time";
   } else if (built.doubtful) {
-    verdict.reason = "the compiler ended again and again without a word about the source";
+    verdict.reason = "the compiler failed in every attempt without an error message for the source";
   } else if (built.failure == BuildFailure::kTimedOut) {
     verdict.reason =
         "the compiler needed more than " + number(options.build_seconds) + " s of processor time";

@@ -16,16 +16,15 @@
 namespace hone {
 namespace {
 
-// How the device is looked at before and after some of the baseline's rounds: for a slice of the time that contexts share
-// at the least, and before them for as long again as they will take, or less. Who leaves work there that begins once we
-// have looked is not to know when that is; in rounds that take longer than we may look it could lie for sure.
+// Duration of the check for contention before and after some rounds of the baseline: at least one time slice of the device.
+// Before the rounds its length is random, so that a submission cannot start work between the check and the round.
 constexpr double kLookSeconds = 2.2e-3, kLookMoreLeastSeconds = 4e-3, kLookMoreMostSeconds = 16e-3;
 // Of what comes before a round: the device made busy, inputs, cold caches.
 constexpr double kRoundCostSeconds = 1.5e-3;
 constexpr double kMargin = 1.3;                           // that it may take longer than foreseen
 constexpr double kShareTaken = 0.15, kShareOfAll = 0.08;  // 0.03 is seen where there is nobody
 constexpr double kAwaySeconds = 1e-3, kNotAlone = 1e3;
-// That rounds may take longer than while nobody else has the device, and those that do nothing of what these take.
+// Allowed slowdown of the baseline relative to its uncontended time, and of an empty round relative to the baseline.
 constexpr double kVouchedMore = 0.05, kVouchedFloorMore = 0.02;
 constexpr double kForever = 1e9;
 // There is one look for so many rounds, if they take no longer together.

@@ -1,9 +1,9 @@
 // Measuring a module on a device: pairs of rounds A·A B·B …, the submission standing still in A (beside.cpp).
 //
-// Theory of operation. A module's own host code runs beside the device. While the baseline is timed its control group
-// is frozen; but what it has started on the device goes on there, and would make the baseline slow. So the device is
-// looked at, and where that does not do, the baseline is timed once more, A…A, when nothing of the submission is left (or,
-// of a process that is kept, while the device stands still, too); where the two do not agree, the faster one counts. Where
+// Theory of operation. The control group of a module's process is frozen while the baseline is timed. Work that the module
+// left on the device goes on and could slow the baseline, so the judge checks the device for contention. If there was some,
+// the baseline is timed once more, A…A, after the submission has ended (a kept process: while the device is idle). If both
+// times differ, the faster one counts. Where
 // no control group can hold a submission, the baseline is timed before it is loaded instead, and what comes after one
 // submission comes before the next of its task, where that follows at once. What comes before the first pair is done
 // beside other judges; then they wait, standing still. The answers of timed rounds are checked beside them again: a copy

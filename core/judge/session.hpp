@@ -162,7 +162,7 @@ class Session {
   Judgement begin();
   /// Checks, then measures.
   Judgement judge();
-  /// What it was found once more that the baseline's rounds take; no calls: nothing that was not known.
+  /// The baseline time measured by this session; no calls if it measured none.
   const Vouched& vouched() const { return vouched_; }
 
  private:

@@ -288,7 +288,8 @@ TEST(Toolchain, ASourceThatSpeaksLikeAKilledCompilerIsBuiltNoBetter) {
       "#line 1 \"g++: fatal error: Killed signal terminated program cc1plus\"\n#error no\n");
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->outcome, Outcome::kBuildFailed);
-  EXPECT_EQ(verdict->reason, "the compiler ended again and again without a word about the source");
+  EXPECT_EQ(verdict->reason,
+            "the compiler failed in every attempt without an error message for the source");
 }
 
 TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
