@@ -22,6 +22,15 @@ std::size_t longest_run(std::string_view text, char mark) {
   return longest;
 }
 
+/// Whether a line begins with three backticks.
+bool has_fence_line(std::string_view text) {
+  for (std::size_t at = text.find("```"); at != text.npos; at = text.find("```", at + 1)) {
+    const std::size_t before = text.find_last_not_of(" \t", at == 0 ? 0 : at - 1);
+    if (at == 0 || before == text.npos || text[before] == '\n') return true;
+  }
+  return false;
+}
+
 void check_found(std::string_view response, const Extracted& found) {
   check(found.reason.empty(), "what was found needs no reason");
   check(found.code.find_first_not_of(" \t\r\n") != std::string::npos, "code that is found is some");
@@ -32,6 +41,8 @@ void check_found(std::string_view response, const Extracted& found) {
   // What was extracted, in a fence that nothing in it can close, is extracted as it is.
   // Marks of reasoning, tags and tokens of chat templates mean something in a fence, too.
   if (found.code.find_first_of("<[\r%\xe2") != std::string::npos) return;
+  // A line that begins with three backticks and more text is read as a fence, whatever surrounds it.
+  if (has_fence_line(found.code)) return;
   // Words behind the last statement are left out, and the indent of all lines.
   const std::size_t last = found.code.find_last_not_of(" \t\n");
   const bool is_whole = found.code[last] == ';' || found.code[last] == '}';
