@@ -14,10 +14,12 @@ namespace hone {
 template <typename Enum, std::size_t count>
 Result<Enum> parse_enum(std::string_view kind, const std::string_view (&names)[count],
                         std::string_view name) {
-  std::string expected;
   for (std::size_t i = 0; i < count; ++i) {
     if (names[i] == name) return static_cast<Enum>(i);
-    expected += (i == 0 ? "" : ", ") + std::string(names[i].empty() ? "''" : names[i]);
+  }
+  std::string expected;
+  for (const std::string_view one : names) {
+    expected += (expected.empty() ? "" : ", ") + std::string(one.empty() ? "''" : one);
   }
   return internal_error(std::string(kind) + ": found '" + std::string(name) +
                         "', expected one of " + expected);

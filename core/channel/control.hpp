@@ -66,7 +66,7 @@ struct Loaded {
   Report report;
   std::int32_t code;    ///< hone_code
   std::uint32_t flags;  ///< hone_python_flags
-  char message[256];    ///< also of what is loaded well
+  char message[256];    ///< an error, or a note if it was loaded
 };
 
 enum class Order : std::uint32_t {
@@ -134,7 +134,7 @@ std::optional<ExtensionKind> hindered_kind(std::uint32_t flags);
 struct Answers {
   std::atomic<std::uint32_t> done;
   Answer answer;
-  std::uint32_t flags;  ///< hone_python_flags, of what is not fine
+  std::uint32_t flags;  ///< hone_python_flags; 0 if `answer` is kFine
   char message[256];
   double marked_seconds;        ///< kMarked: for comparison; 0: there is no such clock
   char observed[kObservedMax];  ///< kObserved: as hone_python.observe writes it

@@ -9,10 +9,10 @@
 namespace hone {
 namespace {
 
-/// Of a kernel that reads or writes where there is nothing, as torch and backends put it.
+/// Messages of torch and the backends for an access outside allocated memory.
 constexpr std::string_view kKernelFaults[] = {"illegal memory access", "misaligned address"};
 
-// What is raised whatever there is of a device.
+// Exceptions of an author's mistake, which occur on any device.
 constexpr std::string_view kMistakes[] = {"TypeError",
                                           "NameError",
                                           "AttributeError",

@@ -21,7 +21,7 @@ bool is_of_extension(DryRunFailure failure);  ///< kBuild, kLink or kHindered
 /// What a submission's process says of itself, which is believed of it alone.
 struct Rehearsed {
   DryRunFailure failure = DryRunFailure::kNone;
-  std::string words;  ///< what it raised there; of an extension a compiler's lines
+  std::string words;  ///< the exception raised there, or the compiler's output for an extension
   ExtensionKind kind = ExtensionKind::kHost;
   /// What it started, where it came to its end as it would beside a device.
   std::optional<Witnessed> started;
@@ -33,8 +33,10 @@ bool builds_extensions(const std::string& source);
 /// Whether a module may call code that neither torch nor Triton made.
 bool may_bring_code(const std::string& source);
 
-/// Reads the process' answer: a line "FAILURE MESSAGE", "build KIND MESSAGE", "link KIND MESSAGE", "hindered KIND MESSAGE" or nothing; a line with
-/// what it started; a line for the process beside a device.
+/// Reads the answer of a dry run, three lines.
+/// 1. Nothing, "load MESSAGE", "run MESSAGE", or "build KIND MESSAGE", and likewise "link" and "hindered".
+/// 2. The kernels and operators that it started, as JSON.
+/// 3. What was compiled, for the process on a device, without a newline.
 Result<Rehearsed> read_rehearsed(std::string bytes);
 
 /// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing about the artifact;

@@ -131,7 +131,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       if (j.where.hidden) return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
     case Ending::kNotLaunchable:
-      // The message names the shape, which nobody may hear of a hidden one.
+      // The message names the shape. That of a hidden shape must not reach the client.
       return ended(Outcome::kCrashed, j,
                    j.where.hidden ? "a launch that the device cannot start" : j.message);
     case Ending::kRefused:

@@ -1,5 +1,6 @@
 // A model's whole response turned into code, and a compiler's words cut for the feedback.
 #include <algorithm>
+#include <sstream>
 
 #include "fuzz/fuzz.hpp"
 #include "kernel_refine/answer/reasoning.hpp"
@@ -23,10 +24,11 @@ std::size_t longest_run(std::string_view text, char mark) {
 }
 
 /// Whether a line begins with three backticks.
-bool has_fence_line(std::string_view text) {
-  for (std::size_t at = text.find("```"); at != text.npos; at = text.find("```", at + 1)) {
-    const std::size_t before = text.find_last_not_of(" \t", at == 0 ? 0 : at - 1);
-    if (at == 0 || before == text.npos || text[before] == '\n') return true;
+bool has_fence_line(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin != line.npos && line.compare(begin, 3, "```") == 0) return true;
   }
   return false;
 }
