@@ -75,6 +75,14 @@ TEST(Extract, Tags) {
             "void f() {}\n");
 }
 
+TEST(Extract, CodeBetweenTagsWithinABlock_IsTakenOnce) {
+  const std::string answer =
+      "<answer><code>\xff\xff\x7fu(const f*\"" + std::string(7, '\0') + "n) {}\n</code>){</answer>";
+  const Extracted found = extract_code(answer, "add_relu", {"c++", "c"});
+  ASSERT_TRUE(found.found) << found.reason;
+  EXPECT_EQ(found.code.find("const f*"), found.code.rfind("const f*")) << found.code;
+}
+
 TEST(Extract, ReasoningIsRemoved) {
   EXPECT_EQ(answer_of("a<think>b</think>c"), "ac");
   EXPECT_EQ(answer_of("a<think>b"), "a");

@@ -16,6 +16,9 @@ bool may_be_part(const Block& block, Grammar grammar) {
          grammar_of_tag(block.tag, grammar) == grammar;
 }
 
+/// Whether one block lies in the other, as code between tags within a fence does: then its text is there already.
+bool overlap(const Block& x, const Block& y) { return x.begin < y.end && y.begin < x.end; }
+
 /// The name between quotes of `#include "name"`; empty for any other line.
 std::string_view included_name(std::string_view line) {
   line = trim(line);
@@ -95,6 +98,10 @@ std::string assemble(const Block& best, const std::vector<Block>& blocks, std::s
   for (std::size_t i = blocks.size(); i-- > 0;) {
     const Block& block = blocks[i];
     if (used.contains(&block) || !may_be_part(block, grammar)) continue;
+    if (overlap(block, best) || std::any_of(parts.begin(), parts.end(), [&](const Block* part) {
+          return overlap(block, *part);
+        }))
+      continue;
     if (grammar == Grammar::kC && !has_includes && is_preamble(block.code)) {
       parts.push_back(&block);
       continue;
