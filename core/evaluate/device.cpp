@@ -228,8 +228,8 @@ Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
       "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
           (judged.ending == Ending::kDone
                ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
-               : std::string(ending_name(judged.ending)) + " in " + where_text(judged.where) +
-                     ", " + judged.message));
+               : std::string(ending_name(judged.ending)) + in_where(judged.where) + ", " +
+                     judged.message));
   return with_room(job, run_once(job, true, &used));
 }
 

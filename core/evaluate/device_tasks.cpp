@@ -75,8 +75,8 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   const bool memory = judgement.ending == Ending::kOutOfMemory;
   std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
                         (done ? judgement.verdict.reason
-                              : std::string(ending_name(judgement.ending)) + " in " +
-                                    where_text(judgement.where) + ": " + judgement.message);
+                              : std::string(ending_name(judgement.ending)) +
+                                    in_where(judgement.where) + ": " + judgement.message);
   // What an interpreter said on its way out: that it has no torch, for example.
   runner.process->kill();
   if (const auto exit = runner.process->wait(kExitSeconds); exit && !exit->output.empty())

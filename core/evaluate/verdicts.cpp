@@ -25,12 +25,8 @@ Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
   verdict.stage = place == Place::kLoading       ? "load"
                   : place == Place::kMeasurement ? "measure"
                                                  : "check";
-  verdict.reason = std::move(reason);
-  if (place == Place::kLoading) {
-    verdict.reason += " while loading";
-  } else if (place != Place::kNone) {
-    verdict.reason += " in " + where_text(judgement.where);
-  }
+  verdict.reason =
+      std::move(reason) + (place == Place::kLoading ? " while loading" : in_where(judgement.where));
   return verdict;
 }
 
@@ -117,8 +113,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
       j.ending == Ending::kStarved) {
     return unavailable(
         (j.culprit == Culprit::kNone ? "judge" : std::string(culprit_name(j.culprit))) + ": " +
-        std::string(ending_name(j.ending)) +
-        (j.where.place == Place::kNone ? "" : " in " + where_text(j.where)) +
+        std::string(ending_name(j.ending)) + in_where(j.where) +
         (j.message.empty() ? "" : ": " + j.message));
   }
   switch (j.ending) {

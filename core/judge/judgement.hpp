@@ -34,6 +34,8 @@ struct Where {
 
 /// "loading", "a check of shape n=1000"; empty for Place::kNone.
 std::string where_text(const Where& where);
+/// " in a check of shape n=1000"; empty for Place::kNone.
+std::string in_where(const Where& where);
 
 /// The judge's result. The host adds signals, compiler output and times.
 struct Judgement {

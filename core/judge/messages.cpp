@@ -54,6 +54,10 @@ std::string where_text(const Where& where) {
   return text + (where.place == Place::kAnswer ? " for " : " of ") + where.shape;
 }
 
+std::string in_where(const Where& where) {
+  return where.place == Place::kNone ? "" : " in " + where_text(where);
+}
+
 Value judgement_to_value(const Judgement& j) {
   Value value = Value::map({{"ending", ending_name(j.ending)},
                             {"culprit", culprit_name(j.culprit)},

@@ -1,4 +1,4 @@
-"""Outcomes, verbs and rewards: each list in the clients and the documents has the names that the code has."""
+"""Outcomes, classes of cheating, verbs and rewards: each list in the clients and the documents has the names that the code has."""
 
 import re
 import unittest
@@ -36,6 +36,12 @@ class Lists(unittest.TestCase):
         self.assertLessEqual(
             names - {"correct"}, row("docs/prompts.md", "After each turn the feedback uses the template")
         )
+
+    def test_caught(self) -> None:
+        names = set(re.findall(r'constexpr char k\w+\[\] = "(\w+)";', text("core/model/caught.hpp")))
+        self.assertIn("second_look", names)
+        table = part("docs/verdicts.md", "## What was caught", "\n## ")
+        self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) - {"caught"}, names)
 
     def test_verbs(self) -> None:
         names = set(re.findall(r'Row\{Verb::k\w+, "(\w+)"', text("core/server/verbs.cpp")))
