@@ -1,4 +1,4 @@
-"""Outcomes, classes of cheating, verbs and rewards: each list in the clients and the documents has the names that the code has."""
+"""Outcomes, classes of cheating, verbs and rewards have the same names in the code, the clients and the documents."""
 
 import re
 import unittest
