@@ -137,6 +137,7 @@ class Files(unittest.TestCase):
             self.assertIn("\nset -euo pipefail\n", text, path.name)
             shown = subprocess.run([str(path), "--help"], cwd="/", capture_output=True, text=True, check=True)
             self.assertIn(f"Usage: scripts/{path.name}", shown.stdout + shown.stderr)
+            self.assertEqual([line for line in shown.stdout.split("\n") if len(line) > 80], [], path.name)
 
     def test_scripts_refuse_unknown_options(self) -> None:
         for name in ("setup", "test", "format", "bundle", "fuzz", "wheel"):
