@@ -3,7 +3,10 @@
 
 #include <string>
 
-#include "judge/session.hpp"
+#include "judge/input_set.hpp"
+#include "judge/judgement.hpp"
+#include "judge/layout.hpp"
+#include "judge/runner.hpp"
 
 namespace hone {
 

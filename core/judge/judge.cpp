@@ -10,9 +10,10 @@
 #include "judge/admit.hpp"
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
-#include "judge/kept_rounds.hpp"
 #include "judge/messages.hpp"
 #include "judge/request_fields.hpp"
+#include "judge/timing/processes/kept_rounds.hpp"
+#include "judge/timing/round_size.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -295,8 +296,8 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
     baseline->vouched = *vouched;
   }
   const SessionHost host = session_host();
-  Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
-                  host);
+  Session session(
+      {task, seed_of(request), settings, *reference, *baseline, runner, *workbench_, host});
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
   host.progress("load");
   const Round ready = set_up();

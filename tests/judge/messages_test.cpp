@@ -7,6 +7,7 @@
 
 #include "hone/backend.h"
 #include "judge/blame.hpp"
+#include "judge/checking/trials.hpp"
 
 namespace hone {
 namespace {
