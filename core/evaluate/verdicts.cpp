@@ -22,9 +22,9 @@ Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
   Verdict verdict;
   verdict.outcome = outcome;
   const Place place = judgement.where.place;
-  verdict.stage = place == Place::kLoading       ? "load"
-                  : place == Place::kMeasurement ? "measure"
-                                                 : "check";
+  verdict.stage = place == Place::kLoading       ? VerdictStage::kLoad
+                  : place == Place::kMeasurement ? VerdictStage::kMeasure
+                                                 : VerdictStage::kCheck;
   verdict.reason =
       std::move(reason) + (place == Place::kLoading ? " while loading" : in_where(judgement.where));
   return verdict;
@@ -51,7 +51,7 @@ Verdict verdict_of_death(const Judgement& judgement, const ProcessExit& exit) {
 Verdict verdict_of_plan(const Error& error, const std::string& source_name) {
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
-  verdict.stage = "build";
+  verdict.stage = VerdictStage::kBuild;
   verdict.reason = "its plan cannot be read";
   verdict.diagnostics = source_name + ":" + error.message + "\n";
   return verdict;
@@ -62,7 +62,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   if (built.ok) return std::nullopt;
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
-  verdict.stage = "build";
+  verdict.stage = VerdictStage::kBuild;
   Diagnostics diagnostics = submission_diagnostics(built.diagnostics, source_name);
   verdict.diagnostics = std::move(diagnostics.text);
   if (built.failure == BuildFailure::kStarved) {
@@ -90,7 +90,7 @@ std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
   if (built.dry_run == DryRunFailure::kBuild || built.dry_run == DryRunFailure::kLink) {
     Verdict verdict;
     verdict.outcome = Outcome::kBuildFailed;
-    verdict.stage = "build";
+    verdict.stage = VerdictStage::kBuild;
     verdict.reason = built.dry_run == DryRunFailure::kLink ? "the linker refused its extension"
                                                            : "the compiler refused its extension";
     verdict.diagnostics = built.raised;
@@ -170,7 +170,7 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
   }
   if (!rejected) return verdict;
   verdict.outcome = Outcome::kRejected;
-  verdict.stage = "check";
+  verdict.stage = VerdictStage::kCheck;
   verdict.speedup.reset();
   return verdict;
 }

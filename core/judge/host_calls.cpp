@@ -19,6 +19,10 @@ void HostCalls::send(const JudgeCall& call) const {
   static_cast<void>(send_message(socket_, write_message(call), {}, kSendSeconds));
 }
 
+void HostCalls::reply(const JudgeReply& reply) const {
+  static_cast<void>(send_message(socket_, write_message(reply), {}, kSendSeconds));
+}
+
 template <typename Expected>
 Result<Expected> HostCalls::receive() const {
   const std::string name(Expected::kName);

@@ -44,10 +44,7 @@ class Judge {
   void serve(DropRequest request, std::vector<UniqueFd> fds);
   void serve(ForgetRequest request, std::vector<UniqueFd> fds);
   void serve(TrimRequest request, std::vector<UniqueFd> fds);
-  void reply(const JudgeReply& message) const;
-  void reply_fault(const Error& error) const { reply(JudgedReply{fault(error)}); }
   Result<Value> equip(std::vector<UniqueFd> fds);
-  Task judged_task(Task task) const;
   /// Of a submission if `limited`, else of trusted code.
   RunnerOptions options_for(const Task& task, const MeasureSettings& settings, bool module,
                             bool limited) const;
@@ -58,7 +55,6 @@ class Judge {
                        const JudgeRequest& request);
   SessionHost session_host();
   Status await_quiet();
-  Status expect_memory() const;
   Judgement expect_still();
   Status give_way(const std::function<Status()>& stand_still);
   void keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner);

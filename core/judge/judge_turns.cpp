@@ -8,6 +8,14 @@ namespace {
 
 constexpr std::uint64_t kMemoryShare = 32;  // that is to be free where something is timed
 
+/// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
+Status expect_memory(Workbench& workbench) {
+  const std::uint64_t bytes = workbench.memory_bytes() / kMemoryShare;
+  if (workbench.has_free(bytes)) return {};
+  return resource_exhausted("what others have on the device leaves less than " +
+                            std::to_string(bytes) + " bytes of its memory");
+}
+
 }  // namespace
 
 SessionHost Judge::session_host() {
@@ -33,15 +41,7 @@ SessionHost Judge::session_host() {
 /// The device is this judge's alone then.
 Status Judge::await_quiet() {
   HONE_ASSIGN(beside_others_, host_.quiet());
-  return beside_others_ ? expect_memory() : Status();
-}
-
-/// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
-Status Judge::expect_memory() const {
-  const std::uint64_t bytes = workbench_->memory_bytes() / kMemoryShare;
-  if (workbench_->has_free(bytes)) return {};
-  return resource_exhausted("what others have on the device leaves less than " +
-                            std::to_string(bytes) + " bytes of its memory");
+  return beside_others_ ? expect_memory(*workbench_) : Status();
 }
 
 /// What others have on the device is not to be part of what a baseline takes.

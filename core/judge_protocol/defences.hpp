@@ -22,7 +22,7 @@ enum class Defence : unsigned {
   kCanaries,         ///< bytes around tensors must stay
   kGuards,           ///< tensors end at an inaccessible page
   kInputsUnchanged,  ///< inputs must stay as they were
-  kHiddenShapes,     ///< shapes are checked that nobody was told
+  kHiddenShapes,     ///< shapes are checked that are not disclosed
   kFamilies,         ///< more than one kind of input is checked
   kSeccomp,          ///< a candidate's system calls are an allow-list
   kLandlock,         ///< a candidate can open nothing
@@ -41,11 +41,11 @@ enum class Defence : unsigned {
   kStreamWait,   ///< a submission's round is done when the device says so
   kScrub,        ///< the memory of a process that is kept is overwritten between two submissions
   kKnownAnswer,  ///< such a process must know an answer of ours between two submissions
-  // Of modules there, whose own host code runs beside the device:
+  // Of modules there, which have host code of their own:
   kWithhold,       ///< their inputs are put in place under the clock
   kAlone,          ///< the baseline is timed while the submission stands still, or is not there
   kStandStill,     ///< its process is frozen then, and the device does nothing of its
-  kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
+  kSecondWitness,  ///< the kernels of its dry run are compared with those that its process reports
   kSpikes,         ///< inputs have structure along every axis, and buffers of zeros get values
   // Of neighbours, that keep a machine busy:
   kFloorInPairs,  ///< rounds that do nothing are timed among the pairs, and the least of them counts
