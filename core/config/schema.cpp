@@ -126,7 +126,7 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
   v.integer("installed_max", c.installed_max, {1, 1024},
             "tasks whose baseline a device keeps ready");
   v.number("suspect_speedup", c.suspect_speedup, {0, 1e6},
-           "a speedup so high gets a second look, which must agree; 0: none for that");
+           "least speedup that gets a confirmation run, which must agree; 0: none for that");
   v.number("suspect_factor", c.suspect_factor, {0, 1e6},
            "so does one so many times the best of its task since the start; 0: none for that");
   v.number(

@@ -106,7 +106,7 @@ Result<Value> Device::receive(const std::function<void(const char*)>& progress) 
       const double from_s = monotonic_s();
       const Status shares = turn_.share();
       note_wait(from_s);
-      gave_up_ = !shares;
+      circumstances_.gave_up = !shares;
       if (!shares) return shares.error();
       // For the next ones, while what was measured is checked. Native code that has the device whole does not ask again
       // before it is measured.
@@ -136,7 +136,7 @@ Status Device::answer_pass(const Value& said) {
     wait_until_open(kOpenSeconds);
     const Status shares = turn_.give_way();
     note_wait(from_s);
-    gave_up_ = !shares;
+    circumstances_.gave_up = !shares;
     if (!shares) return shares.error();
   }
   const bool wanted = !ready && turn_.is_in_the_way();
@@ -149,7 +149,7 @@ Status Device::answer_quiet() {
   wait_until_open(kOpenSeconds);
   const Status alone = turn_.have_alone();
   note_wait(from_s);
-  gave_up_ = !alone;
+  circumstances_.gave_up = !alone;
   if (!alone) return alone.error();
   const Value answer = Value::map({{"verb", "quiet"}, {"others", turn_.beside_others()}});
   return send(answer, nullptr, nullptr);

@@ -18,7 +18,7 @@ std::string task_key(const Task& task) { return sha256_hex(to_msgpack(task_to_va
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
                                                  const std::string& role, const std::string& key) {
-  const bool module = is_module(*task, options_);
+  const bool module = is_module(mode_of(*task, options_));
   HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
   return install(task, role, key, std::move(runner), "");
 }
@@ -48,7 +48,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   set_work("install the " + role + " of");
   Value ask = request("install", *task, random_u64() >> 1, options_.measure);
   ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
-  ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
+  ask.set("pid", runner.process->pid()).set("module", is_module(source.mode));
   ask.set("from", from).set("plan", plan_to_value(source.plan));
   if (source.exact) ask.set("exact", plan_to_value(*source.exact));
   for (const auto& [form, plan] : source.further) ask.set(form, plan_to_value(plan));
@@ -112,7 +112,7 @@ Status Device::install_both(const std::shared_ptr<const Task>& task, const std::
   const Status both = [&]() -> Status {
     HONE_ASSIGN(made.reference, install(task, "reference", key));
     // What is not measured has no baseline.
-    if (is_timed(*task, options_)) {
+    if (is_timed(mode_of(*task, options_))) {
       HONE_ASSIGN(made.baseline, install(task, "baseline", key));
     }
     return {};
@@ -193,7 +193,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   } else {
     HONE_TRY(install_over(inherited, task, key, made));
   }
-  made.module = is_module(*task, options_);
+  made.module = is_module(mode_of(*task, options_));
   // The judge may keep the other task's arenas.
   made.bytes = std::max(need.installed(), inherited_bytes);
   ages_.push_front(key);
@@ -206,7 +206,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
 std::string Device::task_to_inherit(const std::vector<std::string>& to_drop, const Task& task,
                                     const MemoryNeed& need) const {
   constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
-  if (!options_.device_code || !is_module(task, options_) || !is_timed(task, options_)) return "";
+  if (mode_of(task, options_) != Mode::kModuleOnDevice) return "";
   const DeviceMemory device = memory();
   const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
     const Installed& old = installed_.at(key);
