@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "judge/judgement.hpp"
+#include "judge_protocol/judgement.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {

@@ -1,7 +1,6 @@
 #include "evaluate/judging.hpp"
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -24,7 +23,7 @@ std::string text_of(const Evaluation& evaluation, const Result<Verdict>& scored)
     return scored ? std::string(outcome_name(scored->outcome)) +
                         (scored->reason.empty() ? "" : ", " + scored->reason)
                   : scored.error().message;
-  return std::string(ending_name(judged.ending)) + in_where(judged.where) +
+  return std::string(enum_name(judged.ending)) + in_where(judged.where) +
          (judged.message.empty() ? "" : ": " + judged.message);
 }
 
@@ -32,7 +31,7 @@ void log_rerun(const DeviceJob& job, const History& history, const Decision& dec
                const std::string& text) {
   const std::string line = "task " + job.task->id + ": evaluation " +
                            std::to_string(history.evaluations) + " is followed by another (" +
-                           std::string(reason_name(decision.reason)) + "): " + text;
+                           std::string(enum_name(decision.reason)) + "): " + text;
   decision.reason < Reason::kNoise ? log_info("evaluate", line) : log_warning("evaluate", line);
 }
 
@@ -72,7 +71,7 @@ Judging::Ended Judging::run(Device& device, DeviceJob job, History history) cons
   for (;;) {
     job.isolation = history.isolation;
     if (history.changes_inputs) job.seed = derive_seed(seed, "alone") >> 1;
-    if (!job.keeps_lock && job.progress) job.progress("prepare");
+    if (!job.keeps_lock && job.progress) job.progress(JudgeStage::kPrepare);
     Evaluation evaluation = device.run(job);
     Result<Verdict> scored = this->scored(job, evaluation);
     Finding finding = finding_of(evaluation, scored, job.mode, brings_code);
@@ -118,7 +117,7 @@ Result<Verdict> Judging::verdict_of_run(Device& device, const Job& job, Ended en
   if (decision.next == Next::kFault) return ended.scored.error();
   if (decision.next == Next::kAskKnownAnswer) {
     log_warning("evaluate", "task " + job.submission.task->id + ": a known answer is judged (" +
-                                std::string(reason_name(decision.reason)) +
+                                std::string(enum_name(decision.reason)) +
                                 "): " + ended.scored.error().message);
     // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the
     // judge does not answer in time. A task can need too much by itself. So the known answer is measured, too.
@@ -148,10 +147,10 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   made.limit_s = job.limit_s;
   made.swapped = !first;
   made.over = &job.over;
-  made.progress = [&job, first](const char* stage) {
+  made.progress = [&job, first](JudgeStage stage) {
     if (first) job.times.begin(stage);
-    if (std::string_view(stage) == "prepare" || job.over) return;
-    job.progress(std::string_view(stage) == "measure" ? Stage::kMeasuring : Stage::kChecking);
+    if (stage == JudgeStage::kPrepare || job.over) return;
+    job.progress(stage == JudgeStage::kMeasure ? Stage::kMeasuring : Stage::kChecking);
   };
   if (first) {
     made.waited = [&job](double from_s, double to_s) {
@@ -170,7 +169,7 @@ Status Judging::known_answer(Device& device, const Job& job, bool measure) const
   HONE_ASSIGN(made.built, builds_.build(source.build));
   made.task = task;
   made.mode = source.mode;
-  made.plan = source.plan;
+  made.plan = source.plans.at(Form::kEntry);
   made.seed = random_u64() >> 1;
   made.measure = measure && options_.measure.measure;
   made.swapped = true;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstddef>
 
 #include "evaluate/diagnostics.hpp"
 
@@ -12,10 +11,6 @@ namespace {
 
 // Rationale: random SIGKILLs from outside may hit one submission twice; three times is unlikely.
 constexpr int kAttempts = 2, kAttemptsIfKilled = 3;
-
-constexpr std::string_view kReasonNames[] = {
-    "none",    "kept_process",      "kept_memory", "device_memory", "contention", "noise",
-    "starved", "killed_by_machine", "killed",      "fault",         "no_answer",  "too_good"};
 
 /// Why another attempt follows a fault.
 Reason reason_of(End end) {
@@ -113,10 +108,6 @@ End end_of(const DeviceResult& result, const Result<Verdict>& scored) {
 }
 
 }  // namespace
-
-std::string_view reason_name(Reason reason) {
-  return kReasonNames[static_cast<std::size_t>(reason)];
-}
 
 bool killed_without_cause(const DeviceResult& result) {
   const auto& exit = result.exit;

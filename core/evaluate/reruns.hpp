@@ -14,6 +14,7 @@
 
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "evaluate/evaluation.hpp"
 #include "evaluate/mode.hpp"
 #include "model/verdict.hpp"
@@ -70,7 +71,15 @@ enum class Reason {
   // A further run.
   kTooGood,
 };
-std::string_view reason_name(Reason reason);  ///< "kept_process", …
+
+template <>
+struct EnumNames<Reason> {
+  static constexpr std::string_view kKind = "reason";
+  static constexpr std::string_view kNames[] = {
+      "none",    "kept_process",      "kept_memory", "device_memory", "contention", "noise",
+      "starved", "killed_by_machine", "killed",      "fault",         "no_answer",  "too_good"};
+  static_assert(are_complete(kNames, Reason::kTooGood));
+};
 
 enum class Next {
   kAccept,          ///< the verdict counts

@@ -1,15 +1,13 @@
 // Sources: what is to be built of a task or a submission, and the plan that goes with it.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
-#include "model/plan.hpp"
+#include "judge_protocol/requests.hpp"
 #include "model/task.hpp"
 
 namespace hone {
@@ -18,10 +16,7 @@ namespace hone {
 struct PlannedSource {
   BuildRequest build;
   Mode mode = Mode::kNativeOnCpu;
-  Plan plan;
-  std::optional<Plan> exact;  ///< a reference's other form
-  std::map<std::string, Plan>
-      further;  ///< and those that fill inputs (reference_forms), or speak of its error
+  FormPlans plans;  ///< a reference has more forms than kEntry
 };
 
 /// The task's mode. A task without sources for this backend counts as native code.

@@ -46,7 +46,7 @@ Session::~Session() {
 }
 
 Judgement Session::judge() {
-  host_.progress("check");
+  host_.progress(JudgeStage::kCheck);
   const std::vector<Trial> trials = plan_trials(task_, seed_, settings_.defences);
   for (std::size_t done = 0; done < trials.size();) {
     if (Judgement gave = give_way(); !passed(gave)) return gave;
@@ -62,7 +62,7 @@ Judgement Session::judge() {
   }
   Judgement result = correct_so_far();
   if (settings_.measure) {
-    host_.progress("measure");
+    host_.progress(JudgeStage::kMeasure);
     result = measure();
   }
   if (passed(result)) result.verdict.work = work_;

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "judge/input_set.hpp"
-#include "judge/judgement.hpp"
 #include "judge/layout.hpp"
 #include "judge/plans.hpp"
 #include "judge/reference_error.hpp"
 #include "judge/runner.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/calls.hpp"
+#include "judge_protocol/findings.hpp"
+#include "judge_protocol/judgement.hpp"
+#include "judge_protocol/settings.hpp"
 #include "model/task.hpp"
 
 namespace hone {
@@ -43,13 +45,6 @@ std::string shape_text(const Trial& trial);
 /// A check or an answer of this shape.
 Where place_of(Place place, const Trial& trial);
 
-/// What a round that does nothing takes, in seconds.
-struct Floor {
-  double seconds = 0;  ///< the middle one
-  double least = 0;    ///< the shortest one
-  double spread =
-      0;  ///< twice what the middle half of them differ by: rounds are told apart no better
-};
 Floor floor_of(const std::vector<double>& rounds);
 /// By rounds of one call of a module, its baseline's, and rounds that did nothing: how often faster a call is, and
 /// whether it is told from nothing. What is shorter than rounds of one kind differ by counts as that.
@@ -76,22 +71,6 @@ struct BaselineBlock {
   double at_s = 0;        ///< when the last of them was over
   std::size_t calls = 0;  ///< of a round; 0: no block
   std::vector<double> rounds, floors;
-};
-
-/// What a baseline was found to take at the timed shape.
-struct Calibration {
-  double call_seconds = 0;  ///< of one call
-  double answer_seconds =
-      0;  ///< devices only: of the reference's answer to one call (InputSet::run_answers)
-  Floor floor;
-};
-
-/// What a baseline's rounds took while nobody else had the device.
-struct Vouched {
-  std::size_t calls = 0;  ///< of a round; 0: nothing is known
-  double seconds = 0;     ///< the middle one of them
-  double floor_s = 0;     ///< the middle one of those that did nothing
-  bool held = false;      ///< to what was known, so that it can only be less than that
 };
 
 /// A runner of the dataset's own code, kept between submissions.
@@ -123,13 +102,9 @@ bool beyond_physics(const Task& task, double call_seconds, double bytes_per_seco
 Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
                      const std::function<Status()>& between = nullptr);
 
-/// Flag of a speedup that could not be measured because the machine was too noisy. The host measures again, and does not
-/// score it.
-inline constexpr char kMachineNoisy[] = "machine_noisy";
-
 /// What a session tells and asks the host.
 struct SessionHost {
-  std::function<void(const char*)> progress;  ///< hears "check" and "measure"
+  std::function<void(JudgeStage)> progress;  ///< hears that a stage begins
   /// Of runners that withhold: returns once no context is being made on the device and no other judge uses it. Others may
   /// measure before that, and again from `share` on, which returns once none does: the submission stands still
   /// meanwhile, or is not there.

@@ -48,7 +48,7 @@ void expect_rows(const std::vector<Row>& rows) {
     if (row.finding) row.finding(finding);
     const Decision decision = decide(history, finding);
     EXPECT_EQ(decision.next, row.next);
-    EXPECT_EQ(reason_name(decision.reason), reason_name(row.reason));
+    EXPECT_EQ(enum_name(decision.reason), enum_name(row.reason));
     if (row.next != Next::kRerun) continue;
     EXPECT_TRUE(decision.isolation == row.isolation);
     EXPECT_EQ(decision.keeps_lock, row.keeps_lock);
