@@ -6,13 +6,9 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
-#include "evaluate/rehearsal.hpp"
-#include "evaluate/verdicts.hpp"
-#include "judge/fill.hpp"
 
 namespace hone {
 namespace {
@@ -76,8 +72,9 @@ Status Device::start() {
 
 MeasureSettings Device::settings_for(const Task& task, MeasureSettings settings) const {
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
-  if (!is_timed(task, options_)) settings.measure = false;
-  if (options_.device_code && is_module(task, options_)) {
+  const Mode mode = mode_of(task, options_);
+  if (!is_timed(mode)) settings.measure = false;
+  if (mode == Mode::kModuleOnDevice) {
     settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
     settings.pairs_min = fewer(settings.pairs_min);
     settings.pairs_max = fewer(settings.pairs_max);
@@ -85,57 +82,49 @@ MeasureSettings Device::settings_for(const Task& task, MeasureSettings settings)
   return settings;
 }
 
-Result<DeviceResult> Device::run(const DeviceJob& job) {
-  begun_ = gave_up_ = false;
-  waited_ = job.waited;
-  Result<DeviceResult> result = run_or_redo(job);
-  waited_ = nullptr;
-  return result;
-}
-
-Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
+Evaluation Device::run(const DeviceJob& job) {
+  circumstances_ = {};
+  circumstances_.device = job.isolation.device;
   task_id_ = job.task->id;
-  HONE_ASSIGN(const MemoryPlace place, place_of(*job.task));
-  // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
-  const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
-  const bool to_itself = place == MemoryPlace::kWhole;
-  Result<DeviceResult> result = attempt(job, whole, to_itself);
-  if (is_over(job)) return result;
-  const Shortage found = shortage_of(result);
-  switch (after_shortage(found)) {
-    case AfterShortage::kRepeatAlone: {
-      if (!found.of_submission) note_short(*job.task);
-      result = repeat(job, true, "memory of the device was short");
-      const bool still = after_shortage(shortage_of(result)) == AfterShortage::kNotScored;
-      return !result && still ? not_enough(*job.task, result.error()) : std::move(result);
-    }
-    case AfterShortage::kNotScored:
-      return result ? std::move(result) : not_enough(*job.task, result.error());
-    case AfterShortage::kStands:
-      break;
-  }
-  if (whole || to_itself || !redo_alone(job, result)) return result;
-  return repeat(job, false, result->judgement.message + result->judgement.verdict.reason);
+  waited_ = job.waited;
+  Result<DeviceResult> result = evaluate(job);
+  waited_ = nullptr;
+  if (!result && circumstances_.device == DeviceUse::kAllMemory)
+    result = not_enough(*job.task, result.error());
+  circumstances_.met_others = turn_.met_others();
+  circumstances_.keeps_others = !kept_.empty();
+  circumstances_.memory_is_budgeted = shared_.memory_bytes != 0;
+  return {std::move(result), circumstances_};
 }
 
-/// One attempt, in a turn of the kind that it needs.
-Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_itself) {
+Result<DeviceResult> Device::evaluate(const DeviceJob& job) {
+  if (!job.keeps_lock) HONE_TRY(acquire(job));
+  if (to_itself_) circumstances_.device = DeviceUse::kAllMemory;
+  if (is_over(job)) return unavailable("cancelled");
+  if (job.isolation.process == ProcessUse::kOnly) forget_all();
+  return judge(job);
+}
+
+/// Gets the memory and the lock that the job needs.
+Status Device::acquire(const DeviceJob& job) {
+  HONE_ASSIGN(const MemoryPlace place, place_of(*job.task));
+  const bool to_itself =
+      place == MemoryPlace::kWhole || job.isolation.device == DeviceUse::kAllMemory;
   // Rationale: to make a large task ready takes seconds, and it goes when the device is shared again.
   const bool goes_on = to_itself && to_itself_ && turn_.has_whole() && is_installed(*job.task) &&
                        in_a_row_ < kInARowMax && !turn_.is_wanted();
   if (goes_on) {
     ++in_a_row_;
-  } else {
-    HONE_TRY(claim_memory(job, to_itself));
-    if (is_over(job)) return unavailable("cancelled");
-    if (lacks_judge()) HONE_TRY(start_judge_alone());
-    // Choosing the fastest baseline needs the device exclusively.
-    HONE_TRY(take_turn(whole || to_itself ||
-                       (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
-    if (to_itself) have_to_itself();
+    return {};
   }
+  HONE_TRY(claim_memory(job, to_itself));
   if (is_over(job)) return unavailable("cancelled");
-  return run_in_turn(job);
+  if (lacks_judge()) HONE_TRY(start_judge_alone());
+  // Choosing the fastest baseline needs the device exclusively.
+  HONE_TRY(take_turn(to_itself || job.isolation.device != DeviceUse::kShared ||
+                     (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
+  if (to_itself) have_to_itself();
+  return {};
 }
 
 /// Rationale: a judge measures the device when it starts, so no other lane may use it then.
@@ -145,30 +134,8 @@ Status Device::start_judge_alone() {
   return ensure_judge();
 }
 
-Result<DeviceResult> Device::repeat(const DeviceJob& job, bool to_itself, const std::string& why) {
-  log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it" +
-                           (to_itself ? ", and all of the device's memory: " : ": ") + why);
-  if (job.progress) job.progress(JudgeStage::kPrepare);
-  DeviceJob again = job;
-  again.seed = derive_seed(job.seed, "alone") >> 1;
-  return attempt(again, true, to_itself);
-}
-
 bool Device::is_over(const DeviceJob& job) const {
   return closed_ || (job.over != nullptr && *job.over);
-}
-
-/// Whether what others had of the device's memory or time may be to blame.
-bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const {
-  if (!result || !turn_.met_others()) return false;
-  const Judgement& judged = result->judgement;
-  const std::string& artifact = job.built->artifact;
-  if (judged.ending != Ending::kDone)
-    return may_be_others_doing(
-        judged, may_bring_code(artifact.substr(0, artifact.find('\n'))));  // then what it compiled
-  // A call that could not be watched says nothing of whose work it was.
-  return judged.verdict.correct() && !judged.verdict.work &&
-         !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct();
 }
 
 /// Nothing of this lane's own is on the device but what stands still.
@@ -183,7 +150,7 @@ Status Device::take_turn(bool whole) {
   }
   const Status taken = whole ? turn_.have_whole() : turn_.share();
   tell_waited(from_s);
-  gave_up_ = !taken;
+  circumstances_.gave_up = !taken;
   return taken;
 }
 
@@ -191,75 +158,35 @@ void Device::tell_waited(double from_s) const {
   if (waited_) waited_(from_s, monotonic_s());
 }
 
-/// Rationale: what a process that others' code has used before says of a submission's end, and that it cheated, counts
-/// once a fresh one says it too. A wrong answer of device code counts: its process has just given a right one to the judge
-/// (known_answer.hpp), and many are wrong; of a module, whose host code may have left anything there, none does. Nor do we
-/// trust its praise: a new best is looked at again, in a fresh one (second_look.hpp).
-Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
-  bool used = false;
-  // Rationale: nor is there anything of others beside one that looks again.
-  const bool module = is_module(*job.task, options_);
-  if (job.swapped && module) forget_all();
-  Result<DeviceResult> result = run_once(job, job.swapped, &used);
-  if (is_over(job)) return result;
-  if (!used) return with_room(job, std::move(result));
-  if (!result) return run_once(job, true, &used);
-  const Judgement& judged = result->judgement;
-  // Whose work it was is the process' word, too.
-  const bool doubtful =
-      module ? !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct()
-             : judged.verdict.outcome == Outcome::kCheated;
-  if (judged.ending == Ending::kDone && !doubtful) return result;
-  if (judged.ending != Ending::kDone && judged.culprit != Culprit::kSubmission &&
-      judged.culprit != Culprit::kKeptProcess)
-    return result;
-  log_info(
-      "evaluate",
-      "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
-          (judged.ending == Ending::kDone
-               ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
-               : std::string(enum_name(judged.ending)) + in_where(judged.where) + ", " +
-                     judged.message));
-  return with_room(job, run_once(job, true, &used));
-}
-
-/// What a fresh process said, or what another one does where others' processes that were kept may have had what it lacked.
-Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult> result) {
-  if (!result) return result;
-  const Judgement& judged = result->judgement;
-  const bool lacks = judged.ending == Ending::kOutOfMemory ||
-                     (judged.ending == Ending::kFault && judged.where.place == Place::kLoading);
-  bool used = false;
-  return lacks && forget_all() ? run_once(job, true, &used) : std::move(result);
-}
-
-Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
+Result<DeviceResult> Device::judge(const DeviceJob& job) {
+  const bool fresh = job.isolation.process != ProcessUse::kKept;
   ends_s_ = monotonic_s() + hold_seconds(options_);
   await_last();
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(job.task));
   Runner made;
-  const bool module = is_module(*job.task, options_);
+  const bool module = is_module(job.mode);
   const std::string owner = owner_of(job);
   Kept runner = take_kept(owner, fresh);
-  *used = runner.process != nullptr;
-  if (!*used) {
+  const bool used = runner.process != nullptr;
+  circumstances_.kept_process = used;
+  if (!used) {
     HONE_ASSIGN(made, take(module ? Kind::kModule : Kind::kCandidate));
     if (module) ++module_processes_;
     runner.id = ++last_runner_;
   }
-  Process& process = *used ? *runner.process : *made.process;
+  Process& process = used ? *runner.process : *made.process;
   MeasureSettings settings = options_.measure;
   settings.measure = job.measure;
   settings.swapped = job.swapped;
   settings.submission_seconds = submission_seconds(options_, job.limit_s);
   JudgeRequest request;
   request.reference = installed_key(key, TrustedRole::kReference);
-  request.baseline = installed_key(
-      key, is_timed(*job.task, options_) ? TrustedRole::kBaseline : TrustedRole::kReference);
+  request.baseline =
+      installed_key(key, is_timed(job.mode) ? TrustedRole::kBaseline : TrustedRole::kReference);
   request.module = module;
   request.runner = runner.id;
-  request.kept = *used;
+  request.kept = used;
   request.keeps = !fresh && !owner.empty();
   request.task = without_sources(*job.task);
   request.settings = settings_for(*job.task, settings);
@@ -270,17 +197,17 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     MutexLock lock(mutex_);
     running_ = &process;
   }
-  begun_ = true;
+  circumstances_.has_begun = true;
   set_work("load");
   const HandedProcess handed{process, made.socket.get()};
   Result<JudgedReply> judged =
-      judge_.judge(std::move(request), *used ? nullptr : &handed, job.built->artifact,
+      judge_.judge(std::move(request), used ? nullptr : &handed, job.built->artifact,
                    [&](JudgeStage stage) { begin_stage(stage, job); });
   {
     MutexLock lock(mutex_);
     running_ = nullptr;
   }
-  if (!*used) runner.process = std::move(made.process);
+  if (!used) runner.process = std::move(made.process);
   if (!judged) {
     {
       MutexLock lock(state_mutex_);
@@ -290,7 +217,7 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
     return judged.error().in("judge");
   }
   if (judged->vouched) shared_.vouched.keep(key, *judged->vouched);
-  DeviceResult result{std::move(judged->judgement), std::nullopt, *used};
+  DeviceResult result{std::move(judged->judgement), std::nullopt};
   const Culprit culprit = result.judgement.culprit;
   if (result.judgement.ending != Ending::kDone && culprit != Culprit::kSubmission &&
       culprit != Culprit::kKeptProcess) {
@@ -333,22 +260,6 @@ void Device::cancel() {
     if (running_ != nullptr) running_->kill();
   }
   shared_.ledger.wake();
-}
-
-Status Device::known_answer(const std::shared_ptr<const Task>& task, bool measure) {
-  HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));
-  HONE_ASSIGN(const auto built, builds_.build(source.build));
-  DeviceJob job;
-  job.task = task;
-  job.built = built;
-  job.plan = source.plans.at(Form::kEntry);
-  job.seed = random_u64() >> 1;
-  job.measure = measure;
-  job.swapped = true;  // in a fresh process
-  HONE_ASSIGN(const DeviceResult result, run(job));
-  if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};
-  return unavailable("the known answer was not judged correct: " + result.judgement.message +
-                     result.judgement.verdict.reason);
 }
 
 }  // namespace hone

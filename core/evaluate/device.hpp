@@ -16,9 +16,11 @@
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/calibrations.hpp"
+#include "evaluate/evaluation.hpp"
 #include "evaluate/judge_client.hpp"
 #include "evaluate/memory_budget.hpp"
 #include "evaluate/memory_ledger.hpp"
+#include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
 #include "evaluate/turns.hpp"
@@ -36,24 +38,18 @@ struct DeviceJob {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Built> built;
   Plan plan;
+  Mode mode = Mode::kNativeOnCpu;
   std::string client, episode;  ///< whose it is
   std::uint64_t seed = 0;
   double limit_s = 1e9;  ///< time limit of the step (s)
   bool measure = true;
-  bool swapped = false;                     ///< the measurement in the other order
-  bool whole = false;                       ///< with nothing of other lanes on the device
+  bool swapped = false;  ///< the measurement in the other order
+  Isolation isolation = {};
+  bool keeps_lock = false;  ///< goes on with the lock and the memory of the job's last evaluation
   const std::atomic<bool>* over = nullptr;  ///< set where nobody waits for it any more; may be NULL
   /// Hears each stage that begins; kPrepare again if all of it is done again.
   std::function<void(JudgeStage stage)> progress;
   std::function<void(double from_s, double to_s)> waited;  ///< hears when it waited for others
-};
-
-/// How a job ended, for a verdict: the judge's judgement, and how the submission's process ended if
-/// it did.
-struct DeviceResult {
-  Judgement judgement;
-  std::optional<ProcessExit> exit;
-  bool used = false;  ///< by a process that has run others' code
 };
 
 /// Of all that a task is.
@@ -107,14 +103,11 @@ class Device {
   void make_ready();
   /// Leaves the device to other lanes, until there is something to judge.
   void rest();
-  /// Judges one submission. An Error is ours: the judge could not be started or asked, or the
-  /// task's own code failed.
-  Result<DeviceResult> run(const DeviceJob& job);
-  /// Whether the last run() came so far that the submission's process was handed to the judge.
-  bool has_begun() const { return begun_; }
-  /// Whether the last run() ended for want of memory of the device or of a turn: a second attempt would be in vain, and the
-  /// submission has no part in it.
-  bool has_given_up() const { return gave_up_; }
+  /// Evaluates one submission once.
+  Evaluation run(const DeviceJob& job);
+  /// Hone's own processes lacked device memory for this task while other lanes kept some: for some minutes it is judged
+  /// with all memory of the device.
+  void note_short(const Task& task);
   /// How many processes modules that were submitted have taken. [any thread]
   std::size_t module_processes() const { return module_processes_; }
   /// What the device says of itself, once started.
@@ -138,9 +131,6 @@ class Device {
   void cancel();
   /// Likewise, for good: nothing is judged any more.
   void close();
-  /// Runs the baseline as if it were submitted, in a fresh process: whether this device judges
-  /// right. `measure`: with a measurement, which needs more memory.
-  Status known_answer(const std::shared_ptr<const Task>& task, bool measure = false);
   /// The judge's report on lazy answers and the reference's error.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
 
@@ -176,14 +166,11 @@ class Device {
   std::string owner_of(const DeviceJob& job) const;
   Status end_running();
   bool leaves_state(const DeviceJob& job) const;
-  Result<DeviceResult> run_once(const DeviceJob& job, bool fresh, bool* used);
-  Result<DeviceResult> run_or_redo(const DeviceJob& job);
-  Result<DeviceResult> run_in_turn(const DeviceJob& job);
+  Result<DeviceResult> evaluate(const DeviceJob& job);
+  Result<DeviceResult> judge(const DeviceJob& job);
   Status take_turn(bool whole);
   void leave_turn();
-  Result<DeviceResult> attempt(const DeviceJob& job, bool whole, bool to_itself);
-  Shortage shortage_of(const Result<DeviceResult>& result) const;
-  Result<DeviceResult> repeat(const DeviceJob& job, bool to_itself, const std::string& why);
+  Status acquire(const DeviceJob& job);
   DeviceMemory memory() const;
   Result<MemoryNeed> need_of(const Task& task) const;
   Status expect_host_memory(const Task& task);
@@ -199,15 +186,12 @@ class Device {
   Status claim_memory(const DeviceJob& job, bool to_itself);
   Status take_back_from(const std::vector<std::size_t>& lanes);
   void shrink_to_share();
-  void note_short(const Task& task);
   Error not_enough(const Task& task, const Error& error);
   bool lacks_judge() const;
   void tell_waited(double from_s) const;
   bool is_over(const DeviceJob& job) const;
-  bool redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const;
   void forget(const std::string& owner);
   bool forget_all();
-  Result<DeviceResult> with_room(const DeviceJob& job, Result<DeviceResult> result);
   void put_away(Kept runner, DeviceResult& result);
   void keep(const std::string& owner, Kept kept);
   Kept take_kept(const std::string& owner, bool fresh);
@@ -278,7 +262,7 @@ class Device {
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
-  bool begun_ = false, gave_up_ = false;
+  Circumstances circumstances_;       ///< of the job
   std::string task_id_, work_;        ///< of the job, and what is done for it now: for the log
   double ends_s_ = 1e300;             ///< when the work of this attempt must be over
   std::uint64_t reserved_bytes_ = 0;  ///< for the job, once tasks that it drops are gone

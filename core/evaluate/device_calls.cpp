@@ -40,7 +40,7 @@ Result<bool> Device::answer_quiet() {
   wait_until_open(kOpenSeconds);
   const Status alone = turn_.have_alone();
   note_wait(from_s);
-  gave_up_ = !alone;
+  circumstances_.gave_up = !alone;
   if (!alone) return alone.error();
   return turn_.beside_others();
 }
@@ -49,7 +49,7 @@ Status Device::answer_share() {
   const double from_s = monotonic_s();
   const Status shares = turn_.share();
   note_wait(from_s);
-  gave_up_ = !shares;
+  circumstances_.gave_up = !shares;
   // For the next ones, while what was measured is checked. Native code that has the device whole does not ask again
   // before it is measured.
   if (shares && !turn_.has_whole()) open_ahead();
@@ -66,7 +66,7 @@ Result<bool> Device::answer_yield(bool still) {
     wait_until_open(kOpenSeconds);
     const Status shares = turn_.give_way();
     note_wait(from_s);
-    gave_up_ = !shares;
+    circumstances_.gave_up = !shares;
     if (!shares) return shares.error();
   }
   return !still && turn_.is_in_the_way();

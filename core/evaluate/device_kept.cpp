@@ -25,7 +25,7 @@ bool Device::forget_all() {
 /// stays in its process for good.
 std::string Device::owner_of(const DeviceJob& job) const {
   if (!options_.device_code) return "";
-  if (is_module(*job.task, options_)) {
+  if (is_module(job.mode)) {
     if (options_.module_isolation == "fresh" || builds_extensions(job.built->artifact)) return "";
     // With its length: names are strangers' words, and no two owners have one key.
     const std::string client = std::to_string(job.client.size()) + " " + job.client;

@@ -32,21 +32,21 @@ std::uint64_t Device::memory_bytes(const Task& task) const {
 }
 
 Result<MemoryNeed> Device::need_of(const Task& task) const {
-  if (!options_.device_code) return MemoryNeed{};
+  const Mode mode = mode_of(task, options_);
+  if (!uses_device(mode)) return MemoryNeed{};
   return memory_need(task, options_.measure, shared_.memory_bytes, options_.context_bytes,
-                     is_timed(task, options_), is_module(task, options_));
+                     is_timed(mode), is_module(mode));
 }
 
 /// On the processor: refuses a module whose tensors alone exceed the machine's memory.
 Status Device::expect_host_memory(const Task& task) {
-  if (options_.device_code || !is_module(task, options_)) return {};
-  const bool timed = is_timed(task, options_);
-  HONE_ASSIGN(const MemoryNeed need, memory_need(task, options_.measure, 0, 0, timed, true));
+  if (mode_of(task, options_) != Mode::kModuleOnCpu) return {};
+  HONE_ASSIGN(const MemoryNeed need, memory_need(task, options_.measure, 0, 0, false, true));
   const std::uint64_t tensors = need.reference_arena + need.baseline_arena + need.submission_arena;
   const auto machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                        static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
   if (tensors <= machine) return {};
-  gave_up_ = true;
+  circumstances_.gave_up = true;
   return failed_precondition(task.id + " needs " + gib_text(tensors) +
                              " of memory for its tensors, the machine has " + gib_text(machine));
 }
@@ -65,27 +65,9 @@ Result<MemoryPlace> Device::place_of(const Task& task) {
   }
   const MemoryPlace place = place_for(need, device, ran_short);
   if (place != MemoryPlace::kRefused) return place;
-  gave_up_ = true;
+  circumstances_.gave_up = true;
   return failed_precondition(
       refusal_text(task.id, need.least() + (device.bytes - device.whole()), device.bytes));
-}
-
-/// Whether memory of the device was short, for whomever. Rationale: a process that could not open the device has loaded
-/// nothing, and mostly it lacked memory.
-Shortage Device::shortage_of(const Result<DeviceResult>& result) const {
-  Shortage found;
-  found.to_itself = to_itself_;
-  if (shared_.memory_bytes == 0) return found;
-  if (!result) {
-    found.out_of_memory = result.error().code == Code::kResourceExhausted;
-    return found;
-  }
-  const Judgement& judged = result->judgement;
-  const bool could_not_open =
-      judged.ending == Ending::kFault && judged.where.place == Place::kLoading;
-  found.out_of_memory = judged.ending == Ending::kOutOfMemory || could_not_open;
-  found.of_submission = judged.culprit == Culprit::kSubmission;
-  return found;
 }
 
 void Device::note_short(const Task& task) {
@@ -105,7 +87,7 @@ Error Device::not_enough(const Task& task, const Error& error) {
                        " and had the device's " + gib_text(device) +
                        " to itself: see whether other programs use the device");
   }
-  gave_up_ = true;
+  circumstances_.gave_up = true;
   return failed_precondition(error.message + "; by its tensors " +
                              refusal_text(task.id, expected, device));
 }
@@ -235,7 +217,7 @@ Status Device::claim_memory(const DeviceJob& job, bool to_itself) {
   const auto taken = shared_.ledger.claim(lane_, least, [&] { return is_over(job); });
   const Status dropped = taken ? take_back_from(*taken) : Status(taken.error());
   tell_waited(from_s);
-  gave_up_ = !dropped && dropped.error().code == Code::kDeadlineExceeded;
+  circumstances_.gave_up = !dropped && dropped.error().code == Code::kDeadlineExceeded;
   return dropped;
 }
 

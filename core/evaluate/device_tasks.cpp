@@ -28,7 +28,7 @@ Task without_sources(const Task& task) {
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
                                                  TrustedRole role, const std::string& key) {
-  const bool module = is_module(*task, options_);
+  const bool module = is_module(mode_of(*task, options_));
   HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
   return install(task, role, key, std::move(runner), "");
 }
@@ -62,7 +62,7 @@ Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task
   request.key = installed_key(key, role);
   request.reference = installed_key(key, TrustedRole::kReference);
   request.from = from;
-  request.module = is_module(*task, options_);
+  request.module = is_module(source.mode);
   request.task = without_sources(*task);
   request.settings = settings_for(*task, options_.measure);
   request.seed = static_cast<std::int64_t>(random_u64() >> 1);
@@ -127,7 +127,7 @@ Status Device::install_both(const std::shared_ptr<const Task>& task, const std::
   const Status both = [&]() -> Status {
     HONE_ASSIGN(made.reference, install(task, TrustedRole::kReference, key));
     // What is not measured has no baseline.
-    if (is_timed(*task, options_)) {
+    if (is_timed(mode_of(*task, options_))) {
       HONE_ASSIGN(made.baseline, install(task, TrustedRole::kBaseline, key));
     }
     return {};
@@ -209,7 +209,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
   } else {
     HONE_TRY(install_over(inherited, task, key, made));
   }
-  made.module = is_module(*task, options_);
+  made.module = is_module(mode_of(*task, options_));
   // The judge may keep the other task's arenas.
   made.bytes = std::max(need.installed(), inherited_bytes);
   ages_.push_front(key);
@@ -222,7 +222,7 @@ Result<std::string> Device::find_or_install(const std::shared_ptr<const Task>& t
 std::string Device::task_to_inherit(const std::vector<std::string>& to_drop, const Task& task,
                                     const MemoryNeed& need) const {
   constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
-  if (!options_.device_code || !is_module(task, options_) || !is_timed(task, options_)) return "";
+  if (mode_of(task, options_) != Mode::kModuleOnDevice) return "";
   const DeviceMemory device = memory();
   const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
     const Installed& old = installed_.at(key);

@@ -216,6 +216,7 @@ class LocalEvaluator : public Evaluator {
         continue;
       }
       job->plan = std::move(source->plans[Form::kEntry]);
+      job->mode = source->mode;
       const Result<std::shared_ptr<const Built>> built = build(source->build);
       job->times.built_s = monotonic_s();
       if (!built) {
@@ -275,7 +276,7 @@ class LocalEvaluator : public Evaluator {
     const bool lane = device >= options_.devices.size();
     const auto homes = std::cref(homes_);  // pop_by() asks within this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
-      if (lane && !is_module(*one->submission.task, options_)) return -1;
+      if (lane && !is_module(one->mode)) return -1;
       constexpr int kMustWait = 3;
       const int wait = devices_[device]->could_claim(one->memory_bytes) ? 0 : kMustWait;
       if (devices_[device]->has_ready(one->task_key)) return wait;

@@ -14,11 +14,11 @@ std::string language_of(const Source& source, const EvaluatorOptions& options) {
 
 Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
                               bool reference) {
-  PlannedSource source{std::move(build), {}};
+  PlannedSource source{std::move(build), mode_of(task, options), {}};
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
-  if (!options.device_code || source.build.language == "python") {
+  if (source.mode != Mode::kPlanOnDevice) {
     source.plans[Form::kEntry] = host_plan(task, entry);
     if (reference) {
       source.plans[Form::kExact] = host_plan(task, "exact");
@@ -61,13 +61,11 @@ Result<PlannedSource> planned_of_task(const Task& task, const Source& source,
 
 }  // namespace
 
-bool is_module(const Task& task, const EvaluatorOptions& options) {
+Mode mode_of(const Task& task, const EvaluatorOptions& options) {
   const auto found = task.backends.find(options.backend);
-  return found != task.backends.end() && language_of(found->second.reference, options) == "python";
-}
-
-bool is_timed(const Task& task, const EvaluatorOptions& options) {
-  return options.device_code || !is_module(task, options);
+  if (found != task.backends.end() && language_of(found->second.reference, options) == "python")
+    return options.device_code ? Mode::kModuleOnDevice : Mode::kModuleOnCpu;
+  return options.device_code ? Mode::kPlanOnDevice : Mode::kNativeOnCpu;
 }
 
 std::string submission_name(const std::string& language) {
@@ -111,7 +109,7 @@ void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool&
     if (source) static_cast<void>(builds.build(source->build));
   };
   build(planned_reference(task, options));
-  if (is_timed(task, options)) build(planned_baseline(task, options));
+  if (is_timed(mode_of(task, options))) build(planned_baseline(task, options));
 }
 
 }  // namespace hone

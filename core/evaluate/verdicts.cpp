@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "evaluate/diagnostics.hpp"
+#include "evaluate/reruns.hpp"
 #include "model/caught.hpp"
 
 namespace hone {
@@ -188,34 +189,6 @@ Result<Verdict> unless_noise(Verdict verdict) {
       "evaluate.max_interval",
       speedup.low, speedup.high);
   return unavailable(words);
-}
-
-bool killed_without_cause(const DeviceResult& result) {
-  const auto& exit = result.exit;
-  return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
-}
-
-bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
-  if (judgement.culprit != Culprit::kSubmission || judgement.ending == Ending::kDone ||
-      judgement.ending == Ending::kMismatch)
-    return false;
-  const ExceptionCause cause = exception_cause(judgement.message);
-  // No context reaches another one's memory, and where torch finds none for itself it raises something else. Other code
-  // may not have looked at what it was given.
-  const bool own_fault = cause == ExceptionCause::kKernelFault &&
-                         judgement.ending == Ending::kException && !brings_code;
-  // A library that finds no memory for itself has many words for it; a mistake of the author's has Python's.
-  return !own_fault && cause != ExceptionCause::kMistake;
-}
-
-bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
-  if (result && result->exit && result->exit->killed_by_machine) return false;
-  if (result && result->judgement.ending == Ending::kStarved) return false;
-  if (!module_on_device) return result && result->judgement.culprit == Culprit::kSubmission;
-  // Rationale: such a process opens its device before anything of the submission is there, and may do that
-  // while the last one's memory is not free yet.
-  return !result || result->judgement.ending != Ending::kFault ||
-         result->judgement.where.place != Place::kLoading;
 }
 
 Verdict verdict_of_provocation(const DeviceResult& result) {

@@ -27,15 +27,6 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
 /// The verdict. If the judge has flagged its speedup kMachineNoisy, an error instead: noise must not be rewarded.
 Result<Verdict> unless_noise(Verdict verdict);
 
-/// Whether the process ended by a SIGKILL that nothing explains: neither its memory limit nor the machine's lack of memory.
-bool killed_without_cause(const DeviceResult& result);
-/// Whether a submission's failure may be for what submissions beside it had of the device's memory or its time.
-/// `brings_code`: it may have code that neither torch nor Triton made.
-bool may_be_others_doing(const Judgement& judgement, bool brings_code);
-/// Whether a failure that looks like a fault may be the submission's doing: unless the kernel says that the machine ended
-/// its process.
-bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);
-
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`, or `out_of_memory`
 /// where hone's own processes lacked device memory beside it.
 Verdict verdict_of_provocation(const DeviceResult& result);

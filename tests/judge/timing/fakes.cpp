@@ -136,7 +136,9 @@ Judgement FakeSession::judge() {
   installed_baseline.floor = {50e-6, 50e-6, 0};
   installed_baseline.vouched = known;
   SessionHost host;
-  host.progress = [this](const char* stage) { world.note(std::string("stage ") + stage); };
+  host.progress = [this](JudgeStage stage) {
+    world.note("stage " + std::string(enum_name(stage)));
+  };
   host.quiet = [this]() -> Status {
     world.note("device is exclusive");
     return {};

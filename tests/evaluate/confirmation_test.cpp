@@ -1,5 +1,5 @@
-// Which winners are looked at twice, and which look counts.
-#include "evaluate/second_look.hpp"
+// Which verdicts are confirmed, and which run counts.
+#include "evaluate/confirmation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,55 +35,55 @@ Task task(const std::string& id = "t") {
   return task;
 }
 
-TEST(SecondLook, DoubtsWhatIsAboveTheConfiguredSpeedup) {
-  const SecondLook looks(10, 0);
-  EXPECT_EQ(looks.doubt(task(), winner(9.9), kCore), "");
-  EXPECT_EQ(looks.doubt(task(), winner(12), kCore),
+TEST(Suspicions, SpeedupAboveTheConfiguredOne_IsDoubted) {
+  const Suspicions suspicions(10, 0);
+  EXPECT_EQ(suspicions.doubt(task(), winner(9.9), kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), winner(12), kCore),
             "a speedup of 12, at least the 10 that is suspect");
   Verdict wrong = winner(12);
   wrong.outcome = Outcome::kWrong;
-  EXPECT_EQ(looks.doubt(task(), wrong, kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), wrong, kCore), "");
   Verdict unmeasured = winner(12);
   unmeasured.speedup.reset();
-  EXPECT_EQ(looks.doubt(task(), unmeasured, kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), unmeasured, kCore), "");
 }
 
-TEST(SecondLook, DoubtsWhatIsFarAboveTheBestOfItsTask) {
-  SecondLook looks(0, 2);
-  EXPECT_EQ(looks.doubt(task(), winner(1.9), kCore), "");
-  EXPECT_EQ(looks.doubt(task(), winner(2.5), kCore),
+TEST(Suspicions, SpeedupFarAboveTheBestOfTheTask_IsDoubted) {
+  Suspicions suspicions(0, 2);
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), winner(2.5), kCore),
             "a speedup of 2.5, where the best so far was 1");
-  looks.remember(task(), winner(2.5));
-  looks.remember(task(), winner(1.1));  // is not the best
-  EXPECT_EQ(looks.doubt(task(), winner(4.9), kCore), "");
-  EXPECT_NE(looks.doubt(task(), winner(5.1), kCore), "");
-  EXPECT_NE(looks.doubt(task("another"), winner(2.5), kCore), "");
+  suspicions.remember(task(), winner(2.5));
+  suspicions.remember(task(), winner(1.1));  // is not the best
+  EXPECT_EQ(suspicions.doubt(task(), winner(4.9), kCore), "");
+  EXPECT_NE(suspicions.doubt(task(), winner(5.1), kCore), "");
+  EXPECT_NE(suspicions.doubt(task("another"), winner(2.5), kCore), "");
 }
 
-TEST(SecondLook, DoubtsWhatIsNearPhysics) {
+TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubted) {
   // 4 MiB in 5 µs are 840 GB/s; the most there can be is 768 GB/s, a quarter of it 192.
-  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 20), kCore),
+  EXPECT_EQ(Suspicions(100, 0).doubt(task(), winner(1.5, 20), kCore),
             "a speedup of 1.5, near what the device can load and store");
-  EXPECT_EQ(SecondLook(100, 0).doubt(task(), winner(1.5, 40), kCore), "");
-  EXPECT_EQ(SecondLook(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
+  EXPECT_EQ(Suspicions(100, 0).doubt(task(), winner(1.5, 40), kCore), "");
+  EXPECT_EQ(Suspicions(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
 }
 
-/// Whatever its interval says, which a few slow rounds make as wide as one likes.
-TEST(SecondLook, DoubtsANewBestOfAProcessThatOthersHaveUsed) {
-  SecondLook looks(0, 0);
-  EXPECT_EQ(looks.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),
-            "a new best, of 1.9, in a process that others have used");
-  EXPECT_EQ(looks.doubt(task(), winner(1.9), kCore, false), "");
-  looks.remember(task(), winner(2));
-  EXPECT_EQ(looks.doubt(task(), winner(1.9), kCore, true), "");
+/// Whatever its interval is: a few slow rounds widen it.
+TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
+  Suspicions suspicions(0, 0);
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),
+            "a new best, of 1.9, in a process that earlier submissions have used");
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore, false), "");
+  suspicions.remember(task(), winner(2));
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore, true), "");
 }
 
-TEST(Settle, ALookIsNotExcusedByTheFasterOnesNoise) {
+TEST(Settle, NoiseOfTheFasterRun_ExcusesNothing) {
   EXPECT_EQ(settle(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
 }
 
-/// Some of its own rounds are slow in the second look, so that it says nothing.
-TEST(Settle, NoiseOfTheSecondLookDoesNotVouchForTheFirst) {
+/// Some of its own rounds are slow in the confirmation run, which widens its interval.
+TEST(Settle, NoisyConfirmation_CountsAsTheSlowerRun) {
   Verdict second = winner(0.9);
   second.speedup->high = 4;
   const Verdict verdict = settle(winner(2.5), second);
@@ -91,7 +91,7 @@ TEST(Settle, NoiseOfTheSecondLookDoesNotVouchForTheFirst) {
   EXPECT_EQ(verdict.second_look, "agreed");
 }
 
-TEST(Settle, OfAProcessThatOthersHaveUsedTheFreshLookCounts) {
+TEST(Settle, FirstRunInAKeptProcess_TheConfirmationCounts) {
   const Verdict agreed = settle(winner(1.3), winner(1.2), true);
   EXPECT_EQ(agreed.speedup->value, 1.2);
   EXPECT_EQ(agreed.second_look, "agreed");
@@ -101,7 +101,7 @@ TEST(Settle, OfAProcessThatOthersHaveUsedTheFreshLookCounts) {
   EXPECT_EQ(disagreed.caught, "") << "it may have been another's doing";
 }
 
-TEST(Settle, TheFirstCountsWhereBothAgree) {
+TEST(Settle, RunsAgree_TheFirstCounts) {
   const Verdict verdict = settle(winner(12), winner(9));
   EXPECT_EQ(verdict.speedup->value, 12);
   EXPECT_EQ(verdict.second_look, "agreed");
@@ -109,7 +109,7 @@ TEST(Settle, TheFirstCountsWhereBothAgree) {
   EXPECT_EQ(settle(winner(12), winner(6, kSlow, 1)).second_look, "agreed") << "intervals meet";
 }
 
-TEST(Settle, TheSlowerCountsWhereTheyDoNot) {
+TEST(Settle, RunsDisagree_TheSlowerCounts) {
   for (const auto& [a, b] : {std::pair(12.0, 3.0), std::pair(3.0, 12.0)}) {
     const Verdict verdict = settle(winner(a), winner(b));
     EXPECT_EQ(verdict.outcome, Outcome::kCorrect);
@@ -120,13 +120,13 @@ TEST(Settle, TheSlowerCountsWhereTheyDoNot) {
   }
 }
 
-TEST(Settle, TheOneThatFailedCounts) {
+TEST(Settle, OneRunFailed_ThatOneCounts) {
   Verdict wrong;
   wrong.outcome = Outcome::kWrong;
   wrong.reason = "output out is wrong for n=8";
   const Verdict verdict = settle(winner(12), wrong);
   EXPECT_EQ(verdict.outcome, Outcome::kWrong);
-  EXPECT_EQ(verdict.reason, "output out is wrong for n=8, in a second look");
+  EXPECT_EQ(verdict.reason, "output out is wrong for n=8, in a confirmation run");
   EXPECT_EQ(verdict.second_look, "disagreed");
   EXPECT_EQ(verdict.caught, caught::kSecondLook);
 }
