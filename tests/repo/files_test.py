@@ -20,6 +20,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/candidate/module/module_ahead.py": "Triton's compilers, one for each vendor",
     "core/candidate/module/module_compile.py": "torch's compilers, one for each vendor",
     "core/candidate/module/module_extension.py": "torch calls every device so",
+    "core/candidate/module/module_phrases.py": "words of the vendors' compilers",
     "core/candidate/module/module_place.py": "torch calls every device so",
     "core/candidate/module/module_precision.py": "torch calls its switches so",
     "core/candidate/module/module_state.py": "torch calls every device so",

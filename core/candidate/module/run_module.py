@@ -61,6 +61,7 @@ import module_compile  # noqa: E402
 import module_extension  # noqa: E402
 import module_state  # noqa: E402
 from module_artifact import Artifact, Mismatch, Refused  # noqa: E402
+from module_phrases import lacks_memory  # noqa: E402
 from module_place import ARENA  # noqa: E402
 from module_place import PLACE as HERE  # noqa: E402
 from module_precision import use_precision  # noqa: E402
@@ -75,8 +76,6 @@ except ImportError:  # modules of torch alone can be judged without
     triton = None
 
 OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, RESOURCE_EXHAUSTED = 0, 1, 2, 3, 4  # hone_code
-# Words of torch and of a device's libraries where they find no memory.
-LACKS_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "out of memory", "ALLOC_FAILED")
 HINDERED_HOST, HINDERED_DEVICE, WARNS = 1, 2, 4  # hone_python_flags
 MISMATCH = NOT_FOUND  # of launch: an output of another form than the task's
 # "state", "cores": of a process that may serve others, before it has loaded anything.
@@ -145,8 +144,7 @@ def guarded(body):
         except BaseException as error:
             words = words_of(error)
             LOADED["flags"] = flags_of(error)
-            memory = any(part in words for part in LACKS_MEMORY)
-            code = RESOURCE_EXHAUSTED if memory else FAILED_PRECONDITION
+            code = RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION
         data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
         ctypes.memmove(message, data, len(data))
         return code
