@@ -30,7 +30,7 @@ constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
-// As rehearse_module.py writes them.
+// As dry_run_module.py writes them.
 constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "link", "hindered"};
 
 /// Printable words of at most so many characters.
@@ -130,7 +130,7 @@ Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOption
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
   spawn.label = "rehearsal";
-  run_interpreter(options, "rehearse_module.py", {device}, spawn);
+  run_interpreter(options, "builder/dry_run_module.py", {device}, spawn);
   spawn.fds = {ends.second.get()};
   spawn.limits.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
   spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kFileBytesMax;

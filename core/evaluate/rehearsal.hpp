@@ -39,7 +39,7 @@ bool may_bring_code(const std::string& source);
 /// 3. What was compiled, for the process on a device, without a newline.
 Result<Rehearsed> read_rehearsed(std::string bytes);
 
-/// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing about the artifact;
+/// [any thread] `device`: what there will be, as dry_run_module.py reads it. An Error says nothing about the artifact;
 /// resource_exhausted: the process was starved.
 Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
                            const std::string& device, const std::string& artifact);
