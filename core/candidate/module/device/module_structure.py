@@ -1,38 +1,41 @@
-"""Structure of inputs: a sample of the elements, or a part of an axis, says little about all of them.
+"""Gives inputs structure, so that a sample of the elements, or a part of an axis, says little about the whole.
 
 Every element is multiplied by a number from 0 to 1 and no element grows, so signs, zeros, and bounds such as those of
 probabilities stay. All amounts and places come from the seed of the call.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterator
 
 import torch
 
 from module_values import count
 
-# How much structure: none; factors along each axis; spikes besides; a quiet part besides.
+# Levels of structure: none; factors along each axis; also spikes; also a quiet part.
 NONE, MILD, MIDDLE, FULL = range(4)
-BLOCKS_MAX = 8  # of an axis, each with a level of its own
+BLOCKS_MAX = 8  # blocks of an axis, each with its own level
 TREND = (0.0, 0.6, 2.0, 1.0)  # log2 between the lowest and the highest block of a tensor's only axis, by level
-JITTER = (0.0, 0.2, 0.8, 0.6)  # the most that one slice has less than its block, by level
-# log10 of the factor by which the quiet part is smaller: 10 to 100, in equal shares by its place along two axes.
+JITTER = (0.0, 0.2, 0.8, 0.6)  # the largest reduction of one slice relative to its block, by level
+# log10 of the factor by which the quiet part is smaller (10 to 100), split equally over two axes.
 QUIET, QUIET_AXES = (1.0, 2.0), 2
-SPIKE_EVERY, SPIKES_MAX = 512, 1 << 16  # one element in so many keeps its size
-LONG, FINE = 1 << 16, 1 << 12  # a longer axis has coarse factors, and fine ones that repeat
+SPIKE_EVERY, SPIKES_MAX = 512, 1 << 16  # one element in 512 keeps its size
+LONG, FINE = 1 << 16, 1 << 12  # an axis longer than LONG has coarse factors, and FINE factors that repeat
 OUTER_MAX = 1 << 20  # elements of a mask for several axes: each mask costs a pass over the tensor
 LOOKED_AT = 256  # rows and columns that decide whether a matrix is symmetric, or a row is sorted
 
 
-def is_symmetric(tensor):
-    """Whether its last two axes can be exchanged: submissions may rely on that."""
+def is_symmetric(tensor: torch.Tensor) -> bool:
+    """Whether the last two axes can be exchanged. Submissions may rely on that."""
     if tensor.dim() < 2 or tensor.shape[-1] != tensor.shape[-2] or tensor.shape[-1] < 2:
         return False
     part = tensor[..., :LOOKED_AT, :LOOKED_AT].reshape(-1, *[min(LOOKED_AT, tensor.shape[-1])] * 2)[:1]
-    return torch.equal(part, part.transpose(-1, -2))
+    return bool(torch.equal(part, part.transpose(-1, -2)))
 
 
-def is_sorted(tensor):
-    """Whether its rows rise or fall: an order that submissions may rely on. Equal elements are no order."""
+def is_sorted(tensor: torch.Tensor) -> bool:
+    """Whether the rows rise or fall. Submissions may rely on that order. Rows of equal elements are not sorted."""
     if tensor.shape[-1] < 3:
         return False
     steps = tensor[..., :LOOKED_AT].reshape(-1, min(LOOKED_AT, tensor.shape[-1]))[:LOOKED_AT].float().diff(dim=-1)
@@ -40,24 +43,24 @@ def is_sorted(tensor):
 
 
 class Structure:
-    """Gives one input tensor structure along every axis. Made of its first value; keeps what every call needs."""
+    """Gives one input tensor structure along every axis. Made from its first value."""
 
-    def __init__(self, tensor):
+    def __init__(self, tensor: torch.Tensor) -> None:
         self.symmetric = is_symmetric(tensor)
-        self.shape = []  # of the view whose axes have factors
+        self.shape: list[int] = []  # of the view whose axes have factors
         for extent in tensor.shape:
             self.shape += [extent // FINE, FINE] if extent > LONG and not self.symmetric else [extent]
         sorted_rows = tensor.dim() > 0 and is_sorted(tensor)
         self.axes = [] if sorted_rows else [axis for axis, extent in enumerate(self.shape) if extent > 1]
         if self.symmetric:
-            self.axes.pop()  # the last one has the factors of the one before
+            self.axes.pop()  # the last axis has the factors of the one before
         self.blocks = [min(BLOCKS_MAX, self.shape[axis]) for axis in self.axes]
-        self.draws = sum(self.blocks) + 2 + 2 * QUIET_AXES  # random numbers for a call
+        self.draws = sum(self.blocks) + 2 + 2 * QUIET_AXES  # random numbers of one call
         self.spikes = 0 if self.symmetric else min(SPIKES_MAX, -(-tensor.numel() // SPIKE_EVERY))
-        self.block_of = self.all_blocks(tensor.device) if self.axes else None
+        self.block_of = self.all_blocks(tensor.device) if self.axes else torch.empty(0)
 
-    def all_blocks(self, device):
-        """The block of each slice, of all axes one after the other."""
+    def all_blocks(self, device: torch.device) -> torch.Tensor:
+        """The block of each slice, for all axes one after the other."""
         parts, before = [], 0
         for axis, blocks in zip(self.axes, self.blocks, strict=True):
             extent = self.shape[axis]
@@ -65,8 +68,8 @@ class Structure:
             before += blocks
         return torch.cat(parts)
 
-    def view(self, tensor):
-        """Long axes in two. The end of such an axis that fills no row of FINE elements is left out."""
+    def view(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor with each long axis split in two. Elements at its end that fill no row of FINE are left out."""
         for axis in reversed(range(tensor.dim())):
             extent = tensor.shape[axis]
             if extent > LONG and not self.symmetric:
@@ -74,9 +77,9 @@ class Structure:
                 tensor = tensor.narrow(axis, 0, rows * FINE).unflatten(axis, (rows, FINE))
         return tensor
 
-    def levels(self, draws, level):
-        """Of the blocks of all axes: a secret height each, and a secret quiet part of one or two axes."""
-        height = TREND[level] / len(self.axes)  # so that the whole is about as small for any number of axes
+    def levels(self, draws: Iterator[float], level: int) -> list[float]:
+        """The levels of the blocks of all axes: a secret height each, and a secret quiet part of one or two axes."""
+        height = TREND[level] / len(self.axes)  # so that the sum is about the same for any number of axes
         all_levels = [2 ** (-height * next(draws)) for _ in range(sum(self.blocks))]
         quiet_axes = min(QUIET_AXES, len(self.axes))
         which, size = next(draws), next(draws)
@@ -89,8 +92,8 @@ class Structure:
                 all_levels[before + (first + block) % blocks] *= factor
         return all_levels
 
-    def factors(self, draws, level, device):
-        """Of each axis, shaped to multiply the view."""
+    def factors(self, draws: Iterator[float], level: int, device: torch.device) -> list[torch.Tensor]:
+        """The factors of each axis, shaped to multiply the view."""
         levels = torch.tensor(self.levels(draws, level), device=device)
         jitter = JITTER[level] / math.sqrt(len(self.axes))
         every = torch.rand(len(self.block_of), device=device).mul_(-jitter).add_(1).mul_(levels[self.block_of])
@@ -100,8 +103,8 @@ class Structure:
             shaped.append(part.view([-1 if at == axis else 1 for at in range(len(self.shape))]))
         return [*shaped, shaped[-1].transpose(-1, -2)] if self.symmetric else shaped
 
-    def masks(self, factors):
-        """Products of neighbours among the factors, as large as is worth a pass less."""
+    def masks(self, factors: list[torch.Tensor]) -> Iterator[torch.Tensor]:
+        """Products of neighbouring factors, up to OUTER_MAX elements: each mask saves a pass over the tensor."""
         mask = None
         for factor in reversed(factors):
             if mask is not None and mask.numel() * factor.numel() > OUTER_MAX:
@@ -110,8 +113,8 @@ class Structure:
             mask = factor if mask is None else factor * mask
         yield mask
 
-    def apply(self, tensor, draws, level):
-        """In place. `draws`: the next self.draws of them are this tensor's."""
+    def apply(self, tensor: torch.Tensor, draws: Iterator[float], level: int) -> None:
+        """Changes the tensor in place. `draws`: self.draws random numbers."""
         if level == NONE or not self.axes:
             return
         flat = tensor.view(-1)
@@ -126,11 +129,11 @@ class Structure:
             flat[places] = kept
 
 
-def structure_all(floats, structures, level):
-    """Gives these tensors structure, each by its own."""
+def structure_all(floats: list[torch.Tensor], structures: list[Structure], level: int) -> None:
+    """Gives each of these tensors its own structure."""
     if level == NONE:
         return
-    draws = iter(torch.rand(sum(structure.draws for structure in structures)).tolist())  # at once, as in vary()
+    draws = iter(torch.rand(sum(structure.draws for structure in structures)).tolist())  # one call, as in vary()
     for tensor, structure in zip(floats, structures, strict=True):
         own = iter([next(draws) for _ in range(structure.draws)])
         structure.apply(tensor, own, level)

@@ -1,15 +1,19 @@
-"""The reference of a task in its process: makes inputs, gives exact answers, and says how exact its own are.
+"""The reference of a task in its process: makes inputs, computes exact answers, and reports the error of its own.
 
-Trusted code: nothing of a submission is ever in this process.
+This is trusted code: no part of a submission is ever in this process.
 """
+
+from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
-from module_artifact import DTYPES, Artifact, as_it_is, run_source
-from module_fastest import placed
+from module_artifact import DTYPES, Artifact, Binding, Places, Spec, as_it_is
+from module_baseline import placed
 from module_place import ARENA, PLACE
 from module_precision import (
     Shortened,
@@ -23,32 +27,36 @@ from module_shortcuts import all_shortcuts
 from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
 from module_values import constructor_arguments, count, flat, is_varied, vary
 
-# Its forms: makes inputs as get_inputs() does, or varied ones; gives exact answers, its own answers as doubles, or in
-# its own types, and those without TF32; says how far its own answers are from the exact ones, and how far those are
-# that take less work.
-INPUTS, VARIED, EXACT, OWN, REFERENCE, ERROR = "inputs", "varied", "exact", "own", "reference", "error"
-SHORTCUTS, STRICT = "shortcuts", "strict"
-# Inputs without structure and buffers as they were made: what tests use to switch that defence off.
+# The entries of a reference.
+INPUTS = "inputs"  # makes inputs as get_inputs() does
+VARIED = "varied"  # makes varied inputs
+EXACT = "exact"  # computes exact answers
+OWN = "own"  # computes its own answers, as doubles
+REFERENCE = "reference"  # computes its own answers, in its own types
+STRICT = "strict"  # computes its own answers, without TF32
+ERROR = "error"  # reports the error of its own answers
+SHORTCUTS = "shortcuts"  # reports the error of answers that take less work
+# For tests that switch this defence off: inputs without structure, and buffers as the constructor made them.
 PLAIN = {"plain_inputs": INPUTS, "plain_varied": VARIED}
-TRIAL_SEED = 1  # of the inputs that decide how much structure a task gets: the same in every process
-# Errors that are no reason for less structure, by type: the least tolerances, LEAST in the dataset's task.py. Larger
-# ones are compared with the error without structure.
+TRIAL_SEED = 1  # of the inputs that decide the level of structure: the same in every process
+# Errors that need no lower level of structure, by type: LEAST in the dataset's task.py. A larger error is compared with
+# the error without structure.
 CALM = {torch.float32: 1e-5, torch.float64: 1e-10, torch.float16: 1e-3, torch.bfloat16: 8e-3}
-CALM_TIMES = 4  # how many times that error is still no reason for less structure
-DOUBLE_SHARE = 8  # of a device's memory that a call may hold to be computed in double (as in layout.cpp)
+CALM_TIMES = 4  # allowed error, relative to the error without structure
+DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the device's memory (see layout.cpp)
 
 
-def changes_inputs(values):
+def changes_inputs(values: list[Spec]) -> bool:
     """Whether forward() works in place on one of these inputs or parameters of module.json."""
-    return any(value.get("may_change") or changes_inputs(value.get("list", ())) for value in values)
+    return any(value.get("may_change") or changes_inputs(value.get("list", [])) for value in values)
 
 
-def root_mean_square(tensor):
+def root_mean_square(tensor: torch.Tensor) -> float:
     return float(tensor.float().square().mean().sqrt()) if tensor.numel() else 0.0
 
 
-def instability(own, exact):
-    """The error of an answer: 1 is the least tolerance of its type; infinite where values are lost."""
+def instability(own: torch.Tensor, exact: torch.Tensor) -> float:
+    """The error of an answer relative to the least tolerance of its type; infinite if values became NaN or infinity."""
     if not own.is_floating_point():
         return 0.0
     if not bool(own.isfinite().all()):
@@ -57,31 +65,32 @@ def instability(own, exact):
     return math.inf if share else max(norm, wide_norm) / CALM.get(own.dtype, CALM[torch.float32])
 
 
-def lacks_memory(error):
-    """Whether others may have left too little of the device: no reason to answer less precisely from now on."""
+def lacks_memory(error: Exception) -> bool:
+    """Whether the device had too little memory. Other processes may have it, so precision must not change for good."""
     words = ("out of memory", "ALLOC_FAILED", "NOT_INITIALIZED")
     return isinstance(error, torch.OutOfMemoryError) or any(each in str(error) for each in words)
 
 
 class Reference(Artifact):
-    """A loaded reference. `report`: what its last ERROR found, as JSON."""
+    """A loaded reference. `report`: the result of the last ERROR or SHORTCUTS entry, as JSON."""
 
-    def load(self, support):
-        self.module = run_source(self.name, self.source, "reference")
+    def load(self, support: dict[str, str]) -> None:
+        self.module = self.run_source(self.name, self.source, "reference")
         self.given = constructor_arguments(self.module)
         in_place = changes_inputs([*self.meta["inputs"], *self.meta["parameters"]])
-        self.copy = torch.Tensor.clone if in_place else as_it_is  # of parameters, which are the judge's and must stay
-        self.double = None  # the double form, or False where there is none
-        self.base = None  # parameters as they were made
-        self.varied = None  # of the inputs' tensors, in their order
-        self.structures = None  # of those that are varied
-        self.level = None  # how much structure they get; decided once
-        self.trusted_double = False
-        self.keeps_kind = False  # NaN and infinity of the reference's own form are right, too
+        # Parameters are the judge's: a forward that works in place gets copies.
+        self.copy: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor.clone if in_place else as_it_is
+        self.double: tuple[Any, Binding] | bool | None = None  # the double form; False: there is none; None: not tried
+        self.base: tuple[dict[str, Any], list[tuple[Spec, torch.Tensor]]] | None = None  # parameters as constructed
+        self.varied: list[bool] | None = None  # whether each of the inputs' tensors is varied
+        self.structures: list[Structure] | None = None  # of the varied tensors
+        self.level: int | None = None  # of their structure; decided once
+        self.trusted_double = False  # the double form was compared with the strict one
+        self.keeps_kind = False  # NaN and infinity of the reference's own form count as right
         self.report = ""
-        self.shortcuts = None  # those that are still to be reported
+        self.shortcuts: Iterator[dict[str, Any]] | None = None  # those that are still to be reported
 
-    def entry(self, name):
+    def entry(self, name: str) -> Callable[[list[int]], None]:
         self.model = self.model or self.bind_model(self.factory(), self.meta["module"])
         if name in (INPUTS, VARIED, *PLAIN):
             is_plain = name in PLAIN
@@ -95,38 +104,39 @@ class Reference(Artifact):
         self.prepare_double()
         return {ERROR: self.run_error, SHORTCUTS: self.run_shortcuts}.get(name, self.run_exact)
 
-    def factory(self):
+    def factory(self) -> Any:
         return getattr(self.module, self.meta["module"])
 
-    def prepare_double(self):
+    def prepare_double(self) -> None:
         if self.double is None:
             self.double = not self.is_too_large_for_double() and (self.double_form() or False)
 
-    def parameters_made(self, is_plain=False):
-        """As the constructor made them: by tensor of floats, what it holds and how far each may be from that; and the
-        others. `is_plain`: buffers of zeros stay zeros."""
-        floats, others = {}, []
-        for mine, parameter in self.model[1].pairs:
+    def parameters_made(self, is_plain: bool = False) -> tuple[dict[str, Any], list[tuple[Spec, torch.Tensor]]]:
+        """The parameters as constructed: for each tensor of floats its values and how far a call may move each; and the
+        other parameters. `is_plain`: buffers of zeros stay zeros."""
+        floats: dict[str, list[tuple[Spec, torch.Tensor]]] = {}
+        others = []
+        for mine, parameter in self.bound()[1].pairs:
             if mine.is_floating_point():
                 floats.setdefault(parameter["tensor"], []).append((parameter, mine.detach().flatten()))
             else:
                 others.append((parameter, mine.detach().clone()))
         return {name: self.packed(parts, is_plain) for name, parts in floats.items()}, others
 
-    def packed(self, parts, is_plain):
+    def packed(self, parts: list[tuple[Spec, torch.Tensor]], is_plain: bool) -> tuple[torch.Tensor, torch.Tensor]:
         size = max(parameter["at"] + made.numel() for parameter, made in parts)
         base = torch.zeros(size, dtype=parts[0][1].dtype, device=PLACE.device)
         spread = torch.zeros_like(base)
         for parameter, made in parts:
             part = slice(parameter["at"], parameter["at"] + made.numel())
             base[part] = made
-            # Biases and running means of zero, too; a variance must stay positive.
+            # Also biases and running means of zero. A variance must stay positive.
             if parameter["kind"] == "parameter" or not (is_plain or made.any()):
                 spread[part] = 0.1 * (root_mean_square(made) or 0.5)
         return base, spread
 
-    def double_form(self):
-        """The reference in double, or nothing where it has no such form."""
+    def double_form(self) -> tuple[Any, Binding] | None:
+        """The reference in double, or None if it has no such form."""
         factory = self.factory()
         try:
             return self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
@@ -135,15 +145,15 @@ class Reference(Artifact):
                 raise
             return None
 
-    def run_exact(self, values):
+    def run_exact(self, values: list[int]) -> None:
         places, seed = self.at(values)
         self.write(places, self.exact_answers(places, seed), as_double=True)
 
-    def exact_answers(self, places, seed):
-        """In double; where that form computes something else, in the reference's own types without TF32."""
-        if self.double:
+    def exact_answers(self, places: Places, seed: int) -> list[torch.Tensor]:
+        """Answers in double, or, if that form computes something else, in the reference's own types without TF32."""
+        if isinstance(self.double, tuple):
             try:
-                wide = self.in_double(places, seed)
+                wide = self.in_double(self.double, places, seed)
                 if wide is not None:
                     return wide
             except RuntimeError as error:
@@ -151,28 +161,28 @@ class Reference(Artifact):
                     raise
             finally:
                 self.give_back()
-            # It mixes dtypes of its own, or draws numbers, and others in double: its own precision has to do.
+            # It mixes dtypes, or draws random numbers, which differ in double: use its own precision.
             self.double = False
         with strict():
             return self.in_own_precision(places, seed)
 
-    def is_too_large_for_double(self):
-        """Rationale: copies of inputs and outputs in double are to leave room for everybody else's on the device."""
+    def is_too_large_for_double(self) -> bool:
+        """Rationale: copies of inputs and outputs in double must leave room for other processes on the device."""
         most = PLACE.memory_total() // DOUBLE_SHARE
         parameters = sum(count(p["shape"]) * DTYPES[p["dtype"]].itemsize for p in self.meta["parameters"])
-        return 0 < most < self.bytes_of_call() + 2 * parameters
+        return 0 < most < self.bytes_of_call() + 2 * int(parameters)
 
-    def in_double(self, places, seed):
-        """The double form's answers, or nothing where they are others. That is asked once."""
+    def in_double(self, form: tuple[Any, Binding], places: Places, seed: int) -> list[torch.Tensor] | None:
+        """The double form's answers, or None if they are not the strict form's. The first call compares them."""
 
-        def widen(tensor):  # a copy: the module may write to it
+        def widen(tensor: torch.Tensor) -> torch.Tensor:  # a copy: the module may write to it
             return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
 
         torch.set_default_dtype(torch.float64)
         try:
-            self.set_parameters(places, self.double[1], widen)
+            self.set_parameters(places, form[1], widen)
             PLACE.seed(seed)
-            wide = flat(self.double[0](*self.inputs(places, widen)))
+            wide = flat(form[0](*self.inputs(places, widen)))
         finally:
             torch.set_default_dtype(torch.float32)
         if self.trusted_double and not self.keeps_kind:
@@ -190,37 +200,46 @@ class Reference(Artifact):
                     right.copy_(torch.where(mine.isfinite(), right, mine))
         return wide
 
-    def in_own_precision(self, places, seed, model=None):
-        """The reference's answers. It may write to its inputs, so it gets copies; of large ones only if it does."""
-        self.set_parameters(places, self.model[1], self.copy)
+    def in_own_precision(self, places: Places, seed: int, other: Any = None) -> list[torch.Tensor]:
+        """The answers of the reference, or of another model with its parameters.
+
+        A model may write to its inputs, so it gets copies; of large inputs only if it does.
+        """
+        model, binding = self.bound()
+        self.set_parameters(places, binding, self.copy)
         PLACE.seed(seed)
         copy = self.copy if self.is_too_large_for_double() else torch.Tensor.clone
-        return flat((self.model[0] if model is None else model)(*self.inputs(places, copy)))
+        return flat((model if other is None else other)(*self.inputs(places, copy)))
 
-    def precision(self):
-        """What the task allows here: the processor has no TF32."""
-        given = self.meta.get("precision", {})
+    def bound(self) -> tuple[Any, Binding]:
+        """The model and its parameters. entry() makes them."""
+        assert self.model is not None
+        return self.model
+
+    def precision(self) -> dict[str, Any]:
+        """The precision that the task allows here: the processor has no TF32."""
+        given: dict[str, Any] = self.meta.get("precision", {})
         return given if PLACE.device.type != "cpu" else {"compute": given.get("compute", "f32")}
 
-    def run_own(self, values, as_double):
-        """The reference's answers in the precision that it is timed in."""
+    def run_own(self, values: list[int], as_double: bool) -> None:
+        """Computes the answers in the precision that the reference is timed in."""
         places, seed = self.at(values)
         self.write(places, self.in_own_precision(places, seed), as_double)
 
-    def run_strict(self, values):
-        """The reference's answers in its own types, without TF32."""
+    def run_strict(self, values: list[int]) -> None:
+        """Computes the answers in the reference's own types, without TF32."""
         with strict():
             self.run_own(values, as_double=False)
 
-    def run_error(self, values):
-        """Says how far the reference's own answers are from the exact ones, and so those with the operands that the
-        precision of the task allows, whatever algorithm a library chose for the reference."""
+    def run_error(self, values: list[int]) -> None:
+        """Reports the error of the reference's own answers, and of answers with the operands that the task's precision
+        allows, whatever algorithm a library chose for the reference."""
         places, seed = self.at(values)
         before = PLACE.memory_used()
         own = self.in_own_precision(places, seed)
         most = PLACE.memory_most() - before
         exact = self.exact_answers(places, seed)
-        found = [{"own": rounded(error_of(*pair))} for pair in zip(own, exact, strict=True)]
+        found: list[dict[str, Any]] = [{"own": rounded(error_of(*pair))} for pair in zip(own, exact, strict=True)]
         del own
         with Shortened(self.precision()) as shortened:
             allowed = self.in_own_precision(places, seed) if shortened.operators else []
@@ -234,8 +253,8 @@ class Reference(Artifact):
         del allowed, exact
         self.give_back()
 
-    def run_shortcuts(self, values):
-        """Says how far the next answer is that takes less work than the reference, or computes it another way."""
+    def run_shortcuts(self, values: list[int]) -> None:
+        """Reports the error of the next answer that takes less work than the reference, or computes it another way."""
         places, seed = self.at(values)
         if self.shortcuts is None:
             self.shortcuts = all_shortcuts(self, places, seed)
@@ -245,17 +264,20 @@ class Reference(Artifact):
             self.give_back()
         self.report = json.dumps(report or {"answer": ""}, separators=(",", ":"))
 
-    def answers_to_others(self, places, seed):
+    def answers_to_others(self, places: Places, seed: int) -> list[torch.Tensor]:
         """The reference's answers to other inputs of the same kind."""
         PLACE.seed(seed ^ 1)
         with PLACE.device:
             given = self.module.get_inputs()
-        self.set_parameters(places, self.model[1], self.copy)
-        return flat(self.model[0](*placed(given)))
+        model, binding = self.bound()
+        self.set_parameters(places, binding, self.copy)
+        return flat(model(*placed(given)))
 
-    def make_inputs(self, values, varied, is_plain=False):
-        """The reference's own inputs, or varied ones with structure, and parameters about as its constructor made them,
-        but others each time."""
+    def make_inputs(self, values: list[int], varied: bool, is_plain: bool = False) -> None:
+        """Makes inputs and parameters, others in every call.
+
+        The inputs are the reference's own, or varied ones with structure. Parameters are near the constructor's.
+        """
         places, seed = self.at(values)
         if not varied or is_plain:
             return self.fill(places, seed, varied, NONE)
@@ -263,10 +285,10 @@ class Reference(Artifact):
             self.level = self.level_that_fits(places)
         return self.fill(places, seed, varied, self.level)
 
-    def level_that_fits(self, places):
-        """The most structure with which the reference gives finite numbers that are about as exact as without.
+    def level_that_fits(self, places: Places) -> int:
+        """The highest level of structure with which the reference's answers are finite and about as exact as without.
 
-        Rationale: beside biases, which do not shrink, a quiet part is nearly constant. To normalise that magnifies
+        Rationale: biases do not shrink, so with them a quiet part is nearly constant. Its normalisation magnifies
         rounding, in an honest submission more than in the reference. So no task with parameters has a quiet part.
         """
         without = None
@@ -279,17 +301,17 @@ class Reference(Artifact):
                 return level
         return NONE
 
-    def instability_at(self, places, level):
+    def instability_at(self, places: Places, level: int) -> float:
         self.fill(places, TRIAL_SEED, True, level)
         if not self.structures:
             return 0.0  # nothing is varied, so all levels are the same
         self.prepare_double()
-        kept = self.double, self.trusted_double, self.keeps_kind  # the first real inputs decide about these
+        kept = self.double, self.trusted_double, self.keeps_kind  # only real inputs may change these
         try:
             own = self.in_own_precision(places, TRIAL_SEED)
             exact = self.exact_answers(places, TRIAL_SEED)
             if kept[0] and not self.double:
-                return math.inf  # the double form gives something else
+                return math.inf  # the double form computes something else
             return max((instability(*pair) for pair in zip(own, exact, strict=True)), default=0.0)
         except Exception as error:
             if lacks_memory(error):
@@ -299,13 +321,16 @@ class Reference(Artifact):
             self.double, self.trusted_double, self.keeps_kind = kept
             self.give_back()
 
-    def fill(self, places, seed, varied, level):
-        """Makes the inputs and parameters of one call. Rationale: of a small module it takes longer than the module,
-        for every call that is timed; so the fewest operations count here, and parameters are made together."""
-        PLACE.seed(seed)
-        made = []
+    def fill(self, places: Places, seed: int, varied: bool, level: int) -> None:
+        """Makes the inputs and parameters of one call.
 
-        def put(spec, value):
+        Rationale: for a small module this takes longer than the module, in every timed call. So it uses few operations,
+        and makes all parameters of a tensor together.
+        """
+        PLACE.seed(seed)
+        made: list[torch.Tensor] = []
+
+        def put(spec: Spec, value: Any) -> None:
             if "tensor" in spec:
                 made.append(self.tensor(places, spec).copy_(torch.as_tensor(value)))
             elif "list" in spec:
@@ -326,8 +351,9 @@ class Reference(Artifact):
             structure_all(floats, self.structures, level)
             vary(floats)
         self.give_back()
-        floats, others = self.base
-        for name, (base, spread) in floats.items():
+        assert self.base is not None
+        parameters, others = self.base
+        for name, (base, spread) in parameters.items():
             to = ARENA.view(places[name], base.dtype, base.shape)
             to.uniform_(0.9, 1.1).mul_(base).addcmul_(torch.randn_like(base), spread)
         for parameter, base in others:

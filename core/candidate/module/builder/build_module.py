@@ -1,9 +1,11 @@
-"""Makes an artifact of a Python module: whether it compiles, in a compiler's words, and all that running it needs.
+"""Makes the artifact of a Python module: its source and the task's files. Prints syntax errors like a compiler.
 
-    python -I -S build_module.py SUBMISSION SUPPORT…   in the folder of these files; leaves artifact.so
+    python -I -S build_module.py SUBMISSION SUPPORT…   in the folder of these files; writes artifact.so
 
-Runs in the builder's jail. Nothing of the submission is run here.
+Runs in the builder's sandbox. No code of the submission runs here.
 """
+
+from __future__ import annotations
 
 import ast
 import json
@@ -13,9 +15,9 @@ import warnings
 ENTRIES = ("ModelNew", "triton_kernel_wrapper")
 
 
-def names_of(body: list) -> list:
-    """What the top level of a module defines, also where it depends on something."""
-    names = []
+def names_of(body: list[ast.stmt]) -> list[str]:
+    """The names that the top level of a module defines, conditional definitions included."""
+    names: list[str] = []
     for node in body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             names.append(node.name)
@@ -31,14 +33,14 @@ def names_of(body: list) -> list:
 
 
 def main() -> int:
-    warnings.simplefilter("ignore")  # thousands of them would be written
+    warnings.simplefilter("ignore")  # a source may cause thousands
     name, *support = sys.argv[1:]
     with open(name, "rb") as file:
         content = file.read()
     try:
         source = content.decode("utf-8-sig")
         tree = ast.parse(source, name)
-        compile(tree, name, "exec", dont_inherit=True)  # which refuses more
+        compile(tree, name, "exec", dont_inherit=True)  # finds errors that the parser does not
     except (SyntaxError, UnicodeDecodeError, ValueError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         words = getattr(error, "msg", None) or str(error) or "it is nested too deeply"

@@ -1,44 +1,57 @@
-"""What does a module's work: torch's operators, Triton's kernels and functions of extensions that have kernels, counted
-in one call that the judge asks to watch, and the device's time of either.
+"""Counts a module's work in the one call that the judge asks to watch: torch's operators, Triton's kernels and
+functions of extensions with kernels, and the device's time of either.
 
-Evidence and no proof: this runs beside the submission. Nothing is watched but in that call, which is not timed.
+The counts are evidence and no proof, because this code shares its process with the submission. Only the watched call is
+counted, and it is not timed.
 """
+
+from __future__ import annotations
 
 import contextlib
 import json
 import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from module_place import PLACE
 
 NAMES_MAX, NAME_MAX = 48, 60
-SPANS_MAX = 128  # that are timed: each holds the device up
-IDLE = {"prim.device", "prim.layout", "aten.detach"}  # what fake tensors are asked besides: no work
+SPANS_MAX = 128  # timed spans of one call: each of them delays the device
+IDLE = {"prim.device", "prim.layout", "aten.detach"}  # dispatched for fake tensors only; they do no work
 TORCHS = {"aten", "prim", "prims", "quantized", "inductor", "debugprims", "higher_order", "_c10d_functional", "c10d"}
 
 
-class DeviceTimes:
-    """How long the device was at what lies between begin() and end(), without what lies within that again.
+class Span(NamedTuple):
+    """One stretch of work on the device."""
 
-    The device is held up first, so that it finds the work waiting: what Python takes to start it is not counted.
+    of_kernel: bool
+    events: list[Any]  # its begin and, once it has ended, its end
+    within: list[Span]
+
+
+class DeviceTimes:
+    """The device's time between begin() and end(), without the time of spans within.
+
+    The device is held before a span, so that the work is queued when it starts: Python's own time does not count.
     """
 
-    def __init__(self, wanted=True):
+    def __init__(self, wanted: bool = True) -> None:
         self.known = wanted and PLACE.device.type != "cpu"
-        self.spans = []  # (of a kernel, its events, spans within)
-        self.open = []
-        self.least = 0.0  # of a span that holds nothing, in milliseconds
+        self.spans: list[Span] = []
+        self.open: list[Span] = []
+        self.least = 0.0  # the time of an empty span (ms)
         if self.known:
-            for _ in range(2):  # the first of each takes its time
+            for _ in range(2):  # the first events take longer
                 self.spans.clear()
                 self.begin(False)
                 self.end()
             PLACE.wait()
-            _, (start, stop), _ = self.spans.pop()
+            start, stop = self.spans.pop().events
             self.least = start.elapsed_time(stop)
 
-    def begin(self, of_kernel):
+    def begin(self, of_kernel: bool) -> None:
         if not self.known:
             return
         if len(self.spans) >= SPANS_MAX or PLACE.is_captured():
@@ -46,18 +59,18 @@ class DeviceTimes:
             return
         if not self.open:
             PLACE.hold()
-        span = (of_kernel, [PLACE.mark()], [])
+        span = Span(of_kernel, [PLACE.mark()], [])
         if self.open:
-            self.open[-1][2].append(span)
+            self.open[-1].within.append(span)
         self.spans.append(span)
         self.open.append(span)
 
-    def end(self):
+    def end(self) -> None:
         if self.known and self.open:
-            self.open.pop()[1].append(PLACE.mark())
+            self.open.pop().events.append(PLACE.mark())
 
-    def totals(self):
-        """Microseconds of kernels and of operators; nothing where they are not known."""
+    def totals(self) -> dict[str, float]:
+        """The time of kernels and of operators (us); empty if it is not known."""
         if not self.known or self.open or not self.spans:
             return {}
         PLACE.wait()
@@ -69,15 +82,17 @@ class DeviceTimes:
 
 
 class Operators(TorchDispatchMode):
-    """`others`: counts of operators that are not torch's; where it is None they are counted as torch's are."""
+    """Counts operators. `others`: the counts of operators that are not torch's; None for the same counts as torch's."""
 
-    def __init__(self, counts, others, times):
+    def __init__(self, counts: dict[str, int], others: dict[str, int] | None, times: DeviceTimes) -> None:
         super().__init__()
         self.counts = counts
         self.others = counts if others is None else others
         self.times = times
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         name = str(getattr(function, "overloadpacket", function))
         if name in IDLE:
             return function(*args, **(kwargs or {}))
@@ -90,7 +105,7 @@ class Operators(TorchDispatchMode):
 
 
 @contextlib.contextmanager
-def timed(times, of_kernel):
+def timed(times: DeviceTimes, of_kernel: bool) -> Iterator[None]:
     times.begin(of_kernel)
     try:
         yield
@@ -98,14 +113,14 @@ def timed(times, of_kernel):
         times.end()
 
 
-def count(counts, name):
+def count(counts: dict[str, int], name: str) -> None:
     name = "".join(c if "!" <= c <= "~" else "?" for c in name)[:NAME_MAX] or "?"
     if name in counts or len(counts) < NAMES_MAX:
         counts[name] = counts.get(name, 0) + 1
 
 
-def launchers():
-    """The classes whose run() starts a kernel, compiled or interpreted; none without Triton."""
+def launchers() -> Iterator[Any]:
+    """Triton's classes whose run() starts a kernel, compiled or interpreted; none without Triton."""
     with contextlib.suppress(ImportError):
         from triton.runtime.jit import JITFunction
 
@@ -117,64 +132,65 @@ def launchers():
 
 
 class Watch:
-    """Once it is asked for, the next call counts."""
+    """Counts the work of the next call after ask()."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.asked = self.timed = False
         self.foreign = False  # an operator ran that is not torch's
-        self.extensions = set()  # by name: those that have kernels
-        self.kernels, self.operators = {}, {}
-        self.times = None
+        self.extensions: set[str] = set()  # names of extensions with kernels
+        self.kernels: dict[str, int] = {}
+        self.operators: dict[str, int] = {}
+        self.times: DeviceTimes | None = None
 
-    def ask(self, timed=True):
-        """`timed`: with the device's time, where there is one."""
+    def ask(self, timed: bool = True) -> None:
+        """Counts the next call. `timed`: with the device's time, if there is a device."""
         self.asked, self.timed, self.foreign = True, timed, False
         self.kernels, self.operators = {}, {}
         self.times = None
 
-    def words(self, room):
-        """What was counted, as JSON of at most so many bytes; the rarest names go first."""
+    def words(self, room: int) -> str:
+        """The counts as JSON of at most `room` bytes. If they are longer, the rarest names are left out."""
         self.asked = False
         found = {"kernels": self.kernels, "operators": self.operators, **self.totals()}
         while True:
             words = json.dumps(found, separators=(",", ":"))
             if len(words) <= room:
                 return words
-            longest = max(self.kernels, self.operators, key=len)
-            del longest[min(longest, key=longest.get)]
+            longest: dict[str, int] = max(self.kernels, self.operators, key=len)
+            del longest[min(longest, key=longest.__getitem__)]
 
-    def totals(self):
-        with contextlib.suppress(Exception):  # a submission's torch
+    def totals(self) -> dict[str, float]:
+        with contextlib.suppress(Exception):  # the submission may have changed torch
             return self.times.totals() if self.times is not None else {}
         return {}
 
-    def call(self, function, *args, **kwargs):
+    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if not self.asked:
             return function(*args, **kwargs)
-        self.times = DeviceTimes(self.timed)
+        self.times = times = DeviceTimes(self.timed)
         with contextlib.ExitStack() as stack:
             for launcher in launchers():
-                stack.enter_context(self.launches(launcher))
-            stack.enter_context(self.launches_of_compiled())
+                stack.enter_context(self.launches(launcher, times))
+            stack.enter_context(self.launches_of_compiled(times))
             others = self.kernels if self.extensions else None
-            stack.enter_context(Operators(self.operators, others, self.times))
-            stack.enter_context(self.calls_of_extensions())
+            stack.enter_context(Operators(self.operators, others, times))
+            stack.enter_context(self.calls_of_extensions(times))
             return function(*args, **kwargs)
 
     @contextlib.contextmanager
-    def calls_of_extensions(self):
+    def calls_of_extensions(self, times: DeviceTimes) -> Iterator[None]:
         if not self.extensions:
             yield
             return
 
-        def see(frame, event, function):
+        def see(frame: object, event: str, function: object) -> None:
             if event[:2] != "c_" or getattr(function, "__module__", None) not in self.extensions:
                 return
             if event == "c_call":
                 count(self.kernels, str(getattr(function, "__name__", "kernel")))
-                self.times.begin(True)
+                times.begin(True)
             else:
-                self.times.end()
+                times.end()
 
         before = sys.getprofile()
         sys.setprofile(see)
@@ -184,14 +200,14 @@ class Watch:
             sys.setprofile(before)
 
     @contextlib.contextmanager
-    def launches(self, launcher):
+    def launches(self, launcher: Any, times: DeviceTimes) -> Iterator[None]:
         run = launcher.run
 
-        def counted(kernel, *args, **kwargs):
+        def counted(kernel: Any, *args: Any, **kwargs: Any) -> Any:
             if not kwargs.get("warmup"):
                 function = getattr(kernel, "fn", None)
                 count(self.kernels, getattr(function, "__name__", "kernel"))
-            with timed(self.times, True):
+            with timed(times, True):
                 return run(kernel, *args, **kwargs)
 
         launcher.run = counted
@@ -201,8 +217,8 @@ class Watch:
             launcher.run = run
 
     @contextlib.contextmanager
-    def launches_of_compiled(self):
-        """kernel.warmup(…)[grid](…), which Triton's own examples have."""
+    def launches_of_compiled(self, times: DeviceTimes) -> Iterator[None]:
+        """Counts `kernel.warmup(…)[grid](…)`, a form of launch in Triton's examples."""
         try:
             from triton.compiler import CompiledKernel
         except ImportError:
@@ -210,12 +226,12 @@ class Watch:
             return
         for_grid = CompiledKernel.__getitem__
 
-        def counted(kernel, grid):
+        def counted(kernel: Any, grid: Any) -> Any:
             run = for_grid(kernel, grid)
 
-            def start(*args, **kwargs):
+            def start(*args: Any, **kwargs: Any) -> Any:
                 count(self.kernels, str(getattr(kernel, "name", "kernel")))
-                with timed(self.times, True):
+                with timed(times, True):
                     return run(*args, **kwargs)
 
             return start

@@ -1,4 +1,6 @@
-"""The compilers of device code, one for each vendor: where they are, and what they are told besides torch's flags."""
+"""The compilers of device code, one for each vendor: their place, and the flags that they get besides torch's."""
+
+from __future__ import annotations
 
 import glob
 import os
@@ -12,19 +14,19 @@ SITE = os.path.dirname(os.path.dirname(torch.__file__))
 
 
 class Hindered(RuntimeError):
-    """It did not compile, and that says nothing of the source."""
+    """Something did not compile for a reason that is not in the source."""
 
 
 class Cuda:
-    """nvcc, which has the host's compiler do its part."""
+    """nvcc, which calls the host's compiler."""
 
     NAME, CODE = "nvcc", "CUDA"
     SUFFIXES = (".cu", ".cuh")
     HOMES = ("/usr/local/cuda", "/usr")
 
     @classmethod
-    def home(cls):
-        """Where nvcc and its headers are, or None."""
+    def home(cls) -> str | None:
+        """The folder of nvcc and its headers, or None."""
         found = shutil.which("nvcc")
         homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), *cls.HOMES]
         if found:
@@ -35,8 +37,8 @@ class Cuda:
         return None
 
     @classmethod
-    def needed(cls):
-        """Its home, or says that there is none."""
+    def needed(cls) -> str:
+        """The home. Raises Hindered if there is none."""
         home = cls.home()
         if home is None:
             raise Hindered(
@@ -46,33 +48,33 @@ class Cuda:
         return home
 
     @classmethod
-    def compiler(cls, folder, text, flags):
+    def compiler(cls, folder: str, text: str, flags: list[str]) -> list[str]:
         return [os.path.join(cls.needed(), "bin/nvcc")]
 
     @staticmethod
-    def flags_for(architecture):
-        """'sm_90a' in nvcc's words."""
+    def flags_for(architecture: str) -> list[str]:
+        """nvcc's flags for an architecture such as "sm_90a"."""
         number = architecture.removeprefix("sm_")
         return [f"-gencode=arch=compute_{number},code=sm_{number}"]
 
     @classmethod
-    def flags_of_device(cls):
+    def flags_of_device(cls) -> list[str]:
         major, minor = torch.cuda.get_device_capability()
         return cls.flags_for(f"sm_{major}{minor}" + ("a" if major >= 9 else ""))
 
     @staticmethod
-    def names_architecture(flag):
+    def names_architecture(flag: str) -> bool:
         return "arch" in flag and "TORCH_EXTENSION_NAME" not in flag
 
     @staticmethod
-    def headers():
-        """Those that torch's own packages bring, where the toolkit has none."""
+    def headers() -> list[str]:
+        """Flags for the headers in torch's own packages, for a toolkit without them."""
         found = glob.glob(os.path.join(SITE, "nvidia/cu[0-9]*/include"))
         return [word for folder in found for word in ("-isystem", folder)]
 
 
 class Hip:
-    """hipcc of a ROCm; else clang with Debian's headers and device libraries, which lie in /usr."""
+    """hipcc of a ROCm installation; otherwise clang with Debian's headers and device libraries, which lie in /usr."""
 
     NAME, CODE = "hipcc or clang", "HIP"
     SUFFIXES = (".hip", ".cu", ".cuh")
@@ -83,11 +85,11 @@ class Hip:
     BITCODE = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 
     @classmethod
-    def home(cls):
+    def home(cls) -> str | None:
         named = [os.environ.get("ROCM_HOME"), os.environ.get("ROCM_PATH")]
         for home in [*filter(None, named), *(home for some in cls.HOMES for home in sorted(glob.glob(some)))]:
-            parts = ("bin/hipcc", "include/hip/hip_runtime.h")
-            if home != "/usr" and all(os.path.exists(os.path.join(home, part)) for part in parts):
+            needed = ("bin/hipcc", "include/hip/hip_runtime.h")
+            if home != "/usr" and all(os.path.exists(os.path.join(home, part)) for part in needed):
                 return home
         clang = os.path.realpath(shutil.which(cls.CLANG) or "/")
         tools = [os.path.join(os.path.dirname(clang), name) for name in ("clang-offload-bundler", "lld")]
@@ -96,7 +98,7 @@ class Hip:
         return "/usr" if all(map(os.path.exists, parts)) else None
 
     @classmethod
-    def needed(cls):
+    def needed(cls) -> str:
         home = cls.home()
         if home is None:
             raise Hindered(
@@ -106,23 +108,23 @@ class Hip:
         return home
 
     @classmethod
-    def compiler(cls, folder, text, flags):
+    def compiler(cls, folder: str, text: str, flags: list[str]) -> list[str]:
         home = cls.needed()
         if home != "/usr":
             return [os.path.join(home, "bin/hipcc")]
         if lacks := cls.NOT_DEBIANS.search(text):
             raise Hindered(f"{lacks[0]} needs a ROCm: Debian's HIP has none")
-        clang = shutil.which(cls.CLANG)
+        clang = shutil.which(cls.CLANG) or cls.CLANG
         named = re.findall(r"--offload-arch=gfx([0-9a-f]+)", " ".join(flags))
         return [
-            *(clang, "-x", "hip", "-O3", f"--rocm-path={home}"),  # hipcc optimises unasked, too
+            *(clang, "-x", "hip", "-O3", f"--rocm-path={home}"),  # hipcc optimises by default
             f"--rocm-device-lib-path={cls.device_libraries(folder, clang, named)}",
-            "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP",  # of which torch needs complex numbers alone
+            "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP",  # torch needs only its complex numbers
         ]
 
     @classmethod
-    def device_libraries(cls, folder, clang, architectures):
-        """Debian's, and what they lack of an architecture that is newer: one constant."""
+    def device_libraries(cls, folder: str, clang: str, architectures: list[str]) -> str:
+        """Debian's device libraries, plus the one constant that they lack for a newer architecture."""
         made = os.path.join(folder, "hone_bitcode")
         os.makedirs(made, exist_ok=True)
         for path in glob.glob(os.path.join(cls.BITCODE, "*.bc")):
@@ -135,28 +137,31 @@ class Hip:
             number = 1000 * int(name[:-2]) + 100 * int(name[-2], 16) + int(name[-1], 16)
             flags = ("-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-c", "-emit-llvm")
             text = f"const __constant unsigned __oclc_ISA_version = {number};\n"
-            # Where that fails, who needs it says that it is missing.
+            # If this fails, the compiler reports the missing file.
             subprocess.run([clang, *flags, "-o", at, "-"], input=text, text=True, capture_output=True)
         return made
 
     @staticmethod
-    def flags_for(architecture):
+    def flags_for(architecture: str) -> list[str]:
         return [f"--offload-arch={architecture}"]
 
     @classmethod
-    def flags_of_device(cls):
+    def flags_of_device(cls) -> list[str]:
         return cls.flags_for(torch.cuda.get_device_properties(0).gcnArchName.split(":")[0])
 
     @staticmethod
-    def names_architecture(flag):
+    def names_architecture(flag: str) -> bool:
         return "offload-arch" in flag or "amdgpu-target" in flag
 
     @staticmethod
-    def headers():
+    def headers() -> list[str]:
         return []
 
 
-def toolkit_for(architecture=None):
-    """Of 'sm_90a' or 'gfx942'; without one, of the device that torch was built for."""
+Toolkit = type[Cuda] | type[Hip]
+
+
+def toolkit_for(architecture: str | None = None) -> Toolkit:
+    """The toolkit for an architecture such as "sm_90a" or "gfx942"; for None, the one that torch was built for."""
     is_hip = torch.version.hip if architecture is None else architecture.startswith("gfx")
     return Hip if is_hip else Cuda

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import run_goldens
+from module_folders import ENVIRONMENT
 
 from conftest import linear_row
 
 HERE = Path(__file__).parent
-SHARE = HERE.parents[1] / "core/candidate/module"
 STUB = """
 int cuDeviceGetCount(int* count) { return STARTED ? 0 : 3; }
 """
@@ -23,25 +23,25 @@ def suffixes(answer):
     return {Path(path).suffix for path in answer["compiled"]}
 
 
-def test_what_is_compiled_is_not_compiled_again(rehearse):
+def test_compiled_kernel_is_not_compiled_again(dry_run):
     source = submission("triton_model")
-    (first,) = rehearse([linear_row(source)])
+    (first,) = dry_run([linear_row(source)])
     assert first["words"] == ""
     assert ".cubin" in suffixes(first)
-    (second,) = rehearse([linear_row(source, first["compiled"])])
+    (second,) = dry_run([linear_row(source, first["compiled"])])
     assert second == {**first, "compiled": {}}
 
 
-def test_another_vendors_device_is_compiled_for(rehearse):
-    (answer,) = rehearse([linear_row(submission("wrapper"))], "gfx942")
+def test_another_vendors_device_is_compiled_for(dry_run):
+    (answer,) = dry_run([linear_row(submission("wrapper"))], "gfx942")
     assert answer["words"] == ""
     assert ".hsaco" in suffixes(answer)
 
 
-def test_each_configuration_that_is_tried_is_compiled(rehearse):
+def test_each_configuration_that_is_tried_is_compiled(dry_run):
     tuned = "@triton.autotune([triton.Config({}, num_warps=n) for n in (1, 2, 4)], key=[])\n@triton.jit\n"
     source = submission("triton_model").replace("@triton.jit\n", tuned)
-    (answer,) = rehearse([linear_row(source)])
+    (answer,) = dry_run([linear_row(source)])
     assert answer["words"] == ""
     assert sum(path.endswith(".cubin") for path in answer["compiled"]) == 3
 
@@ -59,24 +59,24 @@ ModelNew = None
 """
 
 
-def test_what_is_known_of_the_device_is_told(rehearse):
+def test_known_device_properties_are_available(dry_run):
     source = submission("triton_model")
     assert source.count("leaky[(1,)]") == 1
     counted = linear_row(source.replace("leaky[(1,)]", f"leaky[{COUNTED}]"))
     unknown = TOLD.replace("properties.total_memory", "properties.ECC_enabled")
-    answers = rehearse([counted, linear_row(TOLD), linear_row(unknown)], **DEVICE)
+    answers = dry_run([counted, linear_row(TOLD), linear_row(unknown)], **DEVICE)
     assert ".cubin" in suffixes(answers[0])
     told = ("A device", 9, (9, 0), 1 << 37, 232448)
     assert str(told) in answers[1]["words"]
     assert answers[2]["words"] == ""
-    (answer,) = rehearse([counted])
+    (answer,) = dry_run([counted])
     assert answer == {"words": "", "work": None, "compiled": {}}
 
 
-def test_what_is_started_is_counted(rehearse):
+def test_started_kernels_are_counted(dry_run):
     """As beside a device: compiled there or here, tuned or not, and of operators that are torch's those that run."""
     names = ("model", "triton_model", "wrapper")
-    torch_alone, triton, wrapper = (one["work"] for one in rehearse([linear_row(submission(name)) for name in names]))
+    torch_alone, triton, wrapper = (one["work"] for one in dry_run([linear_row(submission(name)) for name in names]))
     assert torch_alone["kernels"] == {}
     assert set(torch_alone["operators"]) == {"aten.t", "aten.mm", "aten.add", "aten.gt", "aten.mul", "aten.where"}
     assert triton["kernels"] == {"leaky": 1}
@@ -114,20 +114,20 @@ PROBES = """
     def forward("""
 
 
-def test_what_may_go_another_way_is_no_witness(rehearse):
+def test_uncertain_course_is_no_evidence(dry_run):
     source = submission("triton_model").replace("class ModelNew(", EARLIER).replace("    def forward(", PROBES)
     call = "y = self.fc(x) + self.shift"
     assert source.count(call) == 1
     sources = [source] + [source.replace(call, other) for other in UNKNOWN.values()]
-    works = [one["work"] for one in rehearse([linear_row(source) for source in sources], **DEVICE)]
+    works = [one["work"] for one in dry_run([linear_row(source) for source in sources], **DEVICE)]
     assert works[0]["kernels"] == {"leaky": 1}
     assert dict(zip(UNKNOWN, works[1:], strict=True)) == dict.fromkeys(UNKNOWN)
 
 
-def test_what_is_started_once_is_not_counted(rehearse):
+def test_kernels_started_once_are_not_counted(dry_run):
     """The call that is watched beside a device is not the first there either."""
     once = "self.kept = getattr(self, 'kept', None) or [torch.ones(3).cumsum(0)]\n        y = "
-    (answer,) = rehearse([linear_row(submission("model").replace("y = ", once, 1))])
+    (answer,) = dry_run([linear_row(submission("model").replace("y = ", once, 1))])
     assert "aten.mm" in answer["work"]["operators"]
     assert "aten.cumsum" not in answer["work"]["operators"]
 
@@ -163,10 +163,10 @@ ModelNew = None
 """
 
 
-def test_what_is_not_known_is_no_answer(rehearse):
+def test_unknown_value_is_no_answer(dry_run):
     """Beside a device it might be one, and another way be taken."""
     sources = [ASKS.replace("QUESTION", question) for question in QUESTIONS + ANSWERED]
-    words = [answer["words"] for answer in rehearse([linear_row(source) for source in sources], **DEVICE)]
+    words = [answer["words"] for answer in dry_run([linear_row(source) for source in sources], **DEVICE)]
     assert dict(zip(QUESTIONS, words, strict=False)) == dict.fromkeys(QUESTIONS, "")
     wanted = "load ModuleNotFoundError: No module named 'another_library_that_is_not_there' (submission.py:8)"
     assert dict(zip(ANSWERED, words[len(QUESTIONS) :], strict=True)) == dict.fromkeys(ANSWERED, wanted)
@@ -195,9 +195,9 @@ class ModelNew(torch.nn.Module):
 """
 
 
-def test_only_what_is_certain_to_fail_is_said(rehearse):
+def test_dry_run_reports_only_certain_failures(dry_run):
     at_value = submission("model").replace("y > 0", "y > 0 if y.sum() > 0 else y < 0")
-    answers = rehearse(
+    answers = dry_run(
         [linear_row(submission("missing_import")), linear_row(submission("kernel_raises"))]
         + [linear_row(submission(name)) for name in ("raises", "other_shape", "no_parameters", "temporary_file")]
         + [
@@ -215,7 +215,7 @@ def test_only_what_is_certain_to_fail_is_said(rehearse):
 MOVES = {"aten.empty", "aten.empty_like", "aten.view"}
 
 
-def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
+def test_no_golden_is_refused(dry_run, describe, kernelbench_data):
     from hone_modules.problems import read_kernelbench
 
     problems = {problem.id: problem for problem in read_kernelbench(str(kernelbench_data))}
@@ -226,7 +226,7 @@ def test_no_golden_is_refused(rehearse, describe, kernelbench_data):
         support = {file["name"]: file["text"] for file in answer["task"]["backends"]["cuda"]["support"]}
         source = run_goldens.golden_file(number).read_text()
         rows.append({"content": {"name": "submission.py", "source": source, "support": support}})
-    answers = rehearse(rows, **DEVICE)
+    answers = dry_run(rows, **DEVICE)
     assert [answer["words"] for answer in answers] == [""] * len(chosen)
     assert all(".cubin" in suffixes(answer) for answer in answers)
     # What they start is known, too: kernels, and of torch's operators none that computes. Some take longer to compile
@@ -245,12 +245,10 @@ def test_a_driver_that_is_started_is_seen(python, tmp_path, started):
     subprocess.run(
         ["gcc", "-shared", "-fPIC", f"-DSTARTED={started}", "-o", library, tmp_path / "stub.c"], check=True, timeout=60
     )
-    code = (
-        f"import sys; sys.path.insert(0, {str(SHARE)!r}); import module_ahead; print(module_ahead.driver_is_started())"
-    )
+    code = "import module_absent_device; print(module_absent_device.driver_is_started())"
     ran = subprocess.run(
         [python, "-B", "-c", code, "processor"],
-        env={"LD_LIBRARY_PATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        env={**ENVIRONMENT, "LD_LIBRARY_PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,

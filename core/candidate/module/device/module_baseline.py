@@ -1,32 +1,37 @@
-"""A baseline in its fastest mode: as it is, or compiled by torch.compile, whichever takes less.
+"""A baseline in its faster mode: eager, or compiled by torch.compile.
 
-Trusted code, in a process of its own, before anything foreign has run beside it.
+This is trusted code in a process of its own.
 """
+
+from __future__ import annotations
 
 import contextlib
 import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
+from module_artifact import Artifact
 from module_place import PLACE
 from module_values import flat
 
 TURNS, CALLS_MAX = 3, 50
-SECONDS = 0.05  # of a turn
-COMPILING_SECONDS = 40
+SECONDS = 0.05  # target duration of a turn
+COMPILING_SECONDS = 40  # time limit of torch.compile
 
 
-def set_environment():
-    """What the compiler makes is this process' own, and it starts no others that would outlive a measurement."""
+def set_environment() -> None:
+    """Keeps the compiler's files in this process' folder, and the compiler in this process: no worker outlives it."""
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(os.getcwd(), "inductor")
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 
 
-def seconds_of(call):
-    """One call's, of the quickest turn of several."""
+def seconds_of(call: Callable[[], object]) -> float:
+    """The time of one call (s), from the fastest of TURNS turns."""
     call()
     PLACE.wait()
     begun = time.perf_counter()
@@ -45,10 +50,10 @@ def seconds_of(call):
 
 
 @contextlib.contextmanager
-def at_most(seconds):
-    """Raises TimeoutError then."""
+def at_most(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError after this time."""
 
-    def give_up(number, frame):
+    def give_up(number: int, frame: object) -> None:
         raise TimeoutError(f"compiling takes more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
@@ -60,20 +65,23 @@ def at_most(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def placed(value):
+def placed(value: Any) -> Any:
+    """The value with its tensors on the place's device."""
     if isinstance(value, torch.Tensor):
         return value.to(PLACE.device)
     return [placed(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def make_fastest(model, get_inputs):
-    """Compiles the model, and undoes that where it does not compile or is slower so. Returns words that say which, and
-    whether they are a warning."""
+def make_fastest(model: Any, get_inputs: Callable[[], Any]) -> tuple[str, bool]:
+    """Compiles the model, and undoes that if it fails or makes it slower.
+
+    Returns a line for the log, and whether it is a warning.
+    """
     try:
         with PLACE.device, torch.no_grad():
             given = placed(list(get_inputs()))
 
-            def call():
+            def call() -> Any:
                 PLACE.seed(0)
                 return flat(model(*given))
 
@@ -90,7 +98,17 @@ def make_fastest(model, get_inputs):
     except Exception as error:
         warns = True
         words = f"it cannot be compiled: {type(error).__name__}: {error}".split("\n")[0]
-    model._compiled_call_impl = None  # as if it had never been asked for
+    model._compiled_call_impl = None  # undoes model.compile()
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
     return f"its baseline is eager: {words}", warns
+
+
+class Baseline(Artifact):
+    """A loaded baseline."""
+
+    def entry(self, name: str) -> Callable[[list[int]], None]:
+        run = super().entry(name)
+        if self.model is not None and self.meta.get("baseline") == "compile":
+            self.note, self.note_warns = make_fastest(self.model[0], self.module.get_inputs)
+        return run

@@ -1,10 +1,12 @@
-"""What a module can change for all that come after it in its process: torch's settings, its functions, the
-interpreter's.
+"""Detects changes that a module leaves for the next one in its process: torch's settings and functions, and the
+interpreter's settings.
 
-A process of the dataset's own modules serves another task, and one that is kept another submission, only where nothing
-of this has changed: to put things back takes knowing all of them, and what is missed makes a baseline slow or an answer
-wrong. Of submissions it is asked in a process of theirs, and catches what is careless, not what lies.
+A process serves another task or submission only if none of these has changed. To undo changes would take knowledge of
+all of them, and a missed one makes a baseline slow or an answer wrong. In a submission's process this catches
+carelessness, not attacks.
 """
+
+from __future__ import annotations
 
 import contextlib
 import gc
@@ -14,7 +16,7 @@ import threading
 
 import torch
 
-# What a module calls.
+# The modules that a submission calls.
 MODULES = (torch, torch.autograd, torch.cuda, torch.fft, torch.linalg, torch.nn, torch.nn.functional, torch.nn.init)
 CLASSES = (torch.Tensor, *(value for value in vars(torch.nn).values() if isinstance(value, type)))
 SETTINGS = (
@@ -66,9 +68,9 @@ MISSING = object()
 KNOWN = {"torch": torch, "gc": gc, "os": os, "sys": sys, "threading": threading}
 
 
-def settings():
-    """By the words that ask for them; what this torch does not have is left out."""
-    found = {}
+def settings() -> dict[str, object]:
+    """The settings by the expression that reads them. Expressions that this torch does not have are left out."""
+    found: dict[str, object] = {}
     for words in SETTINGS:
         with contextlib.suppress(Exception):
             found[words] = repr(eval(words, KNOWN))
@@ -79,9 +81,9 @@ def settings():
     return found
 
 
-def functions():
-    """What is called where. Else a library counts what it has done in its modules."""
-    found = {}
+def functions() -> dict[tuple[str, str], object]:
+    """The functions of MODULES and all attributes of CLASSES."""
+    found: dict[tuple[str, str], object] = {}
     for place in MODULES:
         found.update({(place.__name__, name): value for name, value in vars(place).items() if callable(value)})
     for place in CLASSES:
@@ -90,13 +92,13 @@ def functions():
 
 
 class State:
-    """As it is when this is made."""
+    """The state at the time of construction."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.settings, self.functions = settings(), functions()
 
-    def difference(self):
-        """What has changed since then, or nothing."""
+    def difference(self) -> str:
+        """The first change since then, or ""."""
         now = settings()
         for words, value in self.settings.items():
             if now.get(words) != value:
@@ -104,5 +106,5 @@ class State:
         there = functions()
         for place in there | self.functions:
             if there.get(place, MISSING) is not self.functions.get(place, MISSING):
-                return f"{'.'.join(place)} is another"
+                return f"{'.'.join(place)} was replaced"
         return ""

@@ -1,6 +1,12 @@
-"""A module whose extension builds on every machine that builds any: where it does not, the machine is to blame."""
+"""A module with an extension that builds on every machine with working compilers.
+
+If it does not build, the machine is to blame, and no submission.
+"""
+
+from __future__ import annotations
 
 import json
+from typing import Any
 
 CPP = "torch::Tensor add_one(torch::Tensor x)"
 CUDA = """
@@ -44,9 +50,9 @@ SOURCES = {
 }
 
 
-def known_extension(kind):
-    """As build_module.py leaves a submission. `kind`: "host", or "device" with kernels."""
-    task = {"module": "Model", "inputs": [], "parameters": [], "outputs": [], "answer": "sequence"}
+def known_extension(kind: str) -> dict[str, Any]:
+    """The content of its artifact. `kind`: "host", or "device" for an extension with kernels."""
+    task: dict[str, Any] = {"module": "Model", "inputs": [], "parameters": [], "outputs": [], "answer": "sequence"}
     return {
         "name": "submission.py",
         "source": SOURCE.replace("{sources}", SOURCES[kind]),

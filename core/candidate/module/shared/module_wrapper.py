@@ -1,14 +1,18 @@
-"""What a `triton_kernel_wrapper` is called with beyond a module's inputs."""
+"""The arguments of a `triton_kernel_wrapper` beyond a module's inputs."""
+
+from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
 
 
 class Refused(Exception):
-    """What a module is asked for and is not."""
+    """A module cannot be used as the task needs it."""
 
 
-def constructor_settings(factory, args, kwargs):
-    """What a class is constructed with, by name."""
+def constructor_settings(factory: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a class' constructor by name, defaults included."""
     code = factory.__init__.__code__ if hasattr(factory.__init__, "__code__") else None
     if code is None:
         return {}
@@ -20,11 +24,13 @@ def constructor_settings(factory, args, kwargs):
     return settings
 
 
-def bind_wrapper(wrapper, given, parameters, settings):
-    """The wrapper's parameters beyond its `given` inputs, by name: weights by name, then by order; the constructor's
+def bind_wrapper(
+    wrapper: Callable[..., Any], given: int, parameters: Mapping[str, Any], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The wrapper's arguments beyond its `given` inputs, by name: weights by name, then by order; constructor arguments
     by name.
 
-    parameters: name → what stands for the weight, a mapping with its "shape"; they are in order.
+    parameters: name → a mapping with the weight's "shape", in order.
     """
     kinds = inspect.Parameter
     names = inspect.signature(wrapper).parameters
@@ -32,7 +38,7 @@ def bind_wrapper(wrapper, given, parameters, settings):
     variable = any(p.kind is kinds.VAR_POSITIONAL for p in names.values())
     rest = placed[given:] + [n for n, p in names.items() if p.kind is kinds.KEYWORD_ONLY]
     optional = {n for n, p in names.items() if p.default is not kinds.empty}
-    by_name = {}
+    by_name: dict[str, Any] = {}
     left = dict(parameters)
     unbound = []
     for name in rest:

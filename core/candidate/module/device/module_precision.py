@@ -1,21 +1,25 @@
-"""How exact a reference is: the error of the precision that it is timed in, against its form in double.
+"""The error of a reference: the precision that it is timed in, compared with its form in double.
 
-The judge makes a task's tolerance of this report (core/judge/reference_error.hpp says how, and in what units).
+The judge computes a task's tolerance from this report (core/judge/reference_error.hpp has the formula and the units).
 """
+
+from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-CHUNK = 1 << 24  # elements that are compared at once: bounds the memory of a comparison
-SAMPLE = 1 << 14  # elements that decide whether a tensor has several magnitudes
+CHUNK = 1 << 24  # elements compared at once: bounds the memory of a comparison
+SAMPLE = 1 << 14  # elements that decide whether a tensor has several orders of magnitude
 SMALL_SHARE, WIDE_RATIO, WIDE_SCALE = 0.02, 1e-5, 8  # as in core/judge/compare.cpp
-FAR, FAR_SHARE = 0.02, 0.001  # a double form with more of such elements computes something else
-BITS = {"tf32": 10, "f16": 10, "bf16": 7}  # of a significand after its first
+FAR, FAR_SHARE = 0.02, 0.001  # with a larger share of far elements, the double form computes something else
+BITS = {"tf32": 10, "f16": 10, "bf16": 7}  # explicit bits of the significand
 
-# Operators that tensor cores compute, and which arguments those take with fewer bits.
+# Operators that tensor cores compute, with the arguments that they take in fewer bits.
 CONVOLUTIONS = {
     **dict.fromkeys(("convolution", "_convolution", "cudnn_convolution", "cudnn_convolution_transpose"), (0, 1)),
     "_cudnn_rnn": (0, 1, 3),  # torch switches these together with convolutions
@@ -36,8 +40,8 @@ PRODUCTS = {
 }
 
 
-def shortened(value, bits, cut):
-    """Floats with a significand of `bits` bits. `cut`: the rest is cut off, as hardware does, else it is rounded."""
+def shortened(value: Any, bits: int, cut: bool) -> Any:
+    """Floats with a significand of `bits` bits. `cut`: truncated, as hardware does; otherwise rounded."""
     if isinstance(value, (list, tuple)):
         return type(value)(shortened(one, bits, cut) for one in value)
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
@@ -49,13 +53,13 @@ def shortened(value, bits, cut):
     return ((whole >> drop) << drop).view(torch.float32).to(value.dtype)
 
 
-def in_fewer_bits(value, compute):
-    """Rounded to what a type has: an answer that was computed, or only kept, in it."""
+def in_fewer_bits(value: Any, compute: str) -> Any:
+    """The value rounded to the bits of a type: an answer that was computed or stored in that type."""
     return shortened(value, BITS[compute], cut=False)
 
 
-def operators_of(precision):
-    """The operators whose operands may have fewer bits than a float32, and how many bits those have."""
+def operators_of(precision: dict[str, Any]) -> dict[str, int]:
+    """The operators whose operands may have fewer bits than a float32, with that number of bits."""
     compute = precision.get("compute", "f32")
     if compute != "f32":
         return dict.fromkeys(CONVOLUTIONS | PRODUCTS, BITS[compute])
@@ -64,22 +68,24 @@ def operators_of(precision):
 
 
 class Shortened(TorchDispatchMode):
-    """Computes matrix products and convolutions with operands of fewer bits; everything else as it is.
+    """Computes matrix products and convolutions with operands of fewer bits, and everything else unchanged.
 
-    `precision`: module.json's; `allowed`: the same, of which operators are left as they are. `used`, `left`: whether
-    there was such an operator, and one that was left.
+    `precision`: module.json's; `allowed`: operators within this precision stay unchanged.
+    `used`, `left`: whether an operator was changed, and whether one was left unchanged.
     """
 
-    def __init__(self, precision, allowed=None):
+    def __init__(self, precision: dict[str, Any], allowed: dict[str, Any] | None = None) -> None:
         super().__init__()
-        self.cut = precision.get("compute", "f32") == "f32"  # as tensor cores do; types are rounded to
+        self.cut = precision.get("compute", "f32") == "f32"  # tensor cores truncate; conversions to a type round
         fewest = operators_of(allowed or {})
         wanted = operators_of(precision)
         self.operators = {name: bits for name, bits in wanted.items() if fewest.get(name, bits + 1) > bits}
         self.allowed = set(wanted) - set(self.operators)
         self.used = self.left = False
 
-    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, operator: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         name = operator._schema.name.split("::")[-1]
         if bits := self.operators.get(name):
             self.used = True
@@ -90,13 +96,12 @@ class Shortened(TorchDispatchMode):
 
 
 MATMUL = torch.backends.cuda.matmul
-NEVER_SET = getattr(
-    MATMUL, "fp32_precision", None
-)  # newer versions of torch tell that from what was set to its default
+# A newer torch distinguishes this value from one that was set to the default.
+NEVER_SET = getattr(MATMUL, "fp32_precision", None)
 
 
-def use_tf32(conv_tf32, matmul_tf32):
-    """Sets torch's switches where they are otherwise, so that module_state.py finds them as they were."""
+def use_tf32(conv_tf32: bool, matmul_tf32: bool) -> None:
+    """Sets torch's TF32 switches. One that is right already is left alone, so that module_state.py sees no change."""
     if torch.backends.cudnn.allow_tf32 != conv_tf32:
         torch.backends.cudnn.allow_tf32 = conv_tf32
     if MATMUL.allow_tf32 != matmul_tf32:
@@ -105,15 +110,15 @@ def use_tf32(conv_tf32, matmul_tf32):
             MATMUL.fp32_precision = NEVER_SET
 
 
-def use_precision(precision):
-    """module.json's, or torch's defaults."""
+def use_precision(precision: dict[str, Any] | None) -> None:
+    """Sets the precision of module.json; for None, torch's defaults."""
     precision = precision or {}
     use_tf32(precision.get("conv_tf32", True), precision.get("matmul_tf32", False))
 
 
 @contextlib.contextmanager
-def strict():
-    """No TensorFloat-32 within."""
+def strict() -> Iterator[None]:
+    """Switches TF32 off."""
     before = torch.backends.cudnn.allow_tf32, MATMUL.allow_tf32
     use_tf32(False, False)
     try:
@@ -122,20 +127,20 @@ def strict():
         use_tf32(*before)
 
 
-def smallest(dtype):
-    """Numbers below this may become zero."""
+def smallest(dtype: torch.dtype) -> float:
+    """The limit below which numbers may become zero."""
     return 2.0**-24 if dtype == torch.float16 else torch.finfo(dtype).tiny
 
 
-def chunks(*tensors):
+def chunks(*tensors: torch.Tensor) -> Iterator[list[torch.Tensor]]:
     flats = [tensor.reshape(-1) for tensor in tensors]
     for at in range(0, flats[0].numel(), CHUNK):
         yield [flat[at : at + CHUNK] for flat in flats]
 
 
-def scales_of(exact, dtype):
-    """What errors are relative to, besides the element: the root mean square of the finite elements, and, where a
-    fiftieth of them are smaller than a hundred-thousandth of that, a scale of the small ones."""
+def scales_of(exact: torch.Tensor, dtype: torch.dtype) -> tuple[float, float | None]:
+    """The scales that are added to an element's size to make its error relative: the root mean square of the finite
+    elements; and, if 2 % of them are below 1e-5 of that, a scale of the small elements."""
     most, total, finite = torch.finfo(dtype).max, 0.0, 0
     for (part,) in chunks(exact):
         part = part.double()
@@ -155,10 +160,10 @@ def scales_of(exact, dtype):
     return rms, WIDE_SCALE * small if small < WIDE_RATIO * rms else None
 
 
-def error_of(got, exact):
-    """[largest, root mean square] of the errors over |exact| + scale, the same with the scale of small elements (0
-    where there is none), and the share of elements that are finite in one of both alone, or, of whole numbers,
-    differ."""
+def error_of(got: torch.Tensor, exact: torch.Tensor) -> list[float]:
+    """[largest, root mean square] of the errors over |exact| + scale; the same with the scale of small elements (0
+    if there is none); and the share of elements that are finite in only one of the two tensors. For whole numbers the
+    last is the share of elements that differ."""
     if not got.is_floating_point():
         return [0.0, 0.0, 0.0, 0.0, float((got != exact).double().mean())]
     tiny, most = smallest(got.dtype), torch.finfo(got.dtype).max
@@ -182,8 +187,8 @@ def error_of(got, exact):
     return [*found, lost / got.numel()]
 
 
-def computes_the_same(own, exact):
-    """Whether the double form computes what the strict one does: few elements differ by more than FAR."""
+def computes_the_same(own: torch.Tensor, exact: torch.Tensor) -> bool:
+    """Whether the double form computes the same as the strict one: few elements differ by more than FAR."""
     if not own.is_floating_point() or not own.numel():
         return True
     rms, small = scales_of(exact, own.dtype)
@@ -193,16 +198,16 @@ def computes_the_same(own, exact):
         near = ((mine - right).abs() - tiny) <= FAR * (scale + right.abs())
         overflowed = ~mine.isfinite() & right.isfinite()  # what double holds and the own type does not
         far += float((~near & ~overflowed & ~(mine.isnan() & right.isnan()) & (mine != right)).sum())
-    return far <= FAR_SHARE * own.numel()
+    return bool(far <= FAR_SHARE * own.numel())
 
 
-def differs_in_kind(own, exact):
-    """Whether the reference's own form gives NaN, infinity or zero where the double one gives a number, or the other
-    way round."""
+def differs_in_kind(own: torch.Tensor, exact: torch.Tensor) -> bool:
+    """Whether the reference's own form gives NaN or infinity where the double form gives a number, or the other way
+    round."""
     if not own.is_floating_point():
         return False
     return any(bool((mine.isfinite() != right.isfinite()).any()) for mine, right in chunks(own, exact))
 
 
-def rounded(numbers):
+def rounded(numbers: list[float]) -> list[float]:
     return [float(f"{number:.3g}") if math.isfinite(number) else 1e30 for number in numbers]

@@ -1,6 +1,6 @@
-"""Rehearses modules for the tests, each in a process of its own: rows as JSON come in, answers go out.
+"""Does dry runs for the tests, each in a process of its own: rows as JSON come in, answers go out.
 
-`rehearse_rows.py DEVICE`, as rehearse_module.py has it
+`dry_run_rows.py DEVICE`, as for dry_run_module.py
 """
 
 import json
@@ -11,20 +11,22 @@ import warnings
 from pathlib import Path
 
 DEVICE = sys.argv[1]
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "core/candidate/module"))
-sys.argv = ["rehearse_module.py", "device", "", DEVICE]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from module_folders import FOLDERS  # noqa: E402
+
+sys.path[:0] = FOLDERS
+sys.argv = ["dry_run_module.py", "device", "", DEVICE]
 ALL = tempfile.TemporaryDirectory()
 os.chdir(ALL.name)  # each module has a folder of its own, below
-import module_ahead  # noqa: E402
-import rehearse_module  # noqa: E402
+import dry_run_module  # noqa: E402
+import module_cache  # noqa: E402
 
 warnings.simplefilter("ignore")
-rehearse_module.warm()
+dry_run_module.warm()
 
 
 def begin(row):
-    """A process that says what is certain to fail; what was started; and what was compiled that did not lie there
-    already."""
+    """Starts a process that answers with the certain failure, the work, and the newly compiled files."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -33,13 +35,13 @@ def begin(row):
         folder = tempfile.mkdtemp(dir=ALL.name)
         os.chdir(folder)
         os.environ["TRITON_HOME"] = folder
-        module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
-        before = set(module_ahead.compiled())
-        words, work = rehearse_module.rehearse(row["content"], json.loads(DEVICE))
-        new = {path: data for path, data in module_ahead.compiled().items() if path not in before}
+        module_cache.keep(module_cache.unpacked(row.get("kept", {})))
+        before = set(module_cache.compiled())
+        words, work = dry_run_module.DryRun(json.loads(DEVICE)).run(row["content"])
+        new = {path: data for path, data in module_cache.compiled().items() if path not in before}
         with os.fdopen(writing, "w") as file:
             said = {"words": words, "work": json.loads(work or "null")}
-            json.dump({**said, "compiled": module_ahead.packed(new)}, file)
+            json.dump({**said, "compiled": module_cache.packed(new)}, file)
         os._exit(0)
     os.close(writing)
     return pid, reading

@@ -1,20 +1,19 @@
-"""Baselines in their fastest mode: compiled where that takes less, and as they were where not."""
+"""A baseline runs in its faster mode: compiled, or eager."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
+from module_folders import ENVIRONMENT
 
-SHARE = Path(__file__).parents[2] / "core/candidate/module"
 CHOICES = """
 import sys
-sys.path.insert(0, sys.argv[1])
 import torch
-import module_fastest
+import module_baseline
 
-kind = sys.argv[2]
+kind = sys.argv[1]
 TIMES = {"eager": 0.02, "quick": 0.001, "slow": 0.05}
-module_fastest.COMPILING_SECONDS = 0.5
+module_baseline.COMPILING_SECONDS = 0.5
 
 class Model(torch.nn.Module):
     def compile(self):
@@ -29,11 +28,11 @@ class Model(torch.nn.Module):
 
     def work(self, mode):
         self.mode = mode
-        module_fastest.time.sleep(TIMES["eager" if mode == "eager" else kind])
+        module_baseline.time.sleep(TIMES["eager" if mode == "eager" else kind])
         return torch.zeros(1)
 
 model = Model()
-said, warns = module_fastest.make_fastest(model, lambda: [torch.zeros(1)])
+said, warns = module_baseline.make_fastest(model, lambda: [torch.zeros(1)])
 model(torch.zeros(1))
 print(model.mode, said)
 print(warns)
@@ -54,17 +53,18 @@ print(warns)
     ],
 )
 def test_the_mode_that_takes_less_is_taken(python: str, tmp_path: Path, kind: str, said: str, warns: bool) -> None:
-    command = [python, "-c", CHOICES, str(SHARE), kind]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    command = [python, "-c", CHOICES, kind]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path, env=ENVIRONMENT
+    )
     assert done.stdout.startswith(said), done.stderr
     assert done.stdout.endswith(f"\n{warns}\n")
 
 
 COMPILED = """
 import os, sys
-sys.path.insert(0, sys.argv[1])
 import torch
-import module_fastest
+import module_baseline
 
 class Model(torch.nn.Module):
     def forward(self, x):
@@ -72,15 +72,17 @@ class Model(torch.nn.Module):
             x = (x * 1.5 + 1).clamp(-2, 2)
         return x
 
-module_fastest.COMPILING_SECONDS = 240  # others may be at work here
+module_baseline.COMPILING_SECONDS = 240  # others may be at work here
 model, x = Model(), torch.randn(1 << 16)
 before = model(x)
-said, warns = module_fastest.make_fastest(model, lambda: [x])
+said, warns = module_baseline.make_fastest(model, lambda: [x])
 print(", compiled " in said, torch.allclose(model(x), before), os.path.isdir("inductor"))
 """
 
 
 def test_torchs_compiler_itself_is_used(python: str, tmp_path: Path) -> None:
-    command = [python, "-c", COMPILED, str(SHARE)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    command = [python, "-c", COMPILED]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path, env=ENVIRONMENT
+    )
     assert done.stdout.strip() == "True True True", done.stderr

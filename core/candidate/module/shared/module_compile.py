@@ -1,9 +1,11 @@
-"""Compiles an extension of torch's: C++ by the host's compiler and CUDA or HIP by its own, side by side, then linked.
+"""Compiles and links an extension: C++ with the host's compiler, CUDA or HIP with the vendor's.
 
-Torch's own headers take most of a minute, nearly all of it for what no kernel uses. So a source is compiled with those
-of trimmed/ in front of them, which bring tensors, their methods and the operators that the source names; and where that
-fails once more with torch's own alone, and only what that says counts.
+Torch's own headers take most of a minute, mostly for declarations that no kernel uses. So a source is first compiled
+with the headers of trimmed/ in front of them: tensors, their methods, and the operators that the source names. If that
+fails, the source is compiled again with torch's headers alone. Only the errors of that second run count.
 """
+
+from __future__ import annotations
 
 import contextlib
 import difflib
@@ -14,13 +16,15 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import torch
 
 from module_phrases import is_of_machine
-from module_toolkits import Cuda, Hindered
+from module_toolkits import Cuda, Hindered, Toolkit
 
-TRIMMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trimmed")
+TRIMMED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "trimmed")
 TORCH = os.path.dirname(torch.__file__)
 OPERATORS = os.path.join(TORCH, "include/ATen/ops")
 ARCHITECTURE = "hone-architecture"  # in flags, for those of the device: they differ in nothing else between processes
@@ -58,18 +62,24 @@ NO_FILE = re.compile(
 
 
 class Refused(RuntimeError):
-    """What the compilers, or the linker, have against the source; `words` for its author."""
+    """The compilers or the linker found errors in the source. `words`: the errors, for its author."""
 
-    def __init__(self, name, words, of_linker=False):
+    def __init__(self, name: str, words: str, of_linker: bool = False) -> None:
         super().__init__(f"Error building extension '{name}': {words}")
         self.words = words
         self.of_linker = of_linker
 
 
 class Plan:
-    """What torch would have had ninja do. `written`: by the path of a source, that of which torch translated it."""
+    """The commands that torch would have given to ninja. `written`: translated source → its original, by path."""
 
-    def __init__(self, folder, given, toolkit=Cuda, written=None):
+    def __init__(
+        self,
+        folder: str,
+        given: dict[str, Any],
+        toolkit: Toolkit = Cuda,
+        written: dict[str, str] | None = None,
+    ) -> None:
         self.folder = folder
         self.toolkit = toolkit
         self.written = dict(written or {})
@@ -84,8 +94,8 @@ class Plan:
         for flags in self.flags.values():  # in front of themselves C++'s own headers do not find them
             flags[:] = [flag for flag in flags if flag != "-isystem /usr/include"]
 
-    def key(self):
-        """The same for the same sources and flags, wherever they lie and whatever the device."""
+    def key(self) -> str:
+        """A hash of sources and flags, the same in every folder and for every device."""
         hashed = hashlib.sha256()
         here = os.getcwd()
         flags = json.dumps([self.name, self.with_cuda, self.flags, torch.__version__]).replace(here, ".")
@@ -100,7 +110,7 @@ class Plan:
                 hashed.update(f"\n{os.path.relpath(path, here)} {content}".encode())
         return hashed.hexdigest()
 
-    def headers(self, here):
+    def headers(self, here: str) -> list[str]:
         """Files in the submission's own folders of headers."""
         flags = " ".join(self.flags["cflags"] + self.flags["cuda_cflags"])
         folders = [os.path.abspath(folder) for folder in re.findall(r"-I\s*(\S+)", flags)]
@@ -109,8 +119,8 @@ class Plan:
         return sorted(found)[:HEADERS_MAX]
 
 
-def own_headers(text, folder, toolkit):
-    """Flags that put ours in front of torch's, for this source; None where it needs torch's own."""
+def own_headers(text: str, folder: str, toolkit: Toolkit) -> list[str] | None:
+    """The flags that put the trimmed headers in front of torch's. None if this source needs torch's own."""
     if IN_FULL.search(text):
         return None
     bare = re.search(r"using namespace (torch|at)\b", text)
@@ -126,15 +136,15 @@ def own_headers(text, folder, toolkit):
     return ["-isystem", TRIMMED, "-isystem", folder, "-DAT_PER_OPERATOR_HEADERS", *more]
 
 
-def is_devices(flag):
-    """Whether the architecture is to be the device's, also in compilers' words, which find none in a rehearsal."""
+def is_devices(flag: str) -> bool:
+    """Whether this flag stands for the device's architecture. Compilers cannot find it in a dry run."""
     return flag == ARCHITECTURE or re.fullmatch(r"(-arch|--gpu-architecture|--offload-arch)=native", flag) is not None
 
 
 class Unit:
-    """One source, its compiler, and what that said."""
+    """One source, its compiler, and the compiler's output."""
 
-    def __init__(self, plan, path, compiler, architecture):
+    def __init__(self, plan: Plan, path: str, compiler: str, architecture: Callable[[], list[str]]) -> None:
         self.name = os.path.basename(path)
         self.object = f"{self.name}.o"
         self.folder = plan.folder
@@ -151,15 +161,16 @@ class Unit:
         self.post = post + (plan.toolkit.headers() if plan.with_cuda else [])
         self.own = own_headers(self.text, os.path.join(plan.folder, f"{self.name}.names"), plan.toolkit)
         self.path = self.name if os.path.dirname(path) == plan.folder else path
-        self.code, self.said = None, ""
+        self.code: int | None = None
+        self.said = ""
 
-    def start(self, trimmed):
-        first = self.own if trimmed else []
+    def start(self, trimmed: bool) -> Running:
+        first = (self.own or []) if trimmed else []
         words = [*self.compiler, *first, *self.flags, "-c", self.path, "-o", self.object, *self.post]
         return Running(words, self.folder)
 
-    def lines(self):
-        """As its author wrote them: what was translated before it was, "" where that is not known."""
+    def lines(self) -> list[str]:
+        """The lines as the author wrote them: those of the original if torch translated it, "" for an unknown line."""
         lines = self.text.split("\n")
         if self.written is None:
             return lines
@@ -173,9 +184,9 @@ class Unit:
 
 
 class Running:
-    """A compiler, and where its words go."""
+    """A running compiler."""
 
-    def __init__(self, words, folder):
+    def __init__(self, words: list[str], folder: str) -> None:
         try:
             self.process = subprocess.Popen(
                 words,
@@ -188,13 +199,13 @@ class Running:
         except FileNotFoundError:
             raise Hindered(f"load_inline needs a C++ compiler, found no {words[0]}: install g++") from None
 
-    def end(self):
+    def end(self) -> tuple[int, str]:
         said = self.process.communicate()[0].decode("utf-8", "replace")
         return self.process.returncode, said
 
 
-def run_side_by_side(units, trimmed):
-    """As many at once as there is memory for."""
+def run_side_by_side(units: list[Unit], trimmed: bool) -> None:
+    """Compiles the units, AT_ONCE at a time: more of them would not fit in the memory limit."""
     for at in range(0, len(units), AT_ONCE):
         running = []
         try:
@@ -205,24 +216,26 @@ def run_side_by_side(units, trimmed):
                 unit.code, unit.said = one.end()
 
 
-def in_the_source(line, units):
-    """The unit and the line's number that a compiler's line begins with, else None."""
+def in_the_source(line: str, units: list[Unit]) -> tuple[Unit, int] | None:
+    """The unit and the line number that a line of a compiler's output names."""
     found = re.match(r"(?:\S*/)?([\w.]+)(?::(\d+)(?::\d+)?:|\((\d+)\):) (?:fatal |catastrophic )?error", line)
-    unit = next((unit for unit in units if found and unit.name == found[1]), None)
+    if found is None:
+        return None
+    unit = next((unit for unit in units if unit.name == found[1]), None)
     return (unit, int(found[2] or found[3])) if unit else None
 
 
-def place_of(unit, number):
-    """Where the submission has this line, if it has it once: files of torch's making begin with lines of torch's."""
+def place_of(unit: Unit, number: int) -> str:
+    """Where the submission has this line, if it has it once. In the file, lines of torch's come first."""
     lines = unit.lines()
     wanted = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-    source = linecache.cache.get("submission.py", (0, 0, [], ""))[2]
+    source = linecache.getlines("submission.py")
     places = [i for i, line in enumerate(source, 1) if wanted and line.strip() == wanted]
     return f" (submission.py:{places[0]})" if len(places) == 1 else ""
 
 
-def errors_of(said, units):
-    """The compilers' errors as an author can use them: each with its excerpt, without paths of this machine."""
+def errors_of(said: str, units: list[Unit]) -> str:
+    """The compilers' errors, each with its excerpt, without paths of this machine."""
     found, excerpt = [], 0
     for line in said.split("\n"):
         at = in_the_source(line, units)
@@ -241,8 +254,8 @@ def errors_of(said, units):
     return "\n".join(found or errors_of_headers(said, units))[:WORDS_MAX]
 
 
-def errors_of_headers(said, units):
-    """Errors in headers that come of how the source uses them: those of a toolkit that does not fit name no source."""
+def errors_of_headers(said: str, units: list[Unit]) -> list[str]:
+    """Errors in headers that the source causes. A toolkit that does not fit causes errors that name no source."""
     if not any(
         re.search(rf"of {name}\b|^{name}:\d+.*(required from|in instantiation)", said, re.M)
         for name in [re.escape(unit.name) for unit in units]
@@ -252,8 +265,8 @@ def errors_of_headers(said, units):
     return [f"in <{header}>: error: {words}" for header, words in lines]
 
 
-def blame(plan, units, said, code):
-    """Whose fault it is that something did not compile: raises."""
+def blame(plan: Plan, units: list[Unit], said: str, code: int) -> NoReturn:
+    """Raises Refused if the source is to blame for a failed compilation, Hindered if it may be the machine."""
     missing = [next(filter(None, found)) for found in NO_FILE.findall(said)]
     words = errors_of(said, units)
     lacks = any(TOOLKIT_HEADER.match(name) for name in missing)
@@ -262,23 +275,23 @@ def blame(plan, units, said, code):
     raise Refused(plan.name, words)
 
 
-def without_sources(said, units):
-    """A compiler's words without those that it quotes."""
+def without_sources(said: str, units: list[Unit]) -> str:
+    """A compiler's output without the lines that it quotes from the sources."""
     lines = [line for line in EXCERPT.sub("", said).split("\n") if not in_the_source(line, units)]
     return "\n".join(lines)
 
 
-def last_words(said, code):
+def last_words(said: str, code: int) -> str:
     lines = [line for line in said.split("\n") if line.strip()]
     wrong = [line for line in lines if re.search(r"error|fatal|signal|Killed", line)]
     return without_folders((wrong or lines or [f"a compiler ended with code {code}"])[0])[:400]
 
 
-def without_folders(line):
+def without_folders(line: str) -> str:
     return re.sub(r"(\s|^|['\"])/\S*/(?=\S)", r"\1", line)
 
 
-def link(plan, units, compiler):
+def link(plan: Plan, units: list[Unit], compiler: str) -> None:
     folder = os.path.join(TORCH, "lib")
     flags = [
         flag
@@ -291,28 +304,31 @@ def link(plan, units, compiler):
         return
     missing = re.findall(r"(multiple definition of [^;\n]+|cannot find -l\S+)", said)
     if code > 0 and missing and not is_of_machine(said):
-        words = "\n".join(f"link error: {one}" for one in dict.fromkeys(missing))[:WORDS_MAX]
-        raise Refused(plan.name, words, of_linker=True)
+        errors = "\n".join(f"link error: {one}" for one in dict.fromkeys(missing))[:WORDS_MAX]
+        raise Refused(plan.name, errors, of_linker=True)
     raise Hindered(f"Error building extension '{plan.name}': {last_words(said, code)}")
 
 
-def undefined(name):
-    """A symbol as its author wrote it."""
+def undefined(name: str) -> str:
+    """A symbol as its author wrote it, demangled."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         ran = subprocess.run(["c++filt", name], capture_output=True, text=True, timeout=10)
         return ran.stdout.strip() or name
     return name
 
 
-def build(plan, compiler, architecture):
-    """Leaves the library in the plan's folder. `architecture()`: flags for the device, asked where they are needed."""
+def build(plan: Plan, compiler: str, architecture: Callable[[], list[str]]) -> dict[str, bool]:
+    """Leaves the library in the plan's folder. Returns, by source, whether the trimmed headers were enough.
+
+    `architecture()` returns the flags for the device. It is called only for a source that needs them.
+    """
     units = [Unit(plan, path, compiler, architecture) for path in plan.sources]
     run_side_by_side([unit for unit in units if unit.own is not None], trimmed=True)
     again = [unit for unit in units if unit.code != 0]
     run_side_by_side(again, trimmed=False)
     failed = [unit for unit in again if unit.code != 0]
     if failed:
-        worst = min(failed, key=lambda unit: unit.code)
-        blame(plan, units, "\n".join(unit.said for unit in failed), worst.code)
+        worst = min(unit.code or 0 for unit in failed)
+        blame(plan, units, "\n".join(unit.said for unit in failed), worst)
     link(plan, units, compiler)
     return {unit.name: unit not in again for unit in units}

@@ -1,4 +1,4 @@
-"""Prints what an interpreter of modules has, one line: for `hone doctor`, in the jail that modules have.
+"""Prints one line with the versions of an interpreter of modules, for `hone doctor`. Runs in the sandbox of modules.
 
 python -I -B describe_interpreter.py processor|device
 """
