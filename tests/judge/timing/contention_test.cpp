@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fakes.hpp"
 #include "judge/blame.hpp"
+#include "judge/timing/fakes.hpp"
 
 namespace hone {
 namespace {

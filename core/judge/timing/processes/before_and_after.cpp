@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "judge/timing/paired.hpp"
 #include "judge/timing/processes/awake.hpp"
-#include "judge/timing/processes/process_protocol.hpp"
 #include "judge/timing/statistics.hpp"
 
 namespace hone {
@@ -25,15 +23,6 @@ std::vector<double> since(const std::vector<double>& all, std::size_t from) {
 }
 
 }  // namespace
-
-/// In a test build without the defence `alone` a module is timed in pairs, like code without host code.
-std::unique_ptr<Protocol> make_process_protocol(const Measurement& measurement) {
-  if (measurement.evaluation.holds(Defence::kAlone))
-    return std::make_unique<BeforeAndAfter>(measurement);
-  auto timer = std::make_unique<WithheldTimer>(measurement);
-  auto supply = std::make_unique<StoredRounds>(measurement, *timer, nullptr);
-  return std::make_unique<PairedProtocol>(measurement, std::move(timer), std::move(supply));
-}
 
 BeforeAndAfter::BeforeAndAfter(const Measurement& measurement)
     : m_(measurement),
