@@ -81,8 +81,8 @@ Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_
   const double built = monotonic_s();
   HONE_ASSIGN(const auto submission, load(artifact, task_->entry, false));
   double measuring = built;
-  const SessionHost host{[&](const char* stage) {
-    if (std::string_view(stage) == "measure") measuring = monotonic_s();
+  const SessionHost host{[&](JudgeStage stage) {
+    if (stage == JudgeStage::kMeasure) measuring = monotonic_s();
   }};
   Session session({*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
                    *submission, *workbench_, host});

@@ -36,7 +36,7 @@ Result<Built> built_from_value(const Value& value) {
   built.over_memory = f.flag_or("over_memory", false);
   const Value* artifact = f.value("artifact");
   HONE_TRY(f.finish_loosely());
-  HONE_ASSIGN(built.failure, parse_build_failure(failure));
+  HONE_ASSIGN(built.failure, parse_enum<BuildFailure>(failure));
   if (built.ok != (built.failure == BuildFailure::kNone))
     return internal_error("build result: found failure '" + failure + "' and ok " +
                           (built.ok ? "true" : "false"));
@@ -49,7 +49,7 @@ Result<Built> built_from_value(const Value& value) {
 bool lacked_memory(const Value& answer) {
   const Value* name = answer.find("failure");
   if (name == nullptr || !name->is_string()) return false;
-  const auto failure = parse_build_failure(name->as_string());
+  const auto failure = parse_enum<BuildFailure>(name->as_string());
   return failure && (*failure == BuildFailure::kKilled || *failure == BuildFailure::kOutOfMemory);
 }
 
@@ -155,7 +155,7 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (exit.out_of_memory) {
     return Value::map({{"ok", false},
-                       {"failure", build_failure_name(BuildFailure::kKilled)},
+                       {"failure", enum_name(BuildFailure::kKilled)},
                        {"over_memory", true},
                        {"artifact", Value::bytes("")}});
   }

@@ -21,7 +21,7 @@ namespace {
 constexpr double kModuleRoundMs = 4;
 constexpr double kFewerPairs = 0.75;  // of such rounds
 constexpr int kPairsLeast = 3;
-constexpr double kSubmissionLeastS = 0.1;  // settings_from_value's bound
+constexpr double kSubmissionLeastS = 0.1;  // MeasureSettings::fields' bound
 constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
 
 constexpr double kHoldFactor = 2;  // half for making the task ready
@@ -39,13 +39,6 @@ int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs
 /// confirmation run: a step past its deadline is not scored, a submission over its time is.
 double submission_seconds(const EvaluatorOptions& options, double limit_s) {
   return std::max(kSubmissionLeastS, std::min(0.5 * options.evaluation_seconds, limit_s / 3));
-}
-
-/// The task without its sources, which judges have no use for.
-Value task_for_judge(const Task& task) {
-  Task bare = task;
-  bare.backends.clear();
-  return task_to_value(bare);
 }
 
 }  // namespace
@@ -68,7 +61,8 @@ Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& bu
       spec_(std::move(spec)),
       shared_(shared),
       turn_(shared.turns, lane_name(options, spec_, shared.lanes.size())),
-      lane_(shared.ledger.add_lane(turn_.lane())) {
+      lane_(shared.ledger.add_lane(turn_.lane())),
+      judge_(turn_.lane(), options.evaluation_seconds, judge_callbacks()) {
   shared_.lanes.push_back(this);
 }
 
@@ -80,8 +74,7 @@ Status Device::start() {
   return {};
 }
 
-Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
-                      MeasureSettings settings) const {
+MeasureSettings Device::settings_for(const Task& task, MeasureSettings settings) const {
   // Rationale: an interpreter's time for a kernel says nothing of the kernel.
   if (!is_timed(task, options_)) settings.measure = false;
   if (options_.device_code && is_module(task, options_)) {
@@ -89,10 +82,7 @@ Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
     settings.pairs_min = fewer(settings.pairs_min);
     settings.pairs_max = fewer(settings.pairs_max);
   }
-  return Value::map({{"verb", verb},
-                     {"task", task_for_judge(task)},
-                     {"settings", settings_to_value(settings)},
-                     {"seed", static_cast<std::int64_t>(seed)}});
+  return settings;
 }
 
 Result<DeviceResult> Device::run(const DeviceJob& job) {
@@ -158,7 +148,7 @@ Status Device::start_judge_alone() {
 Result<DeviceResult> Device::repeat(const DeviceJob& job, bool to_itself, const std::string& why) {
   log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it" +
                            (to_itself ? ", and all of the device's memory: " : ": ") + why);
-  if (job.progress) job.progress("prepare");
+  if (job.progress) job.progress(JudgeStage::kPrepare);
   DeviceJob again = job;
   again.seed = derive_seed(job.seed, "alone") >> 1;
   return attempt(again, true, to_itself);
@@ -228,7 +218,7 @@ Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
       "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
           (judged.ending == Ending::kDone
                ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
-               : std::string(ending_name(judged.ending)) + in_where(judged.where) + ", " +
+               : std::string(enum_name(judged.ending)) + in_where(judged.where) + ", " +
                      judged.message));
   return with_room(job, run_once(job, true, &used));
 }
@@ -263,50 +253,57 @@ Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* us
   settings.measure = job.measure;
   settings.swapped = job.swapped;
   settings.submission_seconds = submission_seconds(options_, job.limit_s);
-  Value ask = request("judge", *job.task, job.seed, settings);
-  ask.set("reference", key + "/reference");
-  ask.set("baseline", key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
-  ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
-  ask.set("runner", runner.id).set("kept", *used).set("keeps", !fresh && !owner.empty());
-  if (const auto vouched = shared_.vouched.find(key)) ask.set("vouched", *vouched);
+  JudgeRequest request;
+  request.reference = installed_key(key, TrustedRole::kReference);
+  request.baseline = installed_key(
+      key, is_timed(*job.task, options_) ? TrustedRole::kBaseline : TrustedRole::kReference);
+  request.module = module;
+  request.runner = runner.id;
+  request.kept = *used;
+  request.keeps = !fresh && !owner.empty();
+  request.task = without_sources(*job.task);
+  request.settings = settings_for(*job.task, settings);
+  request.seed = static_cast<std::int64_t>(job.seed);
+  request.plans[Form::kEntry] = job.plan;
+  request.vouched = shared_.vouched.find(key);
   {
     MutexLock lock(mutex_);
     running_ = &process;
   }
   begun_ = true;
   set_work("load");
-  const Result<Value> answer =
-      answer_to(send(ask, *used ? nullptr : &made, &job.built->artifact), job.progress);
+  const HandedProcess handed{process, made.socket.get()};
+  Result<JudgedReply> judged =
+      judge_.judge(std::move(request), *used ? nullptr : &handed, job.built->artifact,
+                   [&](JudgeStage stage) { begin_stage(stage, job); });
   {
     MutexLock lock(mutex_);
     running_ = nullptr;
   }
   if (!*used) runner.process = std::move(made.process);
-  auto judgement = answer ? judgement_of(*answer) : answer.error().in("judge");
-  if (!judgement) {
+  if (!judged) {
     {
       MutexLock lock(state_mutex_);
       let_go(std::move(runner.process));
     }
     stop_judge();  // whatever state it is in, the next one starts afresh
-    return judgement.error();
+    return judged.error().in("judge");
   }
-  if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(key, *vouched);
-  DeviceResult result{std::move(*judgement), std::nullopt, *used};
+  if (judged->vouched) shared_.vouched.keep(key, *judged->vouched);
+  DeviceResult result{std::move(judged->judgement), std::nullopt, *used};
   const Culprit culprit = result.judgement.culprit;
   if (result.judgement.ending != Ending::kDone && culprit != Culprit::kSubmission &&
       culprit != Culprit::kKeptProcess) {
     drop(key);
     forget_all();  // what these hold may be what was missing
   }
-  const Value* kept = answer->find("kept");
-  if (kept != nullptr && *kept == Value(true)) {
+  if (judged->kept) {
     ++runner.uses;
     if (!fresh && !owner.empty()) {
       keep(owner, std::move(runner));
       return result;
     }
-    send_forget(runner.id);
+    judge_.forget(runner.id);
   }
   put_away(std::move(runner), result);
   return result;
@@ -344,7 +341,7 @@ Status Device::known_answer(const std::shared_ptr<const Task>& task, bool measur
   DeviceJob job;
   job.task = task;
   job.built = built;
-  job.plan = source.plan;
+  job.plan = source.plans.at(Form::kEntry);
   job.seed = random_u64() >> 1;
   job.measure = measure;
   job.swapped = true;  // in a fresh process

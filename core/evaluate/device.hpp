@@ -16,13 +16,13 @@
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/calibrations.hpp"
+#include "evaluate/judge_client.hpp"
 #include "evaluate/memory_budget.hpp"
 #include "evaluate/memory_ledger.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
 #include "evaluate/turns.hpp"
 #include "evaluate/warm_interpreters.hpp"
-#include "judge/messages.hpp"
 #include "model/task.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -43,8 +43,8 @@ struct DeviceJob {
   bool swapped = false;                     ///< the measurement in the other order
   bool whole = false;                       ///< with nothing of other lanes on the device
   const std::atomic<bool>* over = nullptr;  ///< set where nobody waits for it any more; may be NULL
-  /// Hears "load", "check" and "measure", and "prepare" where all of it is done again.
-  std::function<void(const char* stage)> progress;
+  /// Hears each stage that begins; kPrepare again if all of it is done again.
+  std::function<void(JudgeStage stage)> progress;
   std::function<void(double from_s, double to_s)> waited;  ///< hears when it waited for others
 };
 
@@ -58,6 +58,10 @@ struct DeviceResult {
 
 /// Of all that a task is.
 std::string task_key(const Task& task);
+/// The judge's key for one of the task's own codes.
+std::string installed_key(const std::string& task_key, TrustedRole role);
+/// The task as judges get it.
+Task without_sources(const Task& task);
 
 class Device;
 
@@ -71,7 +75,8 @@ struct Shared {
 
   Turns turns;
   MemoryLedger ledger;
-  Calibrations calibrations;
+  Recent<Calibration> baseline_times;
+  Recent<ReferenceError> reference_errors;
   VouchedTimes vouched;
   std::vector<Device*> lanes;  ///< complete before the first of them starts
   std::atomic<std::uint64_t> memory_bytes{0};
@@ -164,10 +169,8 @@ class Device {
   Status equip();
   Result<UniqueFd> built_of_ours(const char* name, std::string_view source,
                                  std::vector<std::string> kernels);
-  Result<Value> ask_facts(const std::vector<int>& fds);
-  /// Waits for the answer to what was just sent.
-  Result<Value> answer_to(const Status& sent, const std::function<void(const char*)>& progress);
-  Status await_message() const;
+  JudgeCallbacks judge_callbacks();
+  void begin_stage(JudgeStage stage, const DeviceJob& job);
   void set_work(const std::string& step);
   void note_wait(double from_s);
   std::string owner_of(const DeviceJob& job) const;
@@ -205,7 +208,6 @@ class Device {
   void forget(const std::string& owner);
   bool forget_all();
   Result<DeviceResult> with_room(const DeviceJob& job, Result<DeviceResult> result);
-  void send_forget(std::int64_t id);
   void put_away(Kept runner, DeviceResult& result);
   void keep(const std::string& owner, Kept kept);
   Kept take_kept(const std::string& owner, bool fresh);
@@ -228,33 +230,29 @@ class Device {
   void wait_until_open(double seconds);
   void let_go(std::unique_ptr<Process> process);
   void await_last();
-  Status answer_quiet();
-  Status answer_pass(const Value& said);
+  Result<bool> answer_quiet();
+  Status answer_share();
+  Result<bool> answer_yield(bool still);
   Status ensure_judge();
   Status start_judge_alone();
   void stop_judge();
   Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task);
   Result<std::string> find_or_install(const std::shared_ptr<const Task>& task);
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
-                                           const std::string& role, const std::string& key);
+                                           TrustedRole role, const std::string& key);
   /// With `from` in the place of another task's. What cannot be installed is let go.
   Result<std::unique_ptr<Process>> install(const std::shared_ptr<const Task>& task,
-                                           const std::string& role, const std::string& key,
-                                           Runner runner, const std::string& from);
-  Status install_in(const Runner& runner, const std::shared_ptr<const Task>& task,
-                    const std::string& role, const std::string& key, const std::string& from);
+                                           TrustedRole role, const std::string& key, Runner runner,
+                                           const std::string& from);
+  Status install_in(const Runner& runner, const std::shared_ptr<const Task>& task, TrustedRole role,
+                    const std::string& key, const std::string& from);
   bool is_installed(const Task& task) const { return has_ready(task_key(task)); }
   const std::string& oldest_task() const { return ages_.back(); }
   Status install_both(const std::shared_ptr<const Task>& task, const std::string& key,
                       Installed& made);
   Status install_over(const std::string& old_key, const std::shared_ptr<const Task>& task,
                       const std::string& key, Installed& made);
-  Status send(const Value& request, const Runner* runner, const std::string* artifact);
-  Status send(const Value& request, const std::vector<int>& fds);
-  /// The next answer that is not a stage.
-  Result<Value> receive(const std::function<void(const char*)>& progress);
-  Value request(const char* verb, const Task& task, std::uint64_t seed,
-                MeasureSettings settings) const;
+  MeasureSettings settings_for(const Task& task, MeasureSettings settings) const;
   void drop(const std::string& key);
   void send_drop(const std::string& key);
   std::string task_to_inherit(const std::vector<std::string>& to_drop, const Task& task,
@@ -269,8 +267,7 @@ class Device {
   Turn turn_;
   const std::size_t lane_;     ///< its number in the ledger
   mutable Mutex state_mutex_;  ///< see the theory of operation
-  std::unique_ptr<Process> judge_;
-  UniqueFd judge_socket_;
+  JudgeClient judge_;
   Value facts_;                       ///< the opened device's
   std::map<std::string, Kept> kept_;  ///< by owner
   std::list<std::string> kept_ages_;  ///< front: used last
@@ -281,7 +278,6 @@ class Device {
   std::list<std::string> ages_;  // front: used last
   Mutex mutex_;
   Process* running_ HONE_GUARDED_BY(mutex_) = nullptr;
-  bool owes_ = false;  ///< the judge, an answer
   bool begun_ = false, gave_up_ = false;
   std::string task_id_, work_;        ///< of the job, and what is done for it now: for the log
   double ends_s_ = 1e300;             ///< when the work of this attempt must be over

@@ -50,10 +50,6 @@ bool Device::leaves_state(const DeviceJob& job) const {
                      [](const PlanLaunch& launch) { return launch.cooperative; });
 }
 
-void Device::send_forget(std::int64_t id) {
-  static_cast<void>(send(Value::map({{"verb", "forget"}, {"runner", id}}), nullptr, nullptr));
-}
-
 /// Its owner's process, or none. One that is not to be used any more is forgotten.
 Device::Kept Device::take_kept(const std::string& owner, bool fresh) {
   const auto found = kept_.find(owner);
@@ -72,7 +68,7 @@ Device::Kept Device::take_kept(const std::string& owner, bool fresh) {
 void Device::forget(const std::string& owner) {
   const auto found = kept_.find(owner);
   if (found == kept_.end()) return;
-  send_forget(found->second.id);
+  judge_.forget(found->second.id);
   found->second.process->kill();
   static_cast<void>(found->second.process->wait(kGoneSeconds));
   kept_ages_.remove(owner);

@@ -112,7 +112,7 @@ Error Device::not_enough(const Task& task, const Error& error) {
 
 bool Device::lacks_judge() const {
   MutexLock lock(state_mutex_);
-  return judge_ == nullptr;
+  return !judge_.is_started();
 }
 
 /// Processes that wait for work, with their contexts.
@@ -141,13 +141,13 @@ std::vector<std::unique_ptr<Process>> Device::yield_memory() {
   MutexLock lock(state_mutex_);
   drop_all_tasks();
   for (auto& [owner, kept] : kept_) {
-    send_forget(kept.id);
+    judge_.forget(kept.id);
     let_go(std::move(kept.process));
   }
   kept_.clear();
   kept_ages_.clear();
   close_standby();
-  static_cast<void>(send(Value::map({{"verb", "trim"}}), {}));
+  judge_.trim();
   return std::exchange(leaving_, {});
 }
 
@@ -162,7 +162,7 @@ void Device::have_to_itself() {
   }
   close_standby();
   forget_all();
-  static_cast<void>(send(Value::map({{"verb", "trim"}}), {}));
+  judge_.trim();
   await_last();
 }
 

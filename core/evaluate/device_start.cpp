@@ -8,7 +8,6 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
-#include "channel/stream.hpp"
 #include "evaluate/device.hpp"
 #include "evaluate/interpreter.hpp"
 #include "judge/known_answer.hpp"
@@ -49,27 +48,23 @@ bool has_failed(int socket) {
 }  // namespace
 
 Status Device::ensure_judge() {
-  if (judge_ != nullptr && has_ended(*judge_, 0)) {
+  if (judge_.has_ended()) {
     log_warning("evaluate", turn_.lane() + ": its judge has ended and is started anew");
     stop_judge();
     await_last();
   }
-  if (judge_ != nullptr) return {};
+  if (judge_.is_started()) return {};
   log_debug("evaluate", "device " + std::to_string(spec_.index) + ": a judge starts");
-  HONE_ASSIGN(auto ends, stream_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kJudge;
   spawn.label = "judge " + std::to_string(spec_.index);
   spawn.program = options_.libexec / "hone-judge";
   spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index),
                      std::to_string(spec_.judge_cpu), cores_text(spec_.cores)};
-  spawn.fds = {ends.second.get()};
-  HONE_ASSIGN(judge_, launcher_.spawn(spawn));
-  judge_socket_ = std::move(ends.first);
+  HONE_TRY(judge_.start(launcher_, std::move(spawn)));
   if (Status equipped = equip(); !equipped) {
     // A judge that could not open its device has said why on its way out.
-    const auto exit = judge_->wait(kWordsSeconds);
-    const std::string words = exit ? exit->output : "";
+    const std::string words = judge_.last_output(kWordsSeconds);
     stop_judge();
     return unavailable("device " + std::to_string(spec_.index) + ": " +
                        (words.empty() ? equipped.error().message : words));
@@ -79,7 +74,7 @@ Status Device::ensure_judge() {
 
 /// The judge hears what it needs besides its device, and says what the device is.
 Status Device::equip() {
-  HONE_ASSIGN(facts_, ask_facts({}));
+  HONE_ASSIGN(facts_, judge_.open());
   const Value* memory = facts_.find("memory_bytes");
   if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0) {
     shared_.memory_bytes = static_cast<std::uint64_t>(memory->as_int());
@@ -91,7 +86,7 @@ Status Device::equip() {
                 built_of_ours("harness.cu", harness_source(), harness_kernels()));
     HONE_ASSIGN(const UniqueFd known,
                 built_of_ours("known_answer.cu", known_answer_source(), known_answer_kernels()));
-    HONE_TRY(ask_facts({harness.get(), known.get()}));
+    HONE_TRY(judge_.equip(harness.get(), known.get()));
   }
   return {};
 }
@@ -108,13 +103,6 @@ Result<UniqueFd> Device::built_of_ours(const char* name, std::string_view source
   if (!built->ok)
     return internal_error(std::string(name) + " does not build: " + built->diagnostics);
   return memory_file(name, built->artifact);
-}
-
-Result<Value> Device::ask_facts(const std::vector<int>& fds) {
-  HONE_ASSIGN(const Value answer, answer_to(send(Value::map({{"verb", "equip"}}), fds), {}));
-  if (const Value* facts = answer.find("facts")) return *facts;
-  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
-  return unavailable(judgement.message);
 }
 
 std::string Device::name() const {

@@ -16,15 +16,25 @@ constexpr int kTasksOfProcess =
 
 std::string task_key(const Task& task) { return sha256_hex(to_msgpack(task_to_value(task))); }
 
+std::string installed_key(const std::string& task_key, TrustedRole role) {
+  return task_key + "/" + std::string(enum_name(role));
+}
+
+Task without_sources(const Task& task) {
+  Task bare = task;
+  bare.backends.clear();
+  return bare;
+}
+
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
-                                                 const std::string& role, const std::string& key) {
+                                                 TrustedRole role, const std::string& key) {
   const bool module = is_module(*task, options_);
   HONE_ASSIGN(Runner runner, module ? take(Kind::kTrustedModule) : start_candidate());
   return install(task, role, key, std::move(runner), "");
 }
 
 Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Task>& task,
-                                                 const std::string& role, const std::string& key,
+                                                 TrustedRole role, const std::string& key,
                                                  Runner runner, const std::string& from) {
   if (const Status installed = install_in(runner, task, role, key, from); !installed) {
     let_go(std::move(runner.process));
@@ -34,48 +44,54 @@ Result<std::unique_ptr<Process>> Device::install(const std::shared_ptr<const Tas
 }
 
 Status Device::install_in(const Runner& runner, const std::shared_ptr<const Task>& task,
-                          const std::string& role, const std::string& key,
-                          const std::string& from) {
-  HONE_ASSIGN(const PlannedSource source, role == "reference" ? planned_reference(*task, options_)
-                                                              : planned_baseline(*task, options_));
+                          TrustedRole role, const std::string& key, const std::string& from) {
+  HONE_ASSIGN(const PlannedSource source, role == TrustedRole::kReference
+                                              ? planned_reference(*task, options_)
+                                              : planned_baseline(*task, options_));
   HONE_ASSIGN(const auto built, builds_.build(source.build));
+  const std::string name(enum_name(role));
   if (!built->ok) {
     const std::string message =
-        "the " + role + " of task " + task->id + " does not build: " + built->diagnostics;
+        "the " + name + " of task " + task->id + " does not build: " + built->diagnostics;
     return built->failure == BuildFailure::kRefused ? failed_precondition(message)
                                                     : internal_error(message);
   }
-  set_work("install the " + role + " of");
-  Value ask = request("install", *task, random_u64() >> 1, options_.measure);
-  ask.set("role", role).set("key", key + "/" + role).set("reference", key + "/reference");
-  ask.set("pid", runner.process->pid()).set("module", is_module(*task, options_));
-  ask.set("from", from).set("plan", plan_to_value(source.plan));
-  if (source.exact) ask.set("exact", plan_to_value(*source.exact));
-  for (const auto& [form, plan] : source.further) ask.set(form, plan_to_value(plan));
-  const bool timed = role == "baseline";
-  const bool found = timed || task->tolerance.from_reference;
-  const auto known = found ? shared_.calibrations.find(key + "/" + role) : std::nullopt;
-  if (known) ask.set("calibration", *known);
-  HONE_ASSIGN(const Value answer,
-              answer_to(send(ask, from.empty() ? &runner : nullptr, &built->artifact), {}));
-  if (kind_of(answer) == "installed") {
-    if (const Value* note = answer.find("note"); note != nullptr && *note != Value("")) {
-      const Value* warns = answer.find("note_warns");
-      const bool is_warning = warns != nullptr && *warns == Value(true);
-      log(is_warning ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
-          "task " + task->id + ": " + note->as_string());
-    }
-    const Value* calibration = answer.find("calibration");
-    if (found && (options_.device_code || !timed) && !known && calibration != nullptr)
-      shared_.calibrations.keep(key + "/" + role, *calibration);
+  set_work("install the " + name + " of");
+  InstallRequest request;
+  request.role = role;
+  request.key = installed_key(key, role);
+  request.reference = installed_key(key, TrustedRole::kReference);
+  request.from = from;
+  request.module = is_module(*task, options_);
+  request.task = without_sources(*task);
+  request.settings = settings_for(*task, options_.measure);
+  request.seed = static_cast<std::int64_t>(random_u64() >> 1);
+  request.plans = source.plans;
+  if (role == TrustedRole::kBaseline) {
+    request.known_times = shared_.baseline_times.find(request.key);
+  } else if (task->tolerance.from_reference) {
+    request.known_error = shared_.reference_errors.find(request.key);
+  }
+  const bool known = request.known_times || request.known_error;
+  const std::string installed_as = request.key;
+  const HandedProcess handed{*runner.process, runner.socket.get()};
+  HONE_ASSIGN(const auto reply, judge_.install(std::move(request), from.empty() ? &handed : nullptr,
+                                               built->artifact));
+  if (const auto* installed = std::get_if<InstalledReply>(&reply)) {
+    if (!installed->note.empty())
+      log(installed->note_warns ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
+          "task " + task->id + ": " + installed->note);
+    if (!known && installed->times && options_.device_code)
+      shared_.baseline_times.keep(installed_as, *installed->times);
+    if (!known && installed->error) shared_.reference_errors.keep(installed_as, *installed->error);
     return {};
   }
-  HONE_ASSIGN(const Judgement judgement, judgement_of(answer));
+  const auto& judgement = std::get<Judgement>(reply);
   const bool done = judgement.ending == Ending::kDone;  // and the answers were wrong
   const bool memory = judgement.ending == Ending::kOutOfMemory;
-  std::string message = "the " + role + " of task " + task->id + " cannot be used: " +
+  std::string message = "the " + name + " of task " + task->id + " cannot be used: " +
                         (done ? judgement.verdict.reason
-                              : std::string(ending_name(judgement.ending)) +
+                              : std::string(enum_name(judgement.ending)) +
                                     in_where(judgement.where) + ": " + judgement.message);
   // What an interpreter said on its way out: that it has no torch, for example.
   runner.process->kill();
@@ -101,24 +117,23 @@ void Device::drop(const std::string& key) {
 }
 
 void Device::send_drop(const std::string& key) {
-  for (const char* role : {"/reference", "/baseline"}) {
-    static_cast<void>(send(Value::map({{"verb", "drop"}, {"key", key + role}}), nullptr, nullptr));
-  }
+  for (const TrustedRole role : {TrustedRole::kReference, TrustedRole::kBaseline})
+    judge_.drop(installed_key(key, role));
 }
 
 /// Nothing of it is left where it fails.
 Status Device::install_both(const std::shared_ptr<const Task>& task, const std::string& key,
                             Installed& made) {
   const Status both = [&]() -> Status {
-    HONE_ASSIGN(made.reference, install(task, "reference", key));
+    HONE_ASSIGN(made.reference, install(task, TrustedRole::kReference, key));
     // What is not measured has no baseline.
     if (is_timed(*task, options_)) {
-      HONE_ASSIGN(made.baseline, install(task, "baseline", key));
+      HONE_ASSIGN(made.baseline, install(task, TrustedRole::kBaseline, key));
     }
     return {};
   }();
   if (both) return {};
-  if (!owes_) send_drop(key);
+  if (!judge_.owes_reply()) send_drop(key);
   let_go(std::move(made.reference));
   return both;
 }
@@ -132,24 +147,25 @@ Status Device::install_over(const std::string& old_key, const std::shared_ptr<co
   ages_.erase(old.age);
   installed_.erase(found);
   made.tasks = old.tasks + 1;
-  const auto again = [&](std::unique_ptr<Process> process, const std::string& role) {
-    return install(task, role, key, Runner{std::move(process), {}, false}, old_key + "/" + role);
+  const auto again = [&](std::unique_ptr<Process> process, TrustedRole role) {
+    return install(task, role, key, Runner{std::move(process), {}, false},
+                   installed_key(old_key, role));
   };
   const Status over = [&]() -> Status {
-    HONE_ASSIGN(made.reference, again(std::move(old.reference), "reference"));
-    HONE_ASSIGN(made.baseline, again(std::move(old.baseline), "baseline"));
+    HONE_ASSIGN(made.reference, again(std::move(old.reference), TrustedRole::kReference));
+    HONE_ASSIGN(made.baseline, again(std::move(old.baseline), TrustedRole::kBaseline));
     return {};
   }();
   if (over) {
     log_debug("evaluate", "task " + task->id + " takes over another's processes");
     return {};
   }
-  if (!owes_) {
+  if (!judge_.owes_reply()) {
     send_drop(old_key);
     send_drop(key);
   }
   for (std::unique_ptr<Process>* left : {&made.reference, &old.baseline}) let_go(std::move(*left));
-  if (owes_) return over.error();
+  if (judge_.owes_reply()) return over.error();
   await_last();  // what they hold of the device may be what is missing
   log_info("evaluate", "task " + task->id + " gets processes of its own: " + over.error().message);
   made = {};
@@ -163,7 +179,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   if (key) return key;
   const bool of_task =
       key.error().code == Code::kFailedPrecondition || key.error().code == Code::kInvalidArgument;
-  if (owes_ || !of_task) stop_judge();
+  if (judge_.owes_reply() || !of_task) stop_judge();
   return key;
 }
 
@@ -229,16 +245,14 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(task));
   set_work("admit");
-  Value ask = request("admit", *task, seed, options_.measure);
-  ask.set("reference", key + "/reference");
-  const Result<Value> answer = answer_to(send(ask, nullptr, nullptr), {});
-  if (!answer) stop_judge();  // as in run_once()
+  const auto admitted = judge_.admit({installed_key(key, TrustedRole::kReference),
+                                      without_sources(*task), static_cast<std::int64_t>(seed)});
+  if (!admitted) stop_judge();  // as in run_once()
   drop_all_tasks();
   rest();  // others judge the task's golden answers next
-  if (!answer) return answer.error();
-  if (const Value* report = answer->find("report")) return *report;
-  HONE_ASSIGN(const Judgement judgement, judgement_of(*answer));
-  return internal_error("admission of " + task->id + ": " + judgement.message);
+  if (!admitted) return admitted.error();
+  if (const auto* report = std::get_if<Value>(&*admitted)) return *report;
+  return internal_error("admission of " + task->id + ": " + std::get<Judgement>(*admitted).message);
 }
 
 }  // namespace hone

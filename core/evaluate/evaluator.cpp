@@ -215,7 +215,7 @@ class LocalEvaluator : public Evaluator {
         finish(job, verdict_of_plan(source.error(), submission_name(s.language)));
         continue;
       }
-      job->plan = std::move(source->plan);
+      job->plan = std::move(source->plans[Form::kEntry]);
       const Result<std::shared_ptr<const Built>> built = build(source->build);
       job->times.built_s = monotonic_s();
       if (!built) {

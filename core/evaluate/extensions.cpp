@@ -24,7 +24,7 @@ Status Extensions::check(ExtensionKind kind, const std::string& device) {
   MutexLock lock(answer.mutex);
   if (monotonic_s() < answer.until_s) return answer.status;
   const auto said = rehearse(interpreters_, options_, device,
-                             to_json(Value::map({{"cpp_extension", extension_kind_name(kind)}})));
+                             to_json(Value::map({{"cpp_extension", enum_name(kind)}})));
   if (!said && said.error().code == Code::kResourceExhausted) return said.error();
   answer.status = status_of(said);
   answer.until_s = monotonic_s() + (answer.status ? kWorksSeconds : kFailsSeconds);

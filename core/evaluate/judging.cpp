@@ -57,10 +57,10 @@ Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
   bool failed_before = false;
   int attempts = kAttemptsOfALook;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (!second) job.times.begin("prepare");
-    const auto hear = [&job, second](const char* stage) {
+    if (!second) job.times.begin(JudgeStage::kPrepare);
+    const auto hear = [&job, second](JudgeStage stage) {
       if (!second) job.times.begin(stage);
-      const bool measuring = std::string_view(stage) == "measure";
+      const bool measuring = stage == JudgeStage::kMeasure;
       if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
     };
     DeviceJob look;

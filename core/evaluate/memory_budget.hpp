@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/settings.hpp"
 #include "model/task.hpp"
 
 namespace hone {

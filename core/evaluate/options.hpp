@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluate/memory_budget.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/settings.hpp"
 
 namespace hone {
 

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "base/clock.hpp"
-#include "base/enum_names.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/interpreter.hpp"
 #include "sandbox/starved_time.hpp"
@@ -29,9 +28,6 @@ constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line 
 constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
-
-// As rehearse_module.py writes them.
-constexpr std::string_view kDryRunFailures[] = {"", "load", "run", "build", "link", "hindered"};
 
 /// Printable words of at most so many characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
@@ -58,11 +54,10 @@ Status read_failure(std::string_view line, Rehearsed& said) {
     line.remove_prefix(std::min(word.size() + 1, line.size()));
     return word;
   };
-  HONE_ASSIGN(said.failure,
-              parse_enum<DryRunFailure>("rehearsal: failure", kDryRunFailures, next_word()));
+  HONE_ASSIGN(said.failure, parse_enum<DryRunFailure>(next_word()));
   const bool of_extension = is_of_extension(said.failure);
   if (of_extension) {
-    HONE_ASSIGN(said.kind, parse_extension_kind(next_word()));
+    HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>(next_word()));
   }
   said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
   if (said.words.empty()) return invalid_argument("rehearsal: found a failure and no message");

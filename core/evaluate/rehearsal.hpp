@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/enum_names.hpp"
 #include "base/result.hpp"
 #include "channel/control.hpp"
 #include "evaluate/options.hpp"
@@ -16,6 +17,13 @@ namespace hone {
 /// The part of a module that is certain to fail. `kNone`: no part is. `kHindered`: an extension was not built, and the
 /// machine may be the reason. `kLink`: the linker refused an extension, kBuild: a compiler.
 enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kLink, kHindered };
+template <>
+struct EnumNames<DryRunFailure> {
+  static constexpr std::string_view kKind = "rehearsal: failure";
+  // As rehearse_module.py writes them.
+  static constexpr std::string_view kNames[] = {"", "load", "run", "build", "link", "hindered"};
+  static_assert(are_complete(kNames, DryRunFailure::kHindered));
+};
 bool is_of_extension(DryRunFailure failure);  ///< kBuild, kLink or kHindered
 
 /// What a submission's process says of itself, which is believed of it alone.

@@ -14,31 +14,35 @@ std::string language_of(const Source& source, const EvaluatorOptions& options) {
 
 Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
                               bool reference) {
-  PlannedSource source{std::move(build), {}, std::nullopt, {}};
+  PlannedSource source{std::move(build), {}};
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
   if (!options.device_code || source.build.language == "python") {
-    source.plan = host_plan(task, entry);
+    source.plans[Form::kEntry] = host_plan(task, entry);
     if (reference) {
-      source.exact = host_plan(task, "exact");
+      source.plans[Form::kExact] = host_plan(task, "exact");
       const bool has_spikes = options.measure.defences.holds(Defence::kSpikes);
-      for (const std::string& form : reference_forms(task))
-        source.further[form] = host_plan(task, has_spikes ? form : "plain_" + form);
-      for (const char* form : {"own", "strict", "error", "shortcuts"}) {
-        if (task.tolerance.from_reference) source.further[form] = host_plan(task, form);
+      for (const std::string& name : reference_forms(task)) {
+        HONE_ASSIGN(const Form form, parse_enum<Form>(name));
+        source.plans[form] = host_plan(task, has_spikes ? name : "plain_" + name);
+      }
+      for (const Form form : {Form::kOwn, Form::kStrict, Form::kError, Form::kShortcuts}) {
+        if (task.tolerance.from_reference)
+          source.plans[form] = host_plan(task, std::string(enum_name(form)));
       }
     }
     source.build.entries = {reference ? "exact" : entry};
     return source;
   }
-  HONE_ASSIGN(source.plan,
+  HONE_ASSIGN(source.plans[Form::kEntry],
               parse_plan(source.build.text, task, entry, reference ? "reference" : ""));
-  std::vector<const Plan*> plans{&source.plan};
   if (reference) {
-    HONE_ASSIGN(source.exact, parse_plan(source.build.text, task, "exact", "exact", false));
-    plans.push_back(&*source.exact);
+    HONE_ASSIGN(source.plans[Form::kExact],
+                parse_plan(source.build.text, task, "exact", "exact", false));
   }
+  std::vector<const Plan*> plans;
+  for (const auto& [form, plan] : source.plans) plans.push_back(&plan);
   HONE_ASSIGN(const auto kernels, plan_kernels(task, plans));
   for (const PlanKernel& kernel : kernels) source.build.entries.push_back(kernel.name);
   return source;

@@ -1,14 +1,12 @@
 // Sources: what is to be built of a task or a submission, and the plan that goes with it.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/options.hpp"
-#include "model/plan.hpp"
+#include "judge_protocol/requests.hpp"
 #include "model/task.hpp"
 
 namespace hone {
@@ -16,10 +14,7 @@ namespace hone {
 /// One artifact to be: its build, and how it is started.
 struct PlannedSource {
   BuildRequest build;
-  Plan plan;
-  std::optional<Plan> exact;  ///< a reference's other form
-  std::map<std::string, Plan>
-      further;  ///< and those that fill inputs (reference_forms), or speak of its error
+  FormPlans plans;  ///< a reference has more forms than kEntry
 };
 
 /// Whether the task is a Python module: then an interpreter runs it, and times on the processor mean nothing.

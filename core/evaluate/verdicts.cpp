@@ -111,10 +111,9 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   if (j.ending == Ending::kDone) return j.verdict;
   if (j.culprit != Culprit::kSubmission || j.ending == Ending::kFault ||
       j.ending == Ending::kStarved) {
-    return unavailable(
-        (j.culprit == Culprit::kNone ? "judge" : std::string(culprit_name(j.culprit))) + ": " +
-        std::string(ending_name(j.ending)) + in_where(j.where) +
-        (j.message.empty() ? "" : ": " + j.message));
+    return unavailable((j.culprit == Culprit::kNone ? "judge" : std::string(enum_name(j.culprit))) +
+                       ": " + std::string(enum_name(j.ending)) + in_where(j.where) +
+                       (j.message.empty() ? "" : ": " + j.message));
   }
   switch (j.ending) {
     case Ending::kTimedOut:

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "judge/input_set.hpp"
-#include "judge/judgement.hpp"
 #include "judge/layout.hpp"
 #include "judge/runner.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 

@@ -6,8 +6,8 @@
 
 #include "judge/input_set.hpp"
 #include "judge/installed.hpp"
-#include "judge/judgement.hpp"
 #include "judge/workbench.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 

@@ -8,30 +8,15 @@
 
 #include "judge/reference_error.hpp"
 #include "judge/runner.hpp"
-#include "judge/timing/round_times.hpp"
+#include "judge_protocol/findings.hpp"
 
 namespace hone {
-
-/// Times of a baseline at the timed shape, measured when it is installed.
-struct Calibration {
-  double call_seconds = 0;    ///< of one call
-  double answer_seconds = 0;  ///< devices only: of the reference's answer to one call
-  Floor floor;
-};
 
 /// Rounds of a baseline that was timed without a submission, in seconds. Modules beside a device only.
 struct BaselineBlock {
   double at_s = 0;        ///< when the last round was over
   std::size_t calls = 0;  ///< of a round; 0: no block
   std::vector<double> rounds, floors;
-};
-
-/// Times of a baseline's rounds while nobody else used the device. Modules beside a device only.
-struct Vouched {
-  std::size_t calls = 0;  ///< of a round; 0: nothing is known
-  double seconds = 0;     ///< the median round
-  double floor_s = 0;     ///< the median empty round
-  bool held = false;      ///< limited to the times known before, so it can only lower them
 };
 
 /// A runner of the dataset's own code, kept between submissions.

@@ -5,13 +5,13 @@
 
 #include "judge/checking/answer_checker.hpp"
 #include "judge/checking/checker.hpp"
-#include "judge/evaluation.hpp"
-#include "judge/judgement.hpp"
+#include "judge/session_input.hpp"
 #include "judge/timing/contention.hpp"
 #include "judge/timing/protocol.hpp"
 #include "judge/timing/round_clock.hpp"
 #include "judge/timing/speedup.hpp"
 #include "judge/timing/timings.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 
@@ -23,7 +23,7 @@ namespace hone {
 ///   return session.judge();
 class Session {
  public:
-  explicit Session(Evaluation evaluation);
+  explicit Session(SessionInput input);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -37,7 +37,7 @@ class Session {
  private:
   Judgement measure();
 
-  const Evaluation evaluation_;
+  const SessionInput input_;
   const SpeedupRules rules_;
   AnswerChecker answers_;
   Checker checker_;

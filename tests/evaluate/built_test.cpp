@@ -16,11 +16,11 @@ std::string reason_of(BuildFailure failure, const std::string& diagnostics) {
 TEST(BuildFailure, Names_ComeBackAndOthersAreRefused) {
   for (int i = 0; i <= static_cast<int>(BuildFailure::kKilled); ++i) {
     const auto failure = static_cast<BuildFailure>(i);
-    const auto parsed = parse_build_failure(build_failure_name(failure));
+    const auto parsed = parse_enum<BuildFailure>(enum_name(failure));
     ASSERT_TRUE(parsed) << parsed.error().message;
     EXPECT_EQ(*parsed, failure);
   }
-  const auto unknown = parse_build_failure("timed out");
+  const auto unknown = parse_enum<BuildFailure>("timed out");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message,
             "build failure: found 'timed out', expected one of '', refused, timed_out, starved, "

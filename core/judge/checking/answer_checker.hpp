@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "judge/checking/prepared_round.hpp"
-#include "judge/judgement.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 
 /// Compares outputs with the reference's answers, and looks for writes outside of them. One thread.
 class AnswerChecker {
  public:
-  explicit AnswerChecker(const Evaluation& evaluation);
+  explicit AnswerChecker(const SessionInput& input);
 
   /// `make_room` is called before the reference computes an answer, which may take much memory.
   void before_answers(std::function<Judgement(const Layout&)> make_room) {
@@ -31,7 +31,7 @@ class AnswerChecker {
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,
                     std::optional<Mismatch>& found) const;
 
-  const Evaluation& evaluation_;
+  const SessionInput& input_;
   const std::vector<OutputTolerance> tolerances_;  ///< of each of the task's tensors
   std::function<Judgement(const Layout&)> make_room_;
 };

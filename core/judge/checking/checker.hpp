@@ -8,8 +8,8 @@
 
 #include "judge/checking/answer_checker.hpp"
 #include "judge/checking/prepared_round.hpp"
-#include "judge/evaluation.hpp"
-#include "judge/judgement.hpp"
+#include "judge/session_input.hpp"
+#include "judge_protocol/judgement.hpp"
 #include "model/work.hpp"
 
 namespace hone {
@@ -17,7 +17,7 @@ namespace hone {
 /// Runs the trials of a step: prepares inputs while the submission is frozen, runs a call of each, and compares. One thread.
 class Checker {
  public:
-  Checker(const Evaluation& evaluation, const AnswerChecker& answers);
+  Checker(const SessionInput& input, const AnswerChecker& answers);
 
   /// Checks all trials. `between` is called before each group of them.
   Judgement check_all(const std::function<Judgement()>& between);
@@ -32,7 +32,7 @@ class Checker {
   Round one_call(Order order);
   Judgement expect_as_seen(const PreparedRound& prepared);
 
-  const Evaluation& evaluation_;
+  const SessionInput& input_;
   const AnswerChecker& answers_;
   const bool on_host_;  ///< arenas are this process' memory, and rounds end frozen
   std::optional<Work> work_;

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-Result<PreparedRound> prepare_timed(const Evaluation& e, std::uint64_t secret,
+Result<PreparedRound> prepare_timed(const SessionInput& e, std::uint64_t secret,
                                     std::vector<std::size_t> families, std::uint64_t at) {
   const std::size_t calls = families.size();
   HONE_ASSIGN(InputSet set,

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "judge/checking/trials.hpp"
-#include "judge/evaluation.hpp"
 #include "judge/input_set.hpp"
 #include "judge/layout.hpp"
+#include "judge/session_input.hpp"
 
 namespace hone {
 
@@ -25,7 +25,7 @@ struct PreparedRound {
 
 /// Prepares a timed round: one call for each of `families`, with inputs of `secret`. `at`: where they begin in the reference's
 /// arena. Each side hides them in its own arena by a secret of its own.
-Result<PreparedRound> prepare_timed(const Evaluation& evaluation, std::uint64_t secret,
+Result<PreparedRound> prepare_timed(const SessionInput& input, std::uint64_t secret,
                                     std::vector<std::size_t> families, std::uint64_t at = 0);
 
 }  // namespace hone

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "judge/defences.hpp"
-#include "judge/judgement.hpp"
 #include "judge/layout.hpp"
+#include "judge_protocol/defences.hpp"
+#include "judge_protocol/judgement.hpp"
 #include "model/task.hpp"
 
 namespace hone {

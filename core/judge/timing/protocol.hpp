@@ -5,18 +5,18 @@
 
 #include "judge/blame.hpp"
 #include "judge/checking/answer_checker.hpp"
-#include "judge/evaluation.hpp"
-#include "judge/judgement.hpp"
+#include "judge/session_input.hpp"
 #include "judge/timing/contention.hpp"
 #include "judge/timing/round_clock.hpp"
 #include "judge/timing/speedup.hpp"
 #include "judge/timing/timings.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 
 /// What a protocol works with, and the timings that it fills. All of it outlives the protocol.
 struct Measurement {
-  const Evaluation& evaluation;
+  const SessionInput& input;
   AnswerChecker& answers;
   Contention& contention;
   RoundClock& clock;
@@ -45,6 +45,6 @@ class Protocol {
 std::unique_ptr<Protocol> make_protocol(const Measurement& measurement);
 
 /// Whether single-call rounds are timed.
-bool has_single_rounds(const Evaluation& evaluation, const Timings& timings);
+bool has_single_rounds(const SessionInput& input, const Timings& timings);
 
 }  // namespace hone

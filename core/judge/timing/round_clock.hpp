@@ -5,10 +5,10 @@
 
 #include "judge/blame.hpp"
 #include "judge/checking/prepared_round.hpp"
-#include "judge/evaluation.hpp"
-#include "judge/judgement.hpp"
+#include "judge/session_input.hpp"
 #include "judge/timing/contention.hpp"
 #include "judge/timing/timings.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 
@@ -25,8 +25,8 @@ struct Side {
 /// Runs rounds of both sides. Records empty rounds of the baseline in the timings. One thread.
 class RoundClock {
  public:
-  RoundClock(const Evaluation& evaluation, Contention& contention, Timings& timings)
-      : evaluation_(evaluation), contention_(contention), timings_(timings) {}
+  RoundClock(const SessionInput& input, Contention& contention, Timings& timings)
+      : input_(input), contention_(contention), timings_(timings) {}
 
   Side baseline(std::uint64_t secret, std::size_t calls) const;
   Side submission(std::uint64_t secret) const;
@@ -43,7 +43,7 @@ class RoundClock {
   Judgement run(const Side& side, const PreparedRound& prepared, double* seconds);
 
  private:
-  const Evaluation& evaluation_;
+  const SessionInput& input_;
   Contention& contention_;
   Timings& timings_;
 };

@@ -6,7 +6,7 @@
 #include "base/result.hpp"
 #include "judge/installed.hpp"
 #include "judge/plans.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/settings.hpp"
 #include "model/task.hpp"
 
 namespace hone {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "judge/checking/prepared_round.hpp"
-#include "judge/judgement.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 

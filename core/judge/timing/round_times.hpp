@@ -3,16 +3,11 @@
 
 #include <vector>
 
+#include "judge_protocol/findings.hpp"
 #include "model/task.hpp"
 
 namespace hone {
 
-/// The floor: the time of an empty round, in seconds.
-struct Floor {
-  double seconds = 0;  ///< the median
-  double least = 0;
-  double spread = 0;  ///< twice the interquartile range: a smaller difference of rounds is noise
-};
 Floor floor_of(const std::vector<double>& rounds);
 
 /// Shortest time that a call can count for, in seconds: the resolution of the clock.

@@ -9,16 +9,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "judge/judgement.hpp"
-#include "judge/settings.hpp"
 #include "judge/timing/timings.hpp"
+#include "judge_protocol/judgement.hpp"
+#include "judge_protocol/settings.hpp"
 #include "model/task.hpp"
 
 namespace hone {
-
-/// Flag of a speedup that could not be measured because the machine was too noisy. The host measures again, and does not
-/// score it.
-inline constexpr char kMachineNoisy[] = "machine_noisy";
 
 /// Computes speedups by the settings of one evaluation. Holds no state: the same timings give the same result.
 class SpeedupRules {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/enum_names.hpp"
 #include "judge/blame.hpp"
 #include "judge/sample_task.hpp"
 #include "places.hpp"
@@ -144,7 +145,9 @@ Judgement FakeSession::judge() {
   installed_baseline.floor = {50e-6, 50e-6, 0};
   installed_baseline.vouched = known;
   SessionHost host;
-  host.progress = [this](const char* stage) { world.note(std::string("stage ") + stage); };
+  host.progress = [this](JudgeStage stage) {
+    world.note("stage " + std::string(enum_name(stage)));
+  };
   host.quiet = [this]() -> Status {
     world.note("device is exclusive");
     return {};

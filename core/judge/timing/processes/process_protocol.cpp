@@ -11,7 +11,7 @@ namespace hone {
 
 /// In a test build without the defence `alone` a module is timed in pairs, like code without host code.
 std::unique_ptr<Protocol> make_process_protocol(const Measurement& measurement) {
-  if (measurement.evaluation.holds(Defence::kAlone))
+  if (measurement.input.holds(Defence::kAlone))
     return std::make_unique<BeforeAndAfter>(measurement);
   auto timer = std::make_unique<WithheldTimer>(measurement);
   auto supply = std::make_unique<StoredRounds>(measurement, *timer, nullptr);

@@ -1,5 +1,5 @@
 // The names of the defences.
-#include "judge/defences.hpp"
+#include "judge_protocol/defences.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -3,9 +3,7 @@
 
 #include <cstdint>
 
-#include "base/result.hpp"
-#include "judge/defences.hpp"
-#include "model/value.hpp"
+#include "judge_protocol/defences.hpp"
 
 namespace hone {
 
@@ -23,9 +21,22 @@ struct MeasureSettings {
   bool swapped = false;  ///< the submission goes first where it would go second: a second look
   bool marked = false;   ///< ask the device's own clock of the baseline, too: for comparison
   Defences defences;     ///< all, but in test builds
-};
 
-Value settings_to_value(const MeasureSettings& settings);
-Result<MeasureSettings> settings_from_value(const Value& value);
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit("measure", self.measure);
+    visit("round_ms", self.round_ms, 0.1, 1000);
+    visit("pairs_min", self.pairs_min, 3, 1000);
+    visit("pairs_max", self.pairs_max, 3, 1000);
+    visit("seconds_max", self.seconds_max, 0.01, 600);
+    visit("set_mb", self.set_mb, 1, 65536);
+    visit("singles", self.singles, 0, 100);
+    visit("max_interval", self.max_interval, 0, 1e6);
+    visit("submission_seconds", self.submission_seconds, 0.1, 86400);
+    visit("swapped", self.swapped);
+    visit("marked", self.marked);
+    visit("off", self.defences);
+  }
+};
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Evaluation: all that a session judges with.
+// SessionInput: all that a session judges with.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,16 @@
 #include "base/clock.hpp"
 #include "judge/installed.hpp"
 #include "judge/runner.hpp"
-#include "judge/settings.hpp"
 #include "judge/workbench.hpp"
+#include "judge_protocol/calls.hpp"
+#include "judge_protocol/settings.hpp"
 #include "model/task.hpp"
 
 namespace hone {
 
 /// What a session tells and asks the host.
 struct SessionHost {
-  std::function<void(const char*)> progress;  ///< hears "check" and "measure"
+  std::function<void(JudgeStage)> progress;  ///< hears that a stage begins
 
   // Of runners that withhold (modules beside a device):
   /// `quiet` returns once no context is being made on the device and no other judge uses it. Others may measure before that,
@@ -34,7 +35,7 @@ struct SessionHost {
 };
 
 /// One submission of one task. What it refers to outlives it.
-struct Evaluation {
+struct SessionInput {
   const Task& task;
   std::uint64_t seed;
   MeasureSettings settings;
