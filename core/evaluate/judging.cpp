@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
-#include "evaluate/rehearsal.hpp"
+#include "evaluate/dry_run.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
 
@@ -82,7 +82,7 @@ Judging::Ended Judging::run(Device& device, DeviceJob job, History history) cons
     if (decision.next != Next::kRerun)
       return {std::move(evaluation), std::move(scored), finding, decision, history};
     log_rerun(job, history, decision, text_of(evaluation, scored));
-    if (decision.task_is_large) device.note_short(*job.task);
+    if (decision.task_is_large) device.memory().note_short(*job.task);
     job.keeps_lock = decision.keeps_lock;
     history = rerun(history, finding, decision);
   }
@@ -97,14 +97,15 @@ Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluati
   if (!is_module(job.mode)) return verdict;
   const bool has_dry_run = options_.measure.defences.holds(Defence::kSecondWitness);
   return with_policy(*job.task, std::move(verdict),
-                     has_dry_run ? job.built->rehearsed : std::nullopt);
+                     has_dry_run ? job.built->seen_in_dry_run : std::nullopt);
 }
 
 /// Why the verdict is confirmed before it counts, for the log; empty: it is not.
 std::string Judging::doubt(Device& device, const Task& task, const Result<Verdict>& scored,
                            bool kept_process) const {
   if (!scored || !options_.measure.defences.holds(Defence::kSecondLook)) return "";
-  return suspicions_.doubt(task, *scored, device.bytes_per_second_max(task), kept_process);
+  return suspicions_.doubt(task, *scored, bytes_per_second_max(device.facts(), task, options_),
+                           kept_process);
 }
 
 /// Rationale: a submission that ends so in each attempt, while a known answer is judged right, did it on purpose. A

@@ -1,10 +1,20 @@
 // Languages by file name, plans by the kind of the backend.
 #include "evaluate/sources.hpp"
 
+#include <algorithm>
+
 #include "model/task.hpp"
 
 namespace hone {
 namespace {
+
+// Rationale: twice a device's time slice. In a shorter round, a submission that reports too early that its work is done
+// saves the time to start it.
+constexpr double kModuleRoundMs = 4;
+constexpr double kFewerPairs = 0.75;  // of such rounds
+constexpr int kPairsLeast = 3;
+
+int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
   if (source.name.ends_with(".py")) return "python";
@@ -66,6 +76,16 @@ Mode mode_of(const Task& task, const EvaluatorOptions& options) {
   if (found != task.backends.end() && language_of(found->second.reference, options) == "python")
     return options.device_code ? Mode::kModuleOnDevice : Mode::kModuleOnCpu;
   return options.device_code ? Mode::kPlanOnDevice : Mode::kNativeOnCpu;
+}
+
+MeasureSettings settings_of(Mode mode, MeasureSettings settings) {
+  settings.measure = settings.measure && is_timed(mode);
+  if (mode == Mode::kModuleOnDevice) {
+    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
+    settings.pairs_min = fewer(settings.pairs_min);
+    settings.pairs_max = fewer(settings.pairs_max);
+  }
+  return settings;
 }
 
 std::string submission_name(const std::string& language) {

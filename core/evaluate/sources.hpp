@@ -21,6 +21,8 @@ struct PlannedSource {
 
 /// The task's mode. A task without sources for this backend counts as native code.
 Mode mode_of(const Task& task, const EvaluatorOptions& options);
+/// The settings with which submissions of this mode are measured.
+MeasureSettings settings_of(Mode mode, MeasureSettings settings);
 
 /// Whether its baseline is timed in several modes when it is installed, and the fastest is kept.
 bool chooses_baseline(const Task& task, const EvaluatorOptions& options);

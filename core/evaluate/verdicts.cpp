@@ -86,7 +86,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   return verdict;
 }
 
-std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
+std::optional<Verdict> verdict_of_dry_run(const Built& built) {
   if (built.dry_run == DryRunFailure::kNone) return std::nullopt;
   if (built.dry_run == DryRunFailure::kBuild || built.dry_run == DryRunFailure::kLink) {
     Verdict verdict;
@@ -149,22 +149,22 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   return verdict_of_death(j, *result.exit);
 }
 
-/// Rationale: what the rehearsal alone says is said, and rejects nobody: it has no values, and may go another way. But who
+/// Rationale: a finding of the dry run alone is reported, and rejects nobody: it has no values, and may go another way. But who
 /// is not seen beside the device has to be seen there.
-Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed) {
-  if (verdict.work) verdict.work->rehearsed = rehearsed;
+Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run) {
+  if (verdict.work) verdict.work->rehearsed = dry_run;
   if (!verdict.correct() || task.own_kernels == "optional") return verdict;
   const auto torch_alone = [](const Witnessed& work) {
     return " no kernel of its own: torch's operators did the work (" + operator_words(work) + ")";
   };
   bool rejected = task.own_kernels == "required";
   if (!verdict.work) {
-    if (rehearsed && !rehearsed->kernels.empty()) return verdict;
+    if (dry_run && !dry_run->kernels.empty()) return verdict;
     verdict.reason = "its own kernels were not seen: the call that was watched failed";
   } else if (verdict.work->torch_alone()) {
     verdict.reason = "it started" + torch_alone(*verdict.work);
-  } else if (rehearsed && rehearsed->torch_alone()) {
-    verdict.reason = "without a device it started" + torch_alone(*rehearsed);
+  } else if (dry_run && dry_run->torch_alone()) {
+    verdict.reason = "without a device it started" + torch_alone(*dry_run);
     rejected = false;
   } else {
     return verdict;

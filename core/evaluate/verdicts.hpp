@@ -15,14 +15,14 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
                                         const EvaluatorOptions& options);
 
 /// A module that is certain to fail, or nothing: as it would have been said beside the device.
-std::optional<Verdict> verdict_of_rehearsal(const Built& built);
+std::optional<Verdict> verdict_of_dry_run(const Built& built);
 
 /// A judgement about the submission. An Error when it was no doing of the submission's.
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 
 /// As the task wants it of a module whose work torch's operators do alone, or of which nothing is known: said, or
-/// rejected. `rehearsed`: the second witness, if there is one.
-Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed);
+/// rejected. `dry_run`: the second witness, if there is one.
+Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run);
 
 /// The verdict. If the judge has flagged its speedup kMachineNoisy, an error instead: noise must not be rewarded.
 Result<Verdict> unless_noise(Verdict verdict);

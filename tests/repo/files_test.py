@@ -32,7 +32,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/app/host.cpp": "chooses the section of the configuration that a backend has",
     "core/config/config.hpp": "the sections of the configuration, one for each backend",
     "core/config/schema.cpp": "the sections of the configuration, one for each backend",
-    "core/evaluate/rehearsal.cpp": "the compilers that torch starts",
+    "core/evaluate/dry_run.cpp": "the compilers that torch starts",
     "core/evaluate/sources.cpp": "what a language's files are called",
     "core/bench/plain_modules.py": "torch calls every device so",
     "core/gateway/tritonforge.cpp": "the words of TritonForge's server",

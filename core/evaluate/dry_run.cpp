@@ -1,5 +1,5 @@
 // One process, one artifact, one answer.
-#include "evaluate/rehearsal.hpp"
+#include "evaluate/dry_run.hpp"
 
 #include <poll.h>
 
@@ -15,11 +15,11 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kAnswerMax = 24u << 20;
-constexpr std::int64_t kFileBytesMax = std::int64_t{16} << 20;
-constexpr double kSeconds = 15;              // of the process' own time
-constexpr double kRehearsalClockFactor = 4;  // limit by the clock, as a multiple of the limit above
+constexpr std::int64_t kDryRunFileBytesMax = std::int64_t{16} << 20;
+constexpr double kSeconds = 15;           // of the process' own time
+constexpr double kDryRunClockFactor = 4;  // limit by the clock, as a multiple of the limit above
 constexpr int kLookMs = 25;
-constexpr double kSendSeconds = 10;
+constexpr double kDryRunSendSeconds = 10;
 constexpr double kGoneSeconds = 5;
 constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
 constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line here
@@ -47,7 +47,7 @@ std::string compilers_words(std::string_view line) {
 }
 
 /// Reads the first line of an answer.
-Status read_failure(std::string_view line, Rehearsed& said) {
+Status read_failure(std::string_view line, DryRun& said) {
   if (line.empty()) return {};
   const auto next_word = [&line] {
     const std::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
@@ -60,7 +60,7 @@ Status read_failure(std::string_view line, Rehearsed& said) {
     HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>(next_word()));
   }
   said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
-  if (said.words.empty()) return invalid_argument("rehearsal: found a failure and no message");
+  if (said.words.empty()) return invalid_argument("dry run: found a failure and no message");
   return {};
 }
 
@@ -76,7 +76,7 @@ Status await_answer(int socket, const Process& process, double seconds) {
     const double passed_s = monotonic_s() - begun_s;
     if (passed_s - starved.seconds() > seconds)
       return Error{Code::kDeadlineExceeded, "no answer in time"};
-    if (passed_s - starved.halted_s() > kRehearsalClockFactor * seconds)
+    if (passed_s - starved.halted_s() > kDryRunClockFactor * seconds)
       return resource_exhausted("no answer in time; the machine is too busy, or was stopped");
   }
 }
@@ -88,19 +88,19 @@ bool is_of_extension(DryRunFailure failure) {
          failure == DryRunFailure::kHindered;
 }
 
-Result<Rehearsed> read_rehearsed(std::string bytes) {
+Result<DryRun> read_dry_run(std::string bytes) {
   const std::size_t end = bytes.find('\n');
-  if (end == std::string::npos) return invalid_argument("rehearsal: found no line");
-  Rehearsed said;
+  if (end == std::string::npos) return invalid_argument("dry run: found no line");
+  DryRun said;
   HONE_TRY(read_failure({bytes.data(), end}, said));
   const std::size_t second = bytes.find('\n', end + 1);
-  if (second == std::string::npos) return invalid_argument("rehearsal: found one line");
+  if (second == std::string::npos) return invalid_argument("dry run: found one line");
   const std::string_view witness(bytes.data() + end + 1, second - end - 1);
   if (witness.size() < kObservedMax) {
     if (auto work = work_from_json(witness)) said.started = std::move(*work);
   }
   bytes.erase(0, second + 1);
-  if (bytes.find('\n') != std::string::npos) return invalid_argument("rehearsal: found more lines");
+  if (bytes.find('\n') != std::string::npos) return invalid_argument("dry run: found more lines");
   said.compiled = std::move(bytes);
   return said;
 }
@@ -117,30 +117,30 @@ bool may_bring_code(const std::string& source) {
                      [&](const char* way) { return source.find(way) != std::string::npos; });
 }
 
-Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
-                           const std::string& device, const std::string& artifact) {
+Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const std::string& device,
+                       const std::string& artifact) {
   HONE_ASSIGN(auto ends, stream_pair());
   const bool builds = builds_extensions(artifact);
   const double seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
-  spawn.label = "rehearsal";
+  spawn.label = "dry run";
   run_interpreter(options, "builder/dry_run_module.py", {device}, spawn);
   spawn.fds = {ends.second.get()};
   spawn.limits.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
-  spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kFileBytesMax;
-  spawn.limits.cpu_seconds = seconds + kSendSeconds;
-  HONE_ASSIGN(const auto process, interpreters.spawn(spawn, WarmInterpreters::Use::kSubmission));
-  HONE_TRY(send_message(ends.first.get(), artifact, {}, kSendSeconds));
+  spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kDryRunFileBytesMax;
+  spawn.limits.cpu_seconds = seconds + kDryRunSendSeconds;
+  HONE_ASSIGN(const auto process, zygotes.spawn(spawn, Zygotes::Use::kSubmission));
+  HONE_TRY(send_message(ends.first.get(), artifact, {}, kDryRunSendSeconds));
   const Status waited = await_answer(ends.first.get(), *process, seconds);
-  auto answer = waited
-                    ? receive_message(ends.first.get(), kAnswerMax, kSendSeconds, process->pidfd())
-                    : Result<StreamMessage>(waited.error());
+  auto answer =
+      waited ? receive_message(ends.first.get(), kAnswerMax, kDryRunSendSeconds, process->pidfd())
+             : Result<StreamMessage>(waited.error());
   process->kill();
   // What it started must not run on beside what is measured next.
   static_cast<void>(process->wait(kGoneSeconds));
-  if (!answer) return answer.error().in("rehearsal");
-  return read_rehearsed(std::move(answer->bytes));
+  if (!answer) return answer.error().in("dry run");
+  return read_dry_run(std::move(answer->bytes));
 }
 
 }  // namespace hone

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "channel/control.hpp"
 #include "evaluate/options.hpp"
-#include "evaluate/warm_interpreters.hpp"
+#include "evaluate/zygotes.hpp"
 #include "model/work.hpp"
 
 namespace hone {
@@ -19,7 +19,7 @@ namespace hone {
 enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kLink, kHindered };
 template <>
 struct EnumNames<DryRunFailure> {
-  static constexpr std::string_view kKind = "rehearsal: failure";
+  static constexpr std::string_view kKind = "dry run: failure";
   // As dry_run_module.py writes them.
   static constexpr std::string_view kNames[] = {"", "load", "run", "build", "link", "hindered"};
   static_assert(are_complete(kNames, DryRunFailure::kHindered));
@@ -27,7 +27,7 @@ struct EnumNames<DryRunFailure> {
 bool is_of_extension(DryRunFailure failure);  ///< kBuild, kLink or kHindered
 
 /// What a submission's process says of itself, which is believed of it alone.
-struct Rehearsed {
+struct DryRun {
   DryRunFailure failure = DryRunFailure::kNone;
   std::string words;  ///< the exception raised there, or the compiler's output for an extension
   ExtensionKind kind = ExtensionKind::kHost;
@@ -36,7 +36,7 @@ struct Rehearsed {
   std::string compiled;  ///< for its process beside a device; one line
 };
 
-/// Whether a module may have torch compile extensions, which takes longer than all else in a rehearsal.
+/// Whether a module may have torch compile extensions, which takes longer than all else in a dry run.
 bool builds_extensions(const std::string& source);
 /// Whether a module may call code that neither torch nor Triton made.
 bool may_bring_code(const std::string& source);
@@ -45,11 +45,11 @@ bool may_bring_code(const std::string& source);
 /// 1. Nothing, "load MESSAGE", "run MESSAGE", or "build KIND MESSAGE", and likewise "link" and "hindered".
 /// 2. The kernels and operators that it started, as JSON.
 /// 3. What was compiled, for the process on a device, without a newline.
-Result<Rehearsed> read_rehearsed(std::string bytes);
+Result<DryRun> read_dry_run(std::string bytes);
 
 /// [any thread] `device`: what there will be, as dry_run_module.py reads it. An Error says nothing about the artifact;
 /// resource_exhausted: the process was starved.
-Result<Rehearsed> rehearse(WarmInterpreters& interpreters, const EvaluatorOptions& options,
-                           const std::string& device, const std::string& artifact);
+Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const std::string& device,
+                       const std::string& artifact);
 
 }  // namespace hone

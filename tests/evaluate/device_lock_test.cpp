@@ -1,4 +1,4 @@
-#include "evaluate/turns.hpp"
+#include "evaluate/device_lock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,16 +38,16 @@ struct Device {
   }
 };
 
-void evaluate(Turn& turn, Device& device) {
-  EXPECT_TRUE(turn.share().ok());
+void evaluate(LaneLock& lane_lock, Device& device) {
+  EXPECT_TRUE(lane_lock.share().ok());
   ++device.inside;
   device.check();
-  EXPECT_TRUE(turn.give_way().ok());
+  EXPECT_TRUE(lane_lock.yield().ok());
   device.check();
-  EXPECT_TRUE(turn.have_alone().ok());
-  EXPECT_TRUE(turn.give_way().ok());  // who has it alone is in nobody's way
+  EXPECT_TRUE(lane_lock.lock_for_timing().ok());
+  EXPECT_TRUE(lane_lock.yield().ok());  // a lane with the device for timing blocks nobody
   device.measure();
-  EXPECT_TRUE(turn.share().ok());
+  EXPECT_TRUE(lane_lock.share().ok());
   device.check();
   --device.inside;
 }
@@ -58,12 +58,12 @@ void run_all(const std::vector<std::function<void()>>& lanes) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Turns, LetLanesCheckSideBySideAndMeasureAlone) {
-  Turns turns;
+TEST(DeviceLock, Lanes_CheckTogetherAndMeasureOneByOne) {
+  DeviceLock lock;
   Device device;
   const auto lane = [&] {
-    Turn turn(turns);
-    for (int i = 0; i < 40; ++i) evaluate(turn, device);
+    LaneLock lane_lock(lock);
+    for (int i = 0; i < 40; ++i) evaluate(lane_lock, device);
   };
   run_all({lane, lane, lane});
   EXPECT_FALSE(device.disturbed);
@@ -71,51 +71,51 @@ TEST(Turns, LetLanesCheckSideBySideAndMeasureAlone) {
   EXPECT_GT(device.most_checking, 1);
 }
 
-TEST(Turns, GiveWay_LaneWaitsToHaveItAlone_LetsItMeasureFirst) {
-  Turns turns;
-  Turn works(turns), measures(turns);
+TEST(DeviceLock, GiveWay_LaneWaitsToHaveItAlone_LetsItMeasureFirst) {
+  DeviceLock lock;
+  LaneLock works(lock), measures(lock);
   ASSERT_TRUE(works.share().ok());
   ASSERT_TRUE(measures.share().ok());
-  EXPECT_FALSE(works.is_in_the_way());
-  EXPECT_TRUE(works.give_way().ok());  // nobody waits: at once
+  EXPECT_FALSE(works.blocks_timing());
+  EXPECT_TRUE(works.yield().ok());  // nobody waits: at once
   std::atomic<bool> measuring{false}, measured{false};
   std::thread other([&] {
-    EXPECT_TRUE(measures.have_alone().ok());
+    EXPECT_TRUE(measures.lock_for_timing().ok());
     measuring = true;
     std::this_thread::sleep_for(milliseconds(20));
     measuring = false;
     measured = true;
     EXPECT_TRUE(measures.share().ok());
   });
-  while (!works.is_in_the_way()) std::this_thread::yield();
+  while (!works.blocks_timing()) std::this_thread::yield();
   EXPECT_FALSE(measured);
-  EXPECT_TRUE(works.give_way().ok());
+  EXPECT_TRUE(works.yield().ok());
   EXPECT_FALSE(measuring);
   EXPECT_TRUE(measured);
-  EXPECT_TRUE(works.is_sharing());
+  EXPECT_TRUE(works.is_shared());
   other.join();
 }
 
-TEST(Turns, LetOneHaveAllOfItInTheEnd) {
-  Turns turns;
+TEST(DeviceLock, LetOneHaveAllOfItInTheEnd) {
+  DeviceLock lock;
   Device device;
   std::atomic<bool> had{false};
   const auto lane = [&] {
-    Turn turn(turns);
+    LaneLock lane_lock(lock);
     for (int i = 0; i < 1000 && !had; ++i) {
-      if (turn.is_wanted()) turn.leave();
-      evaluate(turn, device);
+      if (lane_lock.is_awaited()) lane_lock.leave();
+      evaluate(lane_lock, device);
     }
   };
   const auto whole = [&] {
-    Turn turn(turns);
+    LaneLock lane_lock(lock);
     std::this_thread::sleep_for(milliseconds(5));
-    EXPECT_TRUE(turn.have_whole().ok());
+    EXPECT_TRUE(lane_lock.lock_exclusive().ok());
     if (device.inside > 0) device.disturbed = true;
-    EXPECT_TRUE(turn.have_alone().ok());  // it has
+    EXPECT_TRUE(lane_lock.lock_for_timing().ok());  // it has
     device.measure();
-    EXPECT_FALSE(turn.beside_others());
-    EXPECT_FALSE(turn.met_others());
+    EXPECT_FALSE(lane_lock.has_neighbours());
+    EXPECT_FALSE(lane_lock.had_neighbours());
     had = true;
   };
   run_all({lane, lane, whole});
@@ -123,66 +123,66 @@ TEST(Turns, LetOneHaveAllOfItInTheEnd) {
   EXPECT_FALSE(device.disturbed);
 }
 
-TEST(Turns, SayWhoWasThere) {
-  Turns turns;
-  Turn one(turns), other(turns);
-  EXPECT_FALSE(one.beside_others());
+TEST(DeviceLock, SayWhoWasThere) {
+  DeviceLock lock;
+  LaneLock one(lock), other(lock);
+  EXPECT_FALSE(one.has_neighbours());
   EXPECT_TRUE(one.share().ok());
-  EXPECT_FALSE(one.met_others());
+  EXPECT_FALSE(one.had_neighbours());
   EXPECT_TRUE(other.share().ok());
-  EXPECT_TRUE(one.met_others());
-  EXPECT_TRUE(other.met_others());
-  EXPECT_TRUE(one.beside_others());
+  EXPECT_TRUE(one.had_neighbours());
+  EXPECT_TRUE(other.had_neighbours());
+  EXPECT_TRUE(one.has_neighbours());
   other.leave();
-  EXPECT_TRUE(one.met_others());
-  EXPECT_FALSE(one.beside_others());
+  EXPECT_TRUE(one.had_neighbours());
+  EXPECT_FALSE(one.has_neighbours());
   one.leave();
   EXPECT_TRUE(one.share().ok());
-  EXPECT_FALSE(one.met_others());
-  EXPECT_TRUE(one.is_sharing());
-  EXPECT_TRUE(one.have_alone().ok());
-  EXPECT_FALSE(one.is_sharing());
+  EXPECT_FALSE(one.had_neighbours());
+  EXPECT_TRUE(one.is_shared());
+  EXPECT_TRUE(one.lock_for_timing().ok());
+  EXPECT_FALSE(one.is_shared());
   one.leave();
-  EXPECT_TRUE(other.have_whole().ok());
-  EXPECT_FALSE(other.met_others());
+  EXPECT_TRUE(other.lock_exclusive().ok());
+  EXPECT_FALSE(other.had_neighbours());
   EXPECT_TRUE(other.share().ok());  // what is measured whole is checked whole
-  EXPECT_TRUE(other.has_whole());
+  EXPECT_TRUE(other.is_exclusive());
 }
 
-TEST(Turns, Wait_TooLong_FailsAndNamesTheHolder) {
-  Turns turns(0.05);
-  Turn one(turns, "lane 1"), other(turns, "lane 2"), third(turns, "lane 3");
+TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {
+  DeviceLock lock(0.05);
+  LaneLock one(lock, "lane 1"), other(lock, "lane 2"), third(lock, "lane 3");
   one.set_work("install level3/17");
   EXPECT_TRUE(one.share().ok());
   EXPECT_TRUE(other.share().ok());
-  const Status alone = other.have_alone();
+  const Status alone = other.lock_for_timing();
   ASSERT_FALSE(alone.ok());
   EXPECT_EQ(alone.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(alone.error().message,
             "lane 2: waited 0 s for the device exclusively (lane 1 shares it since 0 s, in "
             "\"install level3/17\")");
-  EXPECT_TRUE(other.is_out());
-  EXPECT_TRUE(one.have_alone().ok());  // the lane that gave up is in nobody's way
+  EXPECT_TRUE(other.is_unlocked());
+  EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up is in nobody's way
   const Status shared = third.share();
   ASSERT_FALSE(shared.ok());
   EXPECT_NE(shared.error().message.find("lane 1 has it since"), std::string::npos);
-  const Status whole = third.have_whole();
+  const Status whole = third.lock_exclusive();
   ASSERT_FALSE(whole.ok());
   one.leave();
-  EXPECT_TRUE(third.have_whole().ok());
+  EXPECT_TRUE(third.lock_exclusive().ok());
   EXPECT_FALSE(other.share().ok());
   third.leave();
   EXPECT_TRUE(other.share().ok());
 }
 
-TEST(Turns, LongWait_IsLogged_WithTheHoldersWork) {
+TEST(DeviceLock, LongWait_IsLogged_WithTheHoldersWork) {
   set_up_log(LogLevel::kWarning, false);
   testing::internal::CaptureStderr();
-  Turns turns(0.3, 0.1);
-  Turn one(turns, "lane 1"), other(turns, "lane 2");
+  DeviceLock lock(0.3, 0.1);
+  LaneLock one(lock, "lane 1"), other(lock, "lane 2");
   one.set_work("measure level1/19");
   other.set_work("wait for a turn with level1/20");
-  EXPECT_TRUE(one.have_whole().ok());
+  EXPECT_TRUE(one.lock_exclusive().ok());
   EXPECT_FALSE(other.share().ok());
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_NE(
