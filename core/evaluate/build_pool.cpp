@@ -46,7 +46,7 @@ Result<Built> built_from_value(const Value& value) {
 }
 
 /// Of a device's facts what torch and Triton have words for.
-std::string device_for_rehearsals(const Value& facts) {
+std::string device_for_dry_runs(const Value& facts) {
   Value device = Value::map();
   for (const char* name :
        {"architecture", "name", "memory_bytes", "cache_bytes", "multiprocessors"}) {
@@ -71,11 +71,9 @@ std::string probe_text(const std::string& language) {
 
 }  // namespace
 
-BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options,
-                     WarmInterpreters* interpreters)
-    : launcher_(launcher), options_(options), interpreters_(interpreters) {
-  if (interpreters_ != nullptr)
-    extensions_ = std::make_unique<Extensions>(*interpreters_, options_);
+BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes)
+    : launcher_(launcher), options_(options), zygotes_(zygotes) {
+  if (zygotes_ != nullptr) extensions_ = std::make_unique<Extensions>(*zygotes_, options_);
 }
 
 Result<BuildPool::Standby> BuildPool::start_builder() {
@@ -202,8 +200,8 @@ Status BuildPool::use_device(const Value& facts) {
                                architecture + ", expected one; choose devices of one kind");
   }
   architecture_ = architecture;
-  device_ = device_for_rehearsals(facts);
-  if (interpreters_ != nullptr) interpreters_->use_architecture(architecture);
+  device_ = device_for_dry_runs(facts);
+  if (zygotes_ != nullptr) zygotes_->use_architecture(architecture);
   return {};
 }
 
@@ -237,30 +235,29 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
 
 /// Rationale: what goes wrong with this is no reason not to judge: the device is asked then. But for what the machine
 /// lacks, which no submission answers for.
-Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) {
-  if (!built.ok || !options_.device_code || interpreters_ == nullptr ||
+Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
+  if (!built.ok || !options_.device_code || zygotes_ == nullptr ||
       request.name != submission_name("python"))
     return {};
-  auto rehearsed = rehearse(*interpreters_, options_, device(), built.artifact);
-  if (!rehearsed) {
-    log_info("evaluate", rehearsed.error().message);
-    built.unrehearsed =
-        builds_extensions(request.text) || rehearsed.error().code == Code::kResourceExhausted;
+  auto said = dry_run(*zygotes_, options_, device(), built.artifact);
+  if (!said) {
+    log_info("evaluate", said.error().message);
+    built.lacks_dry_run =
+        builds_extensions(request.text) || said.error().code == Code::kResourceExhausted;
     return {};
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
   const bool extends = builds_extensions(built.artifact);
-  const DryRunFailure failure = rehearsed->failure;
+  const DryRunFailure failure = said->failure;
   const bool hindered = extends && failure == DryRunFailure::kHindered;
-  if (hindered || (extends && is_of_extension(failure)))
-    HONE_TRY(check_extensions(rehearsed->kind));
-  built.unrehearsed = hindered;
+  if (hindered || (extends && is_of_extension(failure))) HONE_TRY(check_extensions(said->kind));
+  built.lacks_dry_run = hindered;
   if (failure != DryRunFailure::kHindered) {
     built.dry_run = failure;
-    built.raised = std::move(rehearsed->words);
+    built.raised = std::move(said->words);
   }
-  built.rehearsed = std::move(rehearsed->started);
-  built.artifact += "\n" + rehearsed->compiled;
+  built.seen_in_dry_run = std::move(said->started);
+  built.artifact += "\n" + said->compiled;
   return {};
 }
 
@@ -298,10 +295,10 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
-  HONE_TRY(rehearse_if_module(request, built));
+  HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
-  if ((shared->ok && !shared->unrehearsed) ||
+  if ((shared->ok && !shared->lacks_dry_run) ||
       (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;

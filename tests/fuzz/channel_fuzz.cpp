@@ -34,18 +34,16 @@ std::string check_stream(std::string_view bytes) {
   return message->bytes;
 }
 
-std::string written(const HostRequest& message) { return write_message(message); }
-std::string written(const HostAnswer& message) { return write_message(message); }
-std::string written(const JudgeMessage& message) {
-  return std::visit([](const auto& one) { return write_message(one); }, message);
+std::string write_message(const JudgeMessage& message) {
+  return std::visit([](const auto& one) { return hone::write_message(one); }, message);
 }
 
 template <typename Message>
 void check_arrives(const Result<Message>& read, Result<Message> (*read_again)(std::string_view)) {
   if (!read) return check_error(read.error());
-  const std::string sent = written(*read);
-  const auto again = read_again(sent);
-  check(again && written(*again) == sent, "a message arrives as it was sent");
+  const std::string written = write_message(*read);
+  const auto again = read_again(written);
+  check(again && write_message(*again) == written, "a message arrives as it was sent");
 }
 
 void check_judge_protocol(std::string_view bytes) {
