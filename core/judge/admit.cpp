@@ -40,7 +40,7 @@ Bytes make_tensor(DType dtype, std::uint64_t count, MakeValue value) {
   return bytes;
 }
 
-/// The nearest number with a significand of so many bits, ties to even.
+/// The nearest number with a significand of `bits` bits, ties to even.
 double rounded(double number, int bits) {
   if (number == 0 || !std::isfinite(number)) return number;
   const int exponent = std::ilogb(number) + 1 - bits;

@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// Rounds of a baseline that was timed without a submission, in seconds. Modules beside a device only.
+/// Rounds of a baseline that was timed without a submission, in seconds. Modules on a device only.
 struct BaselineBlock {
   double at_s = 0;        ///< when the last round was over
   std::size_t calls = 0;  ///< of a round; 0: no block
