@@ -122,12 +122,6 @@ std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uin
   return 0;
 }
 
-AfterShortage after_shortage(const Shortage& found) {
-  if (!found.out_of_memory) return AfterShortage::kStands;
-  if (!found.to_itself) return AfterShortage::kRepeatAlone;
-  return found.of_submission ? AfterShortage::kStands : AfterShortage::kNotScored;
-}
-
 std::string gib_text(std::uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f GiB",

@@ -1,10 +1,20 @@
 // Languages by file name, plans by the kind of the backend.
 #include "evaluate/sources.hpp"
 
+#include <algorithm>
+
 #include "model/task.hpp"
 
 namespace hone {
 namespace {
+
+// Rationale: twice a device's time slice. In a shorter round, a submission that reports too early that its work is done
+// saves the time to start it.
+constexpr double kModuleRoundMs = 4;
+constexpr double kFewerPairs = 0.75;  // of such rounds
+constexpr int kPairsLeast = 3;
+
+int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
   if (source.name.ends_with(".py")) return "python";
@@ -14,11 +24,11 @@ std::string language_of(const Source& source, const EvaluatorOptions& options) {
 
 Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
                               bool reference) {
-  PlannedSource source{std::move(build), {}};
+  PlannedSource source{std::move(build), mode_of(task, options), {}};
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
-  if (!options.device_code || source.build.language == "python") {
+  if (source.mode != Mode::kPlanOnDevice) {
     source.plans[Form::kEntry] = host_plan(task, entry);
     if (reference) {
       source.plans[Form::kExact] = host_plan(task, "exact");
@@ -61,13 +71,21 @@ Result<PlannedSource> planned_of_task(const Task& task, const Source& source,
 
 }  // namespace
 
-bool is_module(const Task& task, const EvaluatorOptions& options) {
+Mode mode_of(const Task& task, const EvaluatorOptions& options) {
   const auto found = task.backends.find(options.backend);
-  return found != task.backends.end() && language_of(found->second.reference, options) == "python";
+  if (found != task.backends.end() && language_of(found->second.reference, options) == "python")
+    return options.device_code ? Mode::kModuleOnDevice : Mode::kModuleOnCpu;
+  return options.device_code ? Mode::kPlanOnDevice : Mode::kNativeOnCpu;
 }
 
-bool is_timed(const Task& task, const EvaluatorOptions& options) {
-  return options.device_code || !is_module(task, options);
+MeasureSettings settings_of(Mode mode, MeasureSettings settings) {
+  settings.measure = settings.measure && is_timed(mode);
+  if (mode == Mode::kModuleOnDevice) {
+    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
+    settings.pairs_min = fewer(settings.pairs_min);
+    settings.pairs_max = fewer(settings.pairs_max);
+  }
+  return settings;
 }
 
 std::string submission_name(const std::string& language) {
@@ -111,7 +129,7 @@ void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool&
     if (source) static_cast<void>(builds.build(source->build));
   };
   build(planned_reference(task, options));
-  if (is_timed(task, options)) build(planned_baseline(task, options));
+  if (is_timed(mode_of(task, options))) build(planned_baseline(task, options));
 }
 
 }  // namespace hone
