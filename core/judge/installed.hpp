@@ -20,7 +20,7 @@ struct BaselineBlock {
 };
 
 /// A runner of the dataset's own code, kept between submissions.
-struct Trusted : Calibration {  // a baseline's
+struct DatasetRunner : Calibration {  // a baseline's
   Runner* runner = nullptr;
   Vouched vouched = {};                           ///< baseline: from earlier submissions
   std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline: for the next submission of its task

@@ -39,7 +39,7 @@ struct SessionInput {
   const Task& task;
   std::uint64_t seed;
   MeasureSettings settings;
-  Trusted reference, baseline;
+  DatasetRunner reference, baseline;
   Runner& submission;
   Workbench& workbench;
   SessionHost host;

@@ -138,7 +138,7 @@ FakeSession::FakeSession(Placement placement)
 }
 
 Judgement FakeSession::judge() {
-  Trusted installed_reference, installed_baseline;
+  DatasetRunner installed_reference, installed_baseline;
   installed_reference.runner = &reference;
   installed_baseline.runner = &baseline;
   installed_baseline.call_seconds = 1e-3;
