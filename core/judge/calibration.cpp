@@ -6,7 +6,7 @@
 
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 
 namespace hone {
 namespace {
@@ -15,6 +15,8 @@ namespace {
 constexpr int kFloorRounds = 21, kFloorRoundsOfDevice = 7;
 constexpr int kTimedCalls = 5;
 constexpr int kAnswers = 2;  // the first one may set libraries up
+// Limit of a reference that computes its own error: it computes each answer three times.
+constexpr double kErrorSeconds = 300;
 const Where kWhere{Place::kCalibration};
 
 }  // namespace
@@ -95,6 +97,26 @@ Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Tru
   if (!times) return fault(times.error());
   if (Judgement timed = times->time_calls(baseline); !passed(timed)) return timed;
   return times->time_answers(baseline);
+}
+
+Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
+                     const std::function<Status()>& between) {
+  if (!task.tolerance.from_reference) return correct_so_far();
+  for (std::size_t family = 0; family < task.families.size(); ++family) {
+    if (Status status = between == nullptr ? Status() : between(); !status)
+      return fault(status.error());
+    auto set = InputSet::make(task, task.timed, {family}, derive_seed(seed, "error", family),
+                              *reference.runner, workbench);
+    if (!set) return fault(set.error());
+    std::string report;
+    const Round round = set->run_report(Form::kError, kErrorSeconds, &report);
+    if (round.ending != Ending::kDone)
+      return blame(round, Culprit::kReference, {Place::kReferenceError});
+    auto found = reference_error_from_json(report);
+    if (!found) return fault(found.error());
+    reference.error = reference.error ? larger(*reference.error, *found) : std::move(*found);
+  }
+  return correct_so_far();
 }
 
 }  // namespace hone

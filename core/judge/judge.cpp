@@ -10,7 +10,8 @@
 #include "channel/stream.hpp"
 #include "judge/admit.hpp"
 #include "judge/fill.hpp"
-#include "judge/kept_rounds.hpp"
+#include "judge/timing/processes/kept_rounds.hpp"
+#include "judge/timing/round_size.hpp"
 
 namespace hone {
 namespace {
@@ -273,8 +274,8 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   HONE_ASSERT(reference && baseline);
   if (request.vouched) baseline->vouched = *request.vouched;
   const SessionHost host = session_host();
-  Session session(request.task, seed_of(request.seed), request.settings, *reference, *baseline,
-                  runner, *workbench_, host);
+  Session session({request.task, seed_of(request.seed), request.settings, *reference, *baseline,
+                   runner, *workbench_, host});
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
   host.progress(JudgeStage::kLoad);
   const Round ready = set_up();

@@ -5,19 +5,17 @@
 
 namespace hone {
 
-/// What a round that does nothing takes, in seconds.
+/// The floor: the time of an empty round, in seconds.
 struct Floor {
-  double seconds = 0;  ///< the middle one
-  double least = 0;    ///< the shortest one
-  double spread =
-      0;  ///< twice what the middle half of them differ by: rounds are told apart no better
+  double seconds = 0;  ///< the median
+  double least = 0;
+  double spread = 0;  ///< twice the interquartile range: a smaller difference of rounds is noise
 };
 
-/// What a baseline was found to take at the timed shape.
+/// Times of a baseline at the timed shape, measured when it is installed.
 struct Calibration {
-  double call_seconds = 0;  ///< of one call
-  double answer_seconds =
-      0;  ///< devices only: of the reference's answer to one call (InputSet::run_answers)
+  double call_seconds = 0;    ///< of one call
+  double answer_seconds = 0;  ///< devices only: of the reference's answer to one call
   Floor floor;
 
   template <typename Self, typename Visit>
@@ -30,12 +28,12 @@ struct Calibration {
   }
 };
 
-/// What a baseline's rounds took while nobody else had the device.
+/// Times of a baseline's rounds while nobody else used the device. Modules beside a device only.
 struct Vouched {
   std::size_t calls = 0;  ///< of a round; 0: nothing is known
-  double seconds = 0;     ///< the middle one of them
-  double floor_s = 0;     ///< the middle one of those that did nothing
-  bool held = false;      ///< to what was known, so that it can only be less than that
+  double seconds = 0;     ///< the median round
+  double floor_s = 0;     ///< the median empty round
+  bool held = false;      ///< limited to the times known before, so it can only lower them
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {

@@ -45,7 +45,7 @@ void evaluate(LaneLock& lane_lock, Device& device) {
   EXPECT_TRUE(lane_lock.yield().ok());
   device.check();
   EXPECT_TRUE(lane_lock.lock_for_timing().ok());
-  EXPECT_TRUE(lane_lock.yield().ok());  // a lane with the device for timing blocks nobody
+  EXPECT_TRUE(lane_lock.yield().ok());  // a lane with the device for timing blocks no lane
   device.measure();
   EXPECT_TRUE(lane_lock.share().ok());
   device.check();
@@ -77,7 +77,7 @@ TEST(DeviceLock, GiveWay_LaneWaitsToHaveItAlone_LetsItMeasureFirst) {
   ASSERT_TRUE(works.share().ok());
   ASSERT_TRUE(measures.share().ok());
   EXPECT_FALSE(works.blocks_timing());
-  EXPECT_TRUE(works.yield().ok());  // nobody waits: at once
+  EXPECT_TRUE(works.yield().ok());  // no lane waits: at once
   std::atomic<bool> measuring{false}, measured{false};
   std::thread other([&] {
     EXPECT_TRUE(measures.lock_for_timing().ok());
@@ -162,7 +162,7 @@ TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {
             "lane 2: waited 0 s for the device exclusively (lane 1 shares it since 0 s, in "
             "\"install level3/17\")");
   EXPECT_TRUE(other.is_unlocked());
-  EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up is in nobody's way
+  EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up blocks no lane
   const Status shared = third.share();
   ASSERT_FALSE(shared.ok());
   EXPECT_NE(shared.error().message.find("lane 1 has it since"), std::string::npos);

@@ -169,7 +169,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
             raise gymnasium.error.ResetNeeded("step needs an open episode: call reset first")
         form = self._form
         request = step_request(self._episode, form.action(action), form.responses)
-        result = request.read(self._connected().call(request.verb, request.body))
+        result = self._connected()._ask(request)
         if result.ended:
             self._episode = None
         self._transcript += "\n" + text_of(result.observation)

@@ -22,12 +22,12 @@ import random
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from . import _core, _requests
-from ._requests import Request, unwrap
+from . import _core
+from ._requests import Request, send, unwrap
+from ._verbs import request_of
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError, InvalidArgument
 from .types import Observation, Reset, StepResult
@@ -93,9 +93,7 @@ class Places:
     def reset(self, place: int, task: str | None = None, **given: Any) -> None:  # noqa: ANN401
         """Sends a reset; an episode that is still open there is closed."""
         self.drop(place)
-        given = {"split": None, "seed": None, "group": None, "options": None, **given}
-        make = partial(Episode, client=self.client)
-        self._submit(place, _requests.reset(make, task, **given))
+        self._submit(place, request_of(self.client.reset, task, **given))
 
     def step(
         self, place: int, action: Action, *, responses: bool, timeout: float | None = None
@@ -104,7 +102,7 @@ class Places:
         episode = self.episodes[place]
         if episode is None:
             raise FailedPrecondition(f"place {place}: reset comes before step")
-        self._submit(place, step_request(episode, action, responses), timeout)
+        self._submit(place, step_request(episode, action, responses, timeout))
 
     def answers(self, count: int) -> Iterator[tuple[int, Answer]]:
         """Yields so many places with what came for them, whoever is first."""
@@ -161,12 +159,10 @@ class Places:
         for place in range(len(self.episodes)):
             self.drop(place)
 
-    def _submit(self, place: int, request: Request[Any], timeout: float | None = None) -> None:
+    def _submit(self, place: int, request: Request[Any]) -> None:
         if place in self._waiting:
             raise FailedPrecondition(f"env_id {place}: its last request has no answer yet")
-        ticket = self.client.submit(
-            request.verb, request.body, timeout=timeout, completions=self._completions, tag=place
-        )
+        ticket = send(self.client._connection, request, self._completions, place)
         self._waiting[place] = (ticket, request)
 
 

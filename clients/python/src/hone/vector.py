@@ -14,11 +14,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from . import _core, _requests
-from ._requests import Request, T, unwrap
+from . import _core
+from ._requests import Request, T, send, unwrap
+from ._verbs import request_of
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError
 from .types import Reset, StepResult
@@ -47,13 +47,15 @@ class Completion:
     error: HoneError | None
 
 
-def step_request(episode: Episode, action: Action, responses: bool) -> Request[StepResult]:
+def step_request(
+    episode: Episode, action: Action, responses: bool, timeout: float | None = None
+) -> Request[StepResult]:
     """A step with an action of either kind."""
     if not isinstance(action, str):
-        return _requests.step(episode, None, None, None, action)
+        return request_of(episode.step, action=action, timeout=timeout)
     if responses:
-        return _requests.step(episode, None, action, None)
-    return _requests.step(episode, action, None, None)
+        return request_of(episode.step, response=action, timeout=timeout)
+    return request_of(episode.step, action, timeout=timeout)
 
 
 def give_up(client: Client, verb: str, ticket: _core.Ticket) -> None:
@@ -118,10 +120,9 @@ class Episodes:
             raise ValueError(
                 f"found {len(tasks)} tasks and {len(seeds)} seeds, expected {self._count} of each"
             )
-        make = partial(Episode, client=self._client)
         requests = [
-            _requests.reset(
-                make,
+            request_of(
+                self._client.reset,
                 t,
                 split=split,
                 seed=s,
@@ -170,11 +171,11 @@ class Episodes:
         if len(actions) != self._count:
             raise ValueError(f"found {len(actions)} actions, expected {self._count}")
         requests = {
-            i: step_request(self._episodes[i], a, responses)
+            i: step_request(self._episodes[i], a, responses, timeout)
             for i, a in enumerate(actions)
             if a is not None
         }
-        for index, ticket in self._answers(requests, timeout):
+        for index, ticket in self._answers(requests):
             try:
                 result = requests[index].read(unwrap(ticket.result()))
             except HoneError as error:
@@ -213,17 +214,13 @@ class Episodes:
             if not episode.ended:
                 episode.close()
 
-    def _answers(
-        self, requests: Mapping[int, Request[T]], timeout: float | None = None
-    ) -> Iterator[tuple[int, _core.Ticket]]:
+    def _answers(self, requests: Mapping[int, Request[T]]) -> Iterator[tuple[int, _core.Ticket]]:
         """Sends every request and yields tickets in the order in which their answers come."""
         completions = _core.Completions()
         tickets: dict[int, _core.Ticket] = {}
         try:
             for index, request in requests.items():
-                tickets[index] = self._client.submit(
-                    request.verb, request.body, timeout=timeout, completions=completions, tag=index
-                )
+                tickets[index] = send(self._client._connection, request, completions, index)
             while tickets:
                 completions.wait(-1.0)
                 for index in completions.drain():

@@ -1,6 +1,6 @@
 // Pairs of rounds into a speedup: right on clean data, robust against single spikes, honest about
 // noise.
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 
 #include <gtest/gtest.h>
 

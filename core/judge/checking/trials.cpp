@@ -1,18 +1,16 @@
-// Which shapes and families a step checks, and how they are named.
+#include "judge/checking/trials.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "judge/blame.hpp"
 #include "judge/fill.hpp"
-#include "judge/session.hpp"
 
 namespace hone {
 namespace {
 
+// Most elements of a shape that is checked with every family: a check of it takes less than a millisecond.
 constexpr std::int64_t kSmallElements = 1 << 17;
-constexpr double kErrorSeconds =
-    300;  // of a reference that says how exact it is: it computes three times
 
 Dims draw_hidden(const HiddenShape& hidden, std::uint64_t seed, std::size_t number) {
   Dims dims;
@@ -59,26 +57,6 @@ std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defen
     }
   }
   return trials;
-}
-
-Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
-                     const std::function<Status()>& between) {
-  if (!task.tolerance.from_reference) return correct_so_far();
-  for (std::size_t family = 0; family < task.families.size(); ++family) {
-    if (Status status = between == nullptr ? Status() : between(); !status)
-      return fault(status.error());
-    auto set = InputSet::make(task, task.timed, {family}, derive_seed(seed, "error", family),
-                              *reference.runner, workbench);
-    if (!set) return fault(set.error());
-    std::string report;
-    const Round round = set->run_report(Form::kError, kErrorSeconds, &report);
-    if (round.ending != Ending::kDone)
-      return blame(round, Culprit::kReference, {Place::kReferenceError});
-    auto found = reference_error_from_json(report);
-    if (!found) return fault(found.error());
-    reference.error = reference.error ? larger(*reference.error, *found) : std::move(*found);
-  }
-  return correct_so_far();
 }
 
 std::size_t timed_family_count(const Task& task, const Defences& defences) {

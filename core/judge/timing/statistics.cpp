@@ -1,5 +1,5 @@
 // Bootstrap of the middle mean of log ratios.
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
