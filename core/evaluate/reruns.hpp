@@ -38,7 +38,7 @@ enum class End {
   kKilledByMachine,  ///< the kernel killed the submission, and the machine lacked memory
   kKilled,           ///< SIGKILL that nothing explains
   kFault,            ///< the judge blames something else, or cannot say what happened
-  kNoAnswer,         ///< the judge could not be started, asked, or did not answer
+  kNoAnswer,         ///< no judgement: the judge, the reference or the baseline failed
 };
 
 /// The facts about the last evaluation that the rules need.
