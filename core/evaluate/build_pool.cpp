@@ -33,7 +33,7 @@ Result<Built> built_from_value(const Value& value) {
   built.ok = f.flag("ok");
   const std::string failure = f.text("failure");
   built.diagnostics = f.text_or("diagnostics", "");
-  built.over_memory = f.flag_or("over_memory", false);
+  built.toolchain = f.text_or("toolchain", "");
   const Value* artifact = f.value("artifact");
   HONE_TRY(f.finish_loosely());
   HONE_ASSIGN(built.failure, parse_enum<BuildFailure>(failure));
@@ -43,14 +43,6 @@ Result<Built> built_from_value(const Value& value) {
   if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
   if (built.ok && built.artifact.empty()) return internal_error("build result: no artifact");
   return built;
-}
-
-/// Whether the compiler was killed, or said that it found no memory.
-bool lacked_memory(const Value& answer) {
-  const Value* name = answer.find("failure");
-  if (name == nullptr || !name->is_string()) return false;
-  const auto failure = parse_enum<BuildFailure>(name->as_string());
-  return failure && (*failure == BuildFailure::kKilled || *failure == BuildFailure::kOutOfMemory);
 }
 
 /// Of a device's facts what torch and Triton have words for.
@@ -132,7 +124,7 @@ void BuildPool::refill() {
   standby_.push_back(std::move(fresh).value());
 }
 
-Result<Value> BuildPool::ask_builder(const Value& request) {
+Result<Built> BuildPool::ask_builder(const Value& request) {
   HONE_ASSIGN(Standby builder, take_builder());
   const Status sent = send_message(builder.socket.get(), to_msgpack(request), {}, kSendSeconds);
   auto answer = receive_message(builder.socket.get(), kResultMax, clock_seconds() + kGraceSeconds,
@@ -140,22 +132,24 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
   if (sent && answer) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
-    HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
-    if (!lacked_memory(value)) return value;
+    HONE_ASSIGN(const Value value, from_msgpack(answer->bytes, limits));
+    HONE_ASSIGN(Built built, built_from_value(value));
+    if (built.failure != BuildFailure::kKilled && built.failure != BuildFailure::kOutOfMemory)
+      return built;
     // Over its memory, or was it the machine's doing? The source is to blame for the first only.
     builder.process->kill();
     HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
-    value.set("over_memory",
-              exit.out_of_memory || exit.peak_bytes > (options_.build_memory_mb << 20) / 2);
-    return value;
+    built.over_memory =
+        exit.out_of_memory || exit.peak_bytes > (options_.build_memory_mb << 20) / 2;
+    return built;
   }
   builder.process->kill();
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (exit.out_of_memory) {
-    return Value::map({{"ok", false},
-                       {"failure", enum_name(BuildFailure::kKilled)},
-                       {"over_memory", true},
-                       {"artifact", Value::bytes("")}});
+    Built killed;
+    killed.failure = BuildFailure::kKilled;
+    killed.over_memory = true;
+    return killed;
   }
   const Error why = sent ? answer.error() : sent.error();
   return unavailable("builder: " + why.message +
@@ -292,7 +286,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
       ask_builder(request_value(request, options_.toolchains.at(request.language), false));
   refill();
   if (!answer) return answer.error();
-  HONE_ASSIGN(Built built, built_from_value(*answer));
+  Built& built = *answer;
   if (built.failure == BuildFailure::kTimedOut && memory.was_long())
     built.failure = BuildFailure::kStarved;
   if (built.failure == BuildFailure::kStarved &&
@@ -327,16 +321,12 @@ Result<std::string> BuildPool::self_test() {
     const std::string tool =
         language + (language == "python" ? " interpreter " : " compiler ") + toolchain.compiler;
     if (!answer) return answer.error().in(tool);
-    auto built = built_from_value(*answer);
-    if (!built) return built.error().in(tool);
-    if (!built->ok) {
+    if (!answer->ok) {
       return failed_precondition(tool +
-                                 " does not build a two-line program: " + built->diagnostics);
+                                 " does not build a two-line program: " + answer->diagnostics);
     }
-    const Value* version = answer->find("toolchain");
-    versions +=
-        (versions.empty() ? "" : "; ") + language + ": " +
-        (version != nullptr && version->is_string() ? version->as_string() : toolchain.compiler);
+    versions += (versions.empty() ? "" : "; ") + language + ": " +
+                (answer->toolchain.empty() ? toolchain.compiler : answer->toolchain);
   }
   for (int i = 0; i < options_.builders; ++i) refill();
   return versions;

@@ -37,6 +37,7 @@ struct Built {
   BuildFailure failure = BuildFailure::kNone;    ///< kNone where ok
   std::string diagnostics;                       ///< raw
   std::string artifact;                          ///< the library's bytes
+  std::string toolchain;                         ///< the compiler's version, if that was asked
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
   std::string raised;                            ///< there
   std::optional<Witnessed>
@@ -78,7 +79,7 @@ class BuildPool {
   Result<Standby> start_builder();
   Result<Standby> take_builder();
   void refill();
-  Result<Value> ask_builder(const Value& request);
+  Result<Built> ask_builder(const Value& request);
   Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const
       HONE_EXCLUDES(mutex_);
   double clock_seconds() const;

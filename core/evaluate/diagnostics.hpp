@@ -21,7 +21,7 @@ Diagnostics submission_diagnostics(std::string_view words, std::string_view sour
 /// is nothing.
 enum class ExceptionCause { kUnknown, kMistake, kKernelFault };
 
-/// By an exception's "Name: text", as run_module.py and the backends write it.
+/// By an exception's "Name: text", as module_errors.py and the backends write it.
 ExceptionCause exception_cause(std::string_view message);
 
 }  // namespace hone

@@ -125,7 +125,7 @@ Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const 
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
   spawn.label = "dry run";
-  run_interpreter(options, "rehearse_module.py", {device}, spawn);
+  run_interpreter(options, "builder/dry_run_module.py", {device}, spawn);
   spawn.fds = {ends.second.get()};
   spawn.limits.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
   spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kDryRunFileBytesMax;

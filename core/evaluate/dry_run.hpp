@@ -20,7 +20,7 @@ enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kLink, kHindered };
 template <>
 struct EnumNames<DryRunFailure> {
   static constexpr std::string_view kKind = "dry run: failure";
-  // As rehearse_module.py writes them.
+  // As dry_run_module.py writes them.
   static constexpr std::string_view kNames[] = {"", "load", "run", "build", "link", "hindered"};
   static_assert(are_complete(kNames, DryRunFailure::kHindered));
 };
@@ -47,7 +47,7 @@ bool may_bring_code(const std::string& source);
 /// 3. What was compiled, for the process on a device, without a newline.
 Result<DryRun> read_dry_run(std::string bytes);
 
-/// [any thread] `device`: what there will be, as rehearse_module.py reads it. An Error says nothing about the artifact;
+/// [any thread] `device`: what there will be, as dry_run_module.py reads it. An Error says nothing about the artifact;
 /// resource_exhausted: the process was starved.
 Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const std::string& device,
                        const std::string& artifact);

@@ -1,4 +1,4 @@
-// A known extension (share/module/known_extension.py) in a dry run of its own.
+// A known extension (share/module/builder/known_extension.py) in a dry run of its own.
 #include "evaluate/extensions.hpp"
 
 #include "base/clock.hpp"

@@ -96,7 +96,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.cpus = {spec_.cores.front()};
     spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
   }
-  run_interpreter(options_, "run_module.py",
+  run_interpreter(options_, "device/run_module.py",
                   {options_.backend_library.string(), std::to_string(spec_.index),
                    cores_text({spec_.cores.front(), spec_.judge_cpu})},
                   spawn);

@@ -22,7 +22,7 @@ Result<std::unique_ptr<Launcher>> start_zygote(LauncherOptions options,
   options.image = {evaluator.toolchains.at("python").compiler,
                    "-I",
                    "-B",
-                   (root / "share/module/warm_modules.py").string(),
+                   (root / "share/module/shared/zygote.py").string(),
                    module_place_of(evaluator),
                    (evaluator.libexec / "hone-launcher.so").string(),
                    architecture};

@@ -32,7 +32,7 @@ class BaselineTimes {
 
   const Task* task_;
   std::uint64_t seed_;
-  Workbench* workbench_;
+  bool on_device_;
   InputSet set_;
   Layout layout_;
 };

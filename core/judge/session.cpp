@@ -8,38 +8,38 @@
 namespace hone {
 namespace {
 
-Timings timings_for(const SessionInput& evaluation) {
+Timings timings_for(const SessionInput& input) {
   Timings timings;
-  timings.calls = round_calls(evaluation.task, evaluation.settings, evaluation.baseline);
-  timings.installed_floor = evaluation.baseline.floor;
-  timings.on_device = evaluation.workbench.placement() == Placement::kDevice;
-  timings.excuses_submission = excuses_submission(evaluation.task);
+  timings.calls = round_calls(input.task, input.settings, input.baseline);
+  timings.installed_floor = input.baseline.floor;
+  timings.on_device = input.workbench.placement() == Placement::kDevice;
+  timings.excuses_submission = excuses_submission(input.task);
   return timings;
 }
 
 }  // namespace
 
-Session::Session(SessionInput evaluation)
-    : evaluation_(std::move(evaluation)),
-      rules_(evaluation_.task, evaluation_.settings,
-             evaluation_.workbench.bytes_per_second_max(evaluation_.task), evaluation_.seed),
-      answers_(evaluation_),
-      checker_(evaluation_, answers_),
-      timings_(timings_for(evaluation_)),
-      contention_(evaluation_),
-      clock_(evaluation_, contention_, timings_),
-      protocol_(make_protocol({evaluation_, answers_, contention_, clock_, rules_, timings_})) {}
+Session::Session(SessionInput input)
+    : input_(std::move(input)),
+      rules_(input_.task, input_.settings, input_.workbench.bytes_per_second_max(input_.task),
+             input_.seed),
+      answers_(input_),
+      checker_(input_, answers_),
+      timings_(timings_for(input_)),
+      contention_(input_),
+      clock_(input_, contention_, timings_),
+      protocol_(make_protocol({input_, answers_, contention_, clock_, rules_, timings_})) {}
 
 Judgement Session::begin() {
-  return evaluation_.settings.measure ? protocol_->before_loading() : correct_so_far();
+  return input_.settings.measure ? protocol_->before_loading() : correct_so_far();
 }
 
 Judgement Session::judge() {
-  evaluation_.host.progress(JudgeStage::kCheck);
+  input_.host.progress(JudgeStage::kCheck);
   Judgement result = checker_.check_all([this] { return protocol_->give_way(); });
   if (!passed(result)) return result;
-  if (evaluation_.settings.measure) {
-    evaluation_.host.progress(JudgeStage::kMeasure);
+  if (input_.settings.measure) {
+    input_.host.progress(JudgeStage::kMeasure);
     result = measure();
   }
   if (passed(result)) result.verdict.work = checker_.work();
@@ -47,11 +47,11 @@ Judgement Session::judge() {
 }
 
 Judgement Session::measure() {
-  if (Status frozen = evaluation_.submission.freeze(); !frozen)
+  if (Status frozen = input_.submission.freeze(); !frozen)
     return frozen_badly(frozen.error(), Culprit::kSubmission, {Place::kMeasurement});
-  if (Status frozen = evaluation_.baseline.runner->freeze(); !frozen)
+  if (Status frozen = input_.baseline.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), Culprit::kBaseline, {Place::kMeasurement});
-  evaluation_.submission.set_urgent(true);
+  input_.submission.set_urgent(true);
   if (Judgement judged = protocol_->measure(); !passed(judged)) return judged;
   return rules_.judge(timings_);
 }

@@ -23,7 +23,7 @@ namespace hone {
 ///   return session.judge();
 class Session {
  public:
-  explicit Session(SessionInput evaluation);
+  explicit Session(SessionInput input);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -37,7 +37,7 @@ class Session {
  private:
   Judgement measure();
 
-  const SessionInput evaluation_;
+  const SessionInput input_;
   const SpeedupRules rules_;
   AnswerChecker answers_;
   Checker checker_;

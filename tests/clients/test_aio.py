@@ -55,7 +55,7 @@ def test_help_shows_what_a_verb_returns() -> None:
     assert "Starts an episode" in pydoc.render_doc(hone.Client)
 
 
-def test_connect_takes_what_the_blocking_one_takes() -> None:
+def test_connect_has_the_parameters_of_the_blocking_connect() -> None:
     found, expected = (inspect.signature(f).parameters for f in (hone.aio.connect, hone.connect))
     assert {n: p.default for n, p in found.items()} == {n: p.default for n, p in expected.items()}
 
@@ -253,7 +253,7 @@ def test_an_exception_of_on_progress_cancels_the_step(scripted: ScriptedServer) 
     asyncio.run(main())
 
 
-def test_closing_ends_what_waits(scripted: ScriptedServer) -> None:
+def test_close_ends_pending_requests(scripted: ScriptedServer) -> None:
     async def main() -> None:
         client = await hone.aio.connect(scripted.endpoint)
         episode = (await client.reset("add_relu")).episode
@@ -294,7 +294,7 @@ def test_connect_is_awaited_entered_and_made_a_task(scripted: ScriptedServer) ->
     assert client.server["version"] == "hone/1"
 
 
-def test_what_fails_to_connect_raises_where_it_is_entered() -> None:
+def test_failed_connection_raises_on_entry() -> None:
     async def main() -> None:
         with pytest.raises(hone.Unavailable):
             async with hone.aio.connect(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.1):

@@ -46,7 +46,7 @@ def test_an_ended_episode_starts_anew_with_the_next_action(scripted: ScriptedSer
         assert scripted.open() == []
 
 
-def test_who_is_done_first_is_received_first(scripted: ScriptedServer) -> None:
+def test_first_finished_is_received_first(scripted: ScriptedServer) -> None:
     with hone.connect(scripted.endpoint) as client, Pool(client, 2, 1, task="add_relu") as pool:
         pool.async_reset()
         assert sorted(pool.recv().info["env_id"] + pool.recv().info["env_id"]) == [0, 1]

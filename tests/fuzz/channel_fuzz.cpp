@@ -34,16 +34,16 @@ std::string check_stream(std::string_view bytes) {
   return message->bytes;
 }
 
+std::string write_message(const JudgeMessage& message) {
+  return std::visit([](const auto& one) { return hone::write_message(one); }, message);
+}
+
 template <typename Message>
 void check_arrives(const Result<Message>& read, Result<Message> (*read_again)(std::string_view)) {
   if (!read) return check_error(read.error());
   const std::string written = write_message(*read);
   const auto again = read_again(written);
   check(again && write_message(*again) == written, "a message arrives as it was sent");
-}
-
-std::string write_message(const JudgeMessage& message) {
-  return std::visit([](const auto& one) { return hone::write_message(one); }, message);
 }
 
 void check_judge_protocol(std::string_view bytes) {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sample_task.hpp"
+#include "judge/sample_task.hpp"
 
 namespace hone {
 namespace {

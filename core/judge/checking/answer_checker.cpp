@@ -21,9 +21,8 @@ void hide(Mismatch& mismatch) {
 
 }  // namespace
 
-AnswerChecker::AnswerChecker(const SessionInput& evaluation)
-    : evaluation_(evaluation),
-      tolerances_(tolerances_of(evaluation.task, evaluation.reference.error)) {}
+AnswerChecker::AnswerChecker(const SessionInput& input)
+    : input_(input), tolerances_(tolerances_of(input.task, input.reference.error)) {}
 
 Judgement AnswerChecker::make_room(const Layout& layout) const {
   return make_room_ == nullptr ? correct_so_far() : make_room_(layout);
@@ -46,7 +45,7 @@ Judgement AnswerChecker::compare(const PreparedRound& prepared, const Arena& out
   auto mismatch = prepared.set.compare(outputs, prepared.layout, tolerances_);
   if (!mismatch) return fault(mismatch.error());
   found = std::move(*mismatch);
-  if (!found || !evaluation_.task.tolerance.from_reference) return correct_so_far();
+  if (!found || !input_.task.tolerance.from_reference) return correct_so_far();
   if (Judgement room = make_room(prepared.layout); !passed(room)) return room;
   const Round exact = prepared.set.run_exact(kReferenceSeconds);
   if (exact.ending != Ending::kDone)
@@ -59,7 +58,7 @@ Judgement AnswerChecker::compare(const PreparedRound& prepared, const Arena& out
 
 Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena& outputs) const {
   for (const PreparedRound& p : prepared) {
-    const auto damage = p.set.damage(outputs, evaluation_.submission.arena(), p.layout, p.secret);
+    const auto damage = p.set.damage(outputs, input_.submission.arena(), p.layout, p.secret);
     if (!damage) return fault(damage.error());
     if (damage->words.empty()) continue;
     Judgement judged = wrong(damage->words + " (" + shape_text(p.trial) + ")");

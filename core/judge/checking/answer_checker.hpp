@@ -13,7 +13,7 @@ namespace hone {
 /// Compares outputs with the reference's answers, and looks for writes outside of them. One thread.
 class AnswerChecker {
  public:
-  explicit AnswerChecker(const SessionInput& evaluation);
+  explicit AnswerChecker(const SessionInput& input);
 
   /// `make_room` is called before the reference computes an answer, which may take much memory.
   void before_answers(std::function<Judgement(const Layout&)> make_room) {
@@ -31,7 +31,7 @@ class AnswerChecker {
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,
                     std::optional<Mismatch>& found) const;
 
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   const std::vector<OutputTolerance> tolerances_;  ///< of each of the task's tensors
   std::function<Judgement(const Layout&)> make_room_;
 };

@@ -19,13 +19,13 @@ Where place_of_check(const PreparedRound& prepared) {
 
 }  // namespace
 
-Checker::Checker(const SessionInput& evaluation, const AnswerChecker& answers)
-    : evaluation_(evaluation),
+Checker::Checker(const SessionInput& input, const AnswerChecker& answers)
+    : input_(input),
       answers_(answers),
-      on_host_(evaluation.workbench.placement() == Placement::kCanaries) {}
+      on_host_(input.workbench.placement() == Placement::kCanaries) {}
 
 Judgement Checker::check_all(const std::function<Judgement()>& between) {
-  const SessionInput& e = evaluation_;
+  const SessionInput& e = input_;
   const std::vector<Trial> trials = plan_trials(e.task, e.seed, e.settings.defences);
   for (std::size_t done = 0; done < trials.size();) {
     if (Judgement may_go_on = between(); !passed(may_go_on)) return may_go_on;
@@ -43,7 +43,7 @@ Judgement Checker::check_all(const std::function<Judgement()>& between) {
 /// One more call, traced by the submission's interpreter. Rationale: some modules cannot be traced, which is no mistake of
 /// theirs. A module that does not return from this call would not return from the next either.
 Judgement Checker::trace(const PreparedRound& prepared) {
-  Runner& submission = evaluation_.submission;
+  Runner& submission = input_.submission;
   const Where where = place_of_check(prepared);
   if (Judgement ordered = order(prepared.set, submission, prepared.layout, prepared.secret,
                                 prepared.scratch_at, Culprit::kSubmission, where);
@@ -60,9 +60,9 @@ Judgement Checker::trace(const PreparedRound& prepared) {
 }
 
 Round Checker::one_call(Order order) {
-  const double limit_s = evaluation_.task.run_seconds;
-  const Round round = on_host_ ? evaluation_.submission.timed_round(order, 1, limit_s)
-                               : evaluation_.submission.plain_round(order, 1, limit_s);
+  const double limit_s = input_.task.run_seconds;
+  const Round round = on_host_ ? input_.submission.timed_round(order, 1, limit_s)
+                               : input_.submission.plain_round(order, 1, limit_s);
   call_seconds_ = round.seconds;
   return round;
 }
@@ -72,7 +72,7 @@ Round Checker::one_call(Order order) {
 /// memory together go through each step together.
 Result<std::vector<PreparedRound>> Checker::prepare(const std::vector<Trial>& trials,
                                                     std::size_t from) {
-  const SessionInput& e = evaluation_;
+  const SessionInput& e = input_;
   const bool guards = on_host_ && e.holds(Defence::kGuards);
   std::vector<Layout> layouts, exacts;
   std::uint64_t scratch = 0, exact_scratch = 0;
@@ -113,7 +113,7 @@ Result<std::vector<PreparedRound>> Checker::prepare(const std::vector<Trial>& tr
 /// checked together lie in memory together. A submission that does nothing for a shape could have its outputs written in the
 /// round of another. The copy engine reads them, which changes no context.
 Judgement Checker::expect_as_seen(const PreparedRound& prepared) {
-  const auto now = evaluation_.submission.see(prepared.layout, prepared.secret);
+  const auto now = input_.submission.see(prepared.layout, prepared.secret);
   if (!now) return fault(now.error());
   if (*now == prepared.seen) return correct_so_far();
   Judgement judged = wrong("wrote outside of its tensors: the outputs of " +
@@ -123,14 +123,14 @@ Judgement Checker::expect_as_seen(const PreparedRound& prepared) {
 }
 
 Judgement Checker::check(std::vector<PreparedRound>& prepared) {
-  Runner& submission = evaluation_.submission;
+  Runner& submission = input_.submission;
   if (Status frozen = submission.freeze(); !frozen)
     return frozen_badly(frozen.error(), Culprit::kSubmission, place_of_check(prepared.front()));
   for (const PreparedRound& p : prepared) {
     if (Status loaded = p.set.load(submission, p.layout, p.secret); !loaded)
       return fault(loaded.error());
   }
-  const bool together = prepared.size() > 1 && evaluation_.holds(Defence::kOwnRound);
+  const bool together = prepared.size() > 1 && input_.holds(Defence::kOwnRound);
   const auto see = [&](PreparedRound& p) -> Status {
     if (!together) return {};
     HONE_ASSIGN(p.seen, submission.see(p.layout, p.secret));
@@ -154,7 +154,7 @@ Judgement Checker::check(std::vector<PreparedRound>& prepared) {
 }
 
 Judgement Checker::run_check(const PreparedRound& p) {
-  Runner& submission = evaluation_.submission;
+  Runner& submission = input_.submission;
   submission.set_guards(p.layout.guards);
   if (Judgement ordered = order(p.set, submission, p.layout, p.secret, p.scratch_at,
                                 Culprit::kSubmission, place_of_check(p));

@@ -17,7 +17,7 @@ namespace hone {
 /// Runs the trials of a step: prepares inputs while the submission is frozen, runs a call of each, and compares. One thread.
 class Checker {
  public:
-  Checker(const SessionInput& evaluation, const AnswerChecker& answers);
+  Checker(const SessionInput& input, const AnswerChecker& answers);
 
   /// Checks all trials. `between` is called before each group of them.
   Judgement check_all(const std::function<Judgement()>& between);
@@ -32,7 +32,7 @@ class Checker {
   Round one_call(Order order);
   Judgement expect_as_seen(const PreparedRound& prepared);
 
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   const AnswerChecker& answers_;
   const bool on_host_;  ///< arenas are this process' memory, and rounds end frozen
   std::optional<Work> work_;

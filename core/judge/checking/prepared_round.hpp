@@ -25,7 +25,7 @@ struct PreparedRound {
 
 /// Prepares a timed round: one call for each of `families`, with inputs of `secret`. `at`: where they begin in the reference's
 /// arena. Each side hides them in its own arena by a secret of its own.
-Result<PreparedRound> prepare_timed(const SessionInput& evaluation, std::uint64_t secret,
+Result<PreparedRound> prepare_timed(const SessionInput& input, std::uint64_t secret,
                                     std::vector<std::size_t> families, std::uint64_t at = 0);
 
 }  // namespace hone

@@ -34,8 +34,8 @@ bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences
 /// Rationale: on a busy machine a long round is delayed more often than a short one, so that fast kernels looked faster than
 /// they are.
 double Contention::excused_s(bool of_baseline, const Round& round) const {
-  if (!evaluation_.holds(Defence::kFloorInPairs)) return 0;
-  return of_baseline || excuses_submission(evaluation_.task) ? round.delayed_seconds : 0;
+  if (!input_.holds(Defence::kFloorInPairs)) return 0;
+  return of_baseline || excuses_submission(input_.task) ? round.delayed_seconds : 0;
 }
 
 void Contention::note(const Round& round) {
@@ -46,7 +46,7 @@ void Contention::note(const Round& round) {
 /// throttled is still measured.
 Result<bool> Contention::must_drop_pair(Timings& timings) {
   if (std::exchange(halted_, false)) return true;
-  HONE_ASSIGN(const bool throttled, evaluation_.workbench.throttled());
+  HONE_ASSIGN(const bool throttled, input_.workbench.throttled());
   if (!throttled) return false;
   if (dropped_ == kDroppedMax) {
     timings.throttled = true;
@@ -58,21 +58,21 @@ Result<bool> Contention::must_drop_pair(Timings& timings) {
 
 /// Rationale: a process that stands still may have left work on the device that goes on, or begins later.
 Judgement Contention::expect_still_device(double patience_s) const {
-  const auto& others_stand = evaluation_.host.others_stand;
-  if (others_stand == nullptr || !evaluation_.holds(Defence::kStandStill)) return correct_so_far();
-  const double ends_s = evaluation_.now_s() + patience_s;
+  const auto& others_stand = input_.host.others_stand;
+  if (others_stand == nullptr || !input_.holds(Defence::kStandStill)) return correct_so_far();
+  const double ends_s = input_.now_s() + patience_s;
   do {
     if (others_stand()) return correct_so_far();
-  } while (evaluation_.now_s() < ends_s);
+  } while (input_.now_s() < ends_s);
   return fault(unavailable("the device did not stand still beside what others have on it"));
 }
 
 bool Contention::others_present() const {
-  return evaluation_.host.beside_others != nullptr && evaluation_.host.beside_others();
+  return input_.host.beside_others != nullptr && input_.host.beside_others();
 }
 
 Status Contention::check_device(double seconds) {
-  HONE_ASSIGN(const Workbench::Others others, evaluation_.workbench.others_had(seconds));
+  HONE_ASSIGN(const Workbench::Others others, input_.workbench.others_had(seconds));
   const bool taken =
       others.share == 0 || others.share > 1 + kShareTaken || others.away_s > kAwaySeconds;
   shares_.push_back(taken ? kOtherWork : others.share);

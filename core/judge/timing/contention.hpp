@@ -19,7 +19,7 @@ bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences
 /// What one measurement knows about contention. One thread.
 class Contention {
  public:
-  explicit Contention(const SessionInput& evaluation) : evaluation_(evaluation) {}
+  explicit Contention(const SessionInput& input) : input_(input) {}
 
   /// The time of a round that does not count: delays by other processes. Always those of the baseline, whose code is the
   /// dataset's.
@@ -42,7 +42,7 @@ class Contention {
   void forget_checks() { shares_.clear(); }
 
  private:
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   bool halted_ = false;  ///< the machine stood still in a round of this pair
   int dropped_ = 0;      ///< pairs, because of throttling
   std::vector<double>

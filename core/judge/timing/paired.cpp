@@ -23,26 +23,26 @@ constexpr int kNoisyFactor = 3;
 /// Prepares and checks in place.
 class InPlaceSupply : public RoundSupply {
  public:
-  explicit InPlaceSupply(const Measurement& m) : evaluation_(m.evaluation), answers_(m.answers) {}
+  explicit InPlaceSupply(const Measurement& m) : input_(m.input), answers_(m.answers) {}
 
   Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                 std::uint64_t at) override {
-    return prepare_timed(evaluation_, secret, std::move(families), at);
+    return prepare_timed(input_, secret, std::move(families), at);
   }
 
   Judgement check(PreparedRound timed) override {
-    const Arena& outputs = evaluation_.submission.arena();
-    if (evaluation_.holds(Defence::kWitness)) {
-      const auto settled = evaluation_.submission.settled_in(outputs);
+    const Arena& outputs = input_.submission.arena();
+    if (input_.holds(Defence::kWitness)) {
+      const auto settled = input_.submission.settled_in(outputs);
       if (!settled) return fault(settled.error());
       if (!*settled) return late_outputs();
     }
-    if (!evaluation_.holds(Defence::kTimedAnswers)) return correct_so_far();
+    if (!input_.holds(Defence::kTimedAnswers)) return correct_so_far();
     return answers_.check_timed(std::move(timed), outputs);
   }
 
  private:
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   const AnswerChecker& answers_;
 };
 
@@ -53,26 +53,26 @@ std::unique_ptr<RoundSupply> make_supply(const Measurement& measurement) {
 }
 
 Judgement PairedProtocol::measure() {
-  const double start_s = m_.evaluation.now_s();
+  const double start_s = m_.input.now_s();
   Times first;
   if (Judgement judged = time_pair(m_.timings.calls, baseline_first(0), &first); !passed(judged))
     return judged;
-  const double pair_s = m_.evaluation.now_s() - start_s - first.submission_s + first.baseline_s;
+  const double pair_s = m_.input.now_s() - start_s - first.submission_s + first.baseline_s;
   m_.timings.drop_since({});
   if (Judgement judged = time_long_pairs(planned_pairs(pair_s)); !passed(judged)) return judged;
   return add_single_pairs();
 }
 
 bool PairedProtocol::baseline_first(std::size_t pair) const {
-  return (pair % 2 == 0) != m_.evaluation.settings.swapped;
+  return (pair % 2 == 0) != m_.input.settings.swapped;
 }
 
 /// The number of pairs, if one takes `pair_s` with a submission as fast as the baseline. Rationale: a submission that is slow
 /// now and then must not choose how many rounds it gets.
 int PairedProtocol::planned_pairs(double pair_s) const {
-  const MeasureSettings& settings = m_.evaluation.settings;
+  const MeasureSettings& settings = m_.input.settings;
   const double single_s = pair_s / static_cast<double>(m_.timings.calls);
-  const bool singles = has_single_rounds(m_.evaluation, m_.timings);
+  const bool singles = has_single_rounds(m_.input, m_.timings);
   const double left_s = settings.seconds_max - (singles ? settings.singles * single_s : 0);
   const double pairs =
       std::clamp<double>(left_s / std::max(pair_s, 1e-6), settings.pairs_min, settings.pairs_max);
@@ -82,9 +82,9 @@ int PairedProtocol::planned_pairs(double pair_s) const {
 /// Whether no further pair is timed, though fewer are done than planned: only for a submission that is far slower than its
 /// baseline.
 bool PairedProtocol::is_cut_short(int done, int planned, double passed_s) {
-  const MeasureSettings& settings = m_.evaluation.settings;
+  const MeasureSettings& settings = m_.input.settings;
   if (done < kPairsLeast || done >= planned) return false;
-  if (!m_.evaluation.holds(Defence::kFixedPairs))
+  if (!m_.input.holds(Defence::kFixedPairs))
     return done >= settings.pairs_min && passed_s > settings.seconds_max;
   m_.timings.cut_short = passed_s > kPatience * settings.seconds_max;
   return m_.timings.cut_short;
@@ -92,10 +92,10 @@ bool PairedProtocol::is_cut_short(int done, int planned, double passed_s) {
 
 Judgement PairedProtocol::time_long_pairs(int planned) {
   Timings& timings = m_.timings;
-  const double start_s = m_.evaluation.now_s();
+  const double start_s = m_.input.now_s();
   int enough = planned;
   for (int done = 0; done < enough;) {
-    if (is_cut_short(done, planned, m_.evaluation.now_s() - start_s)) break;
+    if (is_cut_short(done, planned, m_.input.now_s() - start_s)) break;
     const bool first = baseline_first(static_cast<std::size_t>(done));
     const Timings::Mark mark = timings.mark();
     Times times;
@@ -111,8 +111,7 @@ Judgement PairedProtocol::time_long_pairs(int planned) {
     ++done;
     if (done == enough && enough < kNoisyFactor * planned && m_.rules.is_machine_noisy(timings))
       ++enough;
-    if (!has_single_rounds(m_.evaluation, timings) || done > m_.evaluation.settings.singles)
-      continue;
+    if (!has_single_rounds(m_.input, timings) || done > m_.input.settings.singles) continue;
     if (Judgement judged = time_single_pair(first); !passed(judged)) return judged;
   }
   return correct_so_far();
@@ -132,8 +131,7 @@ Judgement PairedProtocol::time_single_pair(bool baseline_first) {
 /// More single-call rounds, where those so far show less. Rationale: on a busy machine each of a few may have been delayed,
 /// and a submission cannot make its least one shorter than a call takes.
 Judgement PairedProtocol::add_single_pairs() {
-  const std::size_t most =
-      kSinglesFactor * static_cast<std::size_t>(m_.evaluation.settings.singles);
+  const std::size_t most = kSinglesFactor * static_cast<std::size_t>(m_.input.settings.singles);
   while (m_.timings.single_submission.size() < most &&
          m_.rules.single_rounds_show_less(m_.timings)) {
     if (Judgement judged = time_single_pair(baseline_first(number_)); !passed(judged))
@@ -153,8 +151,8 @@ Judgement PairedProtocol::time_round(const Side& side, const PreparedRound& prep
 Judgement PairedProtocol::time_baseline(const Side& side, const PreparedRound& prepared,
                                         const std::optional<PreparedRound>& warm, double* seconds) {
   if (Judgement before = timer_->before_baseline(side); !passed(before)) return before;
-  const bool runs_on = !m_.evaluation.holds(Defence::kFreezeBetween);
-  Runner& submission = m_.evaluation.submission;
+  const bool runs_on = !m_.input.holds(Defence::kFreezeBetween);
+  Runner& submission = m_.input.submission;
   if (runs_on) static_cast<void>(submission.thaw());
   Judgement judged = time_round(side, prepared, warm, seconds);
   if (runs_on) static_cast<void>(submission.freeze());
@@ -162,7 +160,7 @@ Judgement PairedProtocol::time_baseline(const Side& side, const PreparedRound& p
 }
 
 Judgement PairedProtocol::time_pair(std::size_t calls, bool baseline_first, Times* times) {
-  const SessionInput& e = m_.evaluation;
+  const SessionInput& e = m_.input;
   const bool fresh = e.holds(Defence::kFreshInputs);
   const std::uint64_t secret = derive_seed(e.seed, "pair", fresh ? number_ : 0);
   ++number_;

@@ -6,12 +6,12 @@ namespace {
 
 class HostTimer : public RoundTimer {
  public:
-  explicit HostTimer(const Measurement& m) : evaluation_(m.evaluation), clock_(m.clock) {}
+  explicit HostTimer(const Measurement& m) : input_(m.input), clock_(m.clock) {}
 
   /// An empty round of the baseline, before its inputs are there and caches are evicted. A submission has no empty rounds: it
   /// would run with its inputs before the clock starts.
   Judgement before_baseline(const Side& side) override {
-    return evaluation_.holds(Defence::kFloorInPairs) ? clock_.empty_round(side) : correct_so_far();
+    return input_.holds(Defence::kFloorInPairs) ? clock_.empty_round(side) : correct_so_far();
   }
 
   Judgement time(const Side& side, const PreparedRound& prepared, double* seconds) override {
@@ -21,7 +21,7 @@ class HostTimer : public RoundTimer {
   }
 
  private:
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   RoundClock& clock_;
 };
 

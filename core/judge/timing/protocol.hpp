@@ -16,7 +16,7 @@ namespace hone {
 
 /// What a protocol works with, and the timings that it fills. All of it outlives the protocol.
 struct Measurement {
-  const SessionInput& evaluation;
+  const SessionInput& input;
   AnswerChecker& answers;
   Contention& contention;
   RoundClock& clock;
@@ -45,6 +45,6 @@ class Protocol {
 std::unique_ptr<Protocol> make_protocol(const Measurement& measurement);
 
 /// Whether single-call rounds are timed.
-bool has_single_rounds(const SessionInput& evaluation, const Timings& timings);
+bool has_single_rounds(const SessionInput& input, const Timings& timings);
 
 }  // namespace hone

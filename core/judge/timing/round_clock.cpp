@@ -14,12 +14,12 @@ Judgement judge_round(const Round& round, const Side& side) {
 }  // namespace
 
 Side RoundClock::baseline(std::uint64_t secret, std::size_t calls) const {
-  return {*evaluation_.baseline.runner, Culprit::kBaseline, secret,
+  return {*input_.baseline.runner, Culprit::kBaseline, secret,
           kReferenceSeconds * static_cast<double>(calls)};
 }
 
 Side RoundClock::submission(std::uint64_t secret) const {
-  return {evaluation_.submission, Culprit::kSubmission, secret, evaluation_.task.run_seconds};
+  return {input_.submission, Culprit::kSubmission, secret, input_.task.run_seconds};
 }
 
 Judgement RoundClock::load(const Side& side, const PreparedRound& prepared) const {
@@ -29,9 +29,9 @@ Judgement RoundClock::load(const Side& side, const PreparedRound& prepared) cons
 
 /// Rationale: what a round leaves in the caches, dirty lines above all, slows the next one by a tenth and more.
 Status RoundClock::make_cold(const Layout& layout) const {
-  if (evaluation_.task.cache_warm) return {};
-  return evaluation_.workbench.make_cold(evaluation_.baseline.runner->arena(),
-                                         evaluation_.submission.arena(), layout.total);
+  if (input_.task.cache_warm) return {};
+  return input_.workbench.make_cold(input_.baseline.runner->arena(), input_.submission.arena(),
+                                    layout.total);
 }
 
 /// Rationale: only the baseline's empty rounds are recorded. Time of a submission's process is never subtracted.
@@ -57,7 +57,7 @@ Judgement RoundClock::warm_up(const Side& side, const PreparedRound& prepared) c
 
 Judgement RoundClock::run(const Side& side, const PreparedRound& prepared, double* seconds) {
   const std::size_t calls = prepared.set.calls();
-  const bool marked = evaluation_.settings.marked && side.is_baseline();
+  const bool marked = input_.settings.marked && side.is_baseline();
   const Round round =
       side.runner.timed_round(marked ? Order::kMarked : Order::kRun, calls, side.limit_s);
   contention_.note(round);

@@ -25,8 +25,8 @@ struct Side {
 /// Runs rounds of both sides. Records empty rounds of the baseline in the timings. One thread.
 class RoundClock {
  public:
-  RoundClock(const SessionInput& evaluation, Contention& contention, Timings& timings)
-      : evaluation_(evaluation), contention_(contention), timings_(timings) {}
+  RoundClock(const SessionInput& input, Contention& contention, Timings& timings)
+      : input_(input), contention_(contention), timings_(timings) {}
 
   Side baseline(std::uint64_t secret, std::size_t calls) const;
   Side submission(std::uint64_t secret) const;
@@ -43,7 +43,7 @@ class RoundClock {
   Judgement run(const Side& side, const PreparedRound& prepared, double* seconds);
 
  private:
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   Contention& contention_;
   Timings& timings_;
 };

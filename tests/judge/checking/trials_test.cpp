@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "../sample_task.hpp"
+#include "judge/sample_task.hpp"
 
 namespace hone {
 namespace {

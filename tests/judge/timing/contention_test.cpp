@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fakes.hpp"
 #include "judge/blame.hpp"
+#include "judge/timing/fakes.hpp"
 
 namespace hone {
 namespace {
@@ -12,19 +12,19 @@ namespace {
 class ContentionTest : public testing::Test {
  protected:
   ContentionTest()
-      : evaluation_{fakes_.task,
-                    1,
-                    fakes_.settings,
-                    {},
-                    {},
-                    fakes_.submission,
-                    fakes_.workbench,
-                    {},
-                    [this] { return fakes_.world.now_s; }},
-        contention_(evaluation_) {}
+      : input_{fakes_.task,
+               1,
+               fakes_.settings,
+               {},
+               {},
+               fakes_.submission,
+               fakes_.workbench,
+               {},
+               [this] { return fakes_.world.now_s; }},
+        contention_(input_) {}
 
   test::FakeSession fakes_{Placement::kDevice};
-  SessionInput evaluation_;
+  SessionInput input_;
   Contention contention_;
   Timings timings_;
 };
@@ -82,7 +82,7 @@ TEST_F(ContentionTest, DeviceSlowerByNinePercentInAllChecks_WasShared) {
 }
 
 TEST_F(ContentionTest, OtherWorkOnTheDevice_IsAFaultAfterTheWait) {
-  evaluation_.host.others_stand = [this] {
+  input_.host.others_stand = [this] {
     fakes_.world.now_s += 0.1;
     return false;
   };

@@ -1,11 +1,12 @@
-#include "fakes.hpp"
+#include "judge/timing/fakes.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "../sample_task.hpp"
+#include "base/enum_names.hpp"
 #include "judge/blame.hpp"
+#include "judge/sample_task.hpp"
 #include "places.hpp"
 #include "plugin/backend.hpp"
 
@@ -77,16 +78,24 @@ Round FakeRunner::timed_round(Order order, std::size_t calls, double) {
   if (change != nullptr) change(order, empty ? empty_rounds_ : rounds_, round);
   ++(empty ? empty_rounds_ : rounds_);
   world_.now_s += round.seconds;
-  world_.note(name_ + (empty ? " idles" : " runs " + std::to_string(calls)));
+  world_.note(name_ + (empty                       ? " idles"
+                       : order == Order::kObserved ? " is traced"
+                                                   : " runs " + std::to_string(calls)));
   return round;
 }
 
-Round FakeRunner::plain_round(Order, std::size_t calls, double) {
+Round FakeRunner::plain_round(Order order, std::size_t calls, double) {
   Round round;
   round.seconds = static_cast<double>(calls) * call_s;
   world_.now_s += round.seconds;
-  world_.note(name_ + " is checked");
+  world_.note(name_ + (order == Order::kObserved ? " is traced" : " is checked"));
   return round;
+}
+
+Status FakeWorkbench::load(const Arena&, const Arena&, const std::vector<LoadOrder>&,
+                           std::uint64_t) {
+  world_.note("inputs are loaded");
+  return {};
 }
 
 Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const Arena&,
@@ -94,8 +103,8 @@ Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const 
   if (!has_mismatch()) return std::optional<FoundMismatch>();
   FoundMismatch found;
   found.mismatch.index = {0};
-  found.mismatch.wrong = 1;
-  found.mismatch.total = 1000;
+  found.mismatch.wrong = 3;
+  found.mismatch.total = 8;
   return std::optional<FoundMismatch>(std::move(found));
 }
 
@@ -136,7 +145,9 @@ Judgement FakeSession::judge() {
   installed_baseline.floor = {50e-6, 50e-6, 0};
   installed_baseline.vouched = known;
   SessionHost host;
-  host.progress = [this](const char* stage) { world.note(std::string("stage ") + stage); };
+  host.progress = [this](JudgeStage stage) {
+    world.note("stage " + std::string(enum_name(stage)));
+  };
   host.quiet = [this]() -> Status {
     world.note("device is exclusive");
     return {};

@@ -32,6 +32,9 @@ class FakeRunner : public Runner {
   double call_s = 1e-3, first_call_s = 0, empty_s = 50e-6;
   /// Changes a timed round, `number` of its kind from 0 on.
   std::function<void(Order order, int number, Round& round)> change;
+  std::string traced;  ///< its report of a traced call; empty: it cannot be traced
+  /// The bytes that see() gives for outputs; by default always the same.
+  std::function<std::string()> seen = [] { return "outputs"; };
   bool is_module = false, can_freeze = false, stays = false, settled = true;
 
   const Arena& arena() const override { return *arena_; }
@@ -39,7 +42,10 @@ class FakeRunner : public Runner {
   Status thaw() override;
   Status prepare(Form, const Dims&, std::uint64_t) override { return {}; }
   Result<bool> settled_in(const Arena&) override { return settled; }
+  Result<std::string> see(const Layout&, std::uint64_t) override { return seen(); }
   bool withholds() const override { return is_module; }
+  bool observes() const override { return !traced.empty(); }
+  std::string observed() const override { return traced; }
   bool can_stand_still() const override { return can_freeze; }
   Result<bool> stand_still() override;
   bool is_kept() const override { return stays; }
@@ -67,9 +73,7 @@ class FakeWorkbench : public Workbench {
   int checks = 0;                                      ///< of the device for contention
 
   Status fill(const Arena&, const std::vector<FillOrder>&) override { return {}; }
-  Status load(const Arena&, const Arena&, const std::vector<LoadOrder>&, std::uint64_t) override {
-    return {};
-  }
+  Status load(const Arena& to, const Arena&, const std::vector<LoadOrder>&, std::uint64_t) override;
   Result<std::vector<Inspected>> inspect(const Arena&, const Arena&,
                                          const std::vector<InspectOrder>& orders,
                                          std::uint64_t) override {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fakes.hpp"
+#include "judge/timing/fakes.hpp"
 #include "model/caught.hpp"
 
 namespace hone {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fakes.hpp"
+#include "judge/timing/fakes.hpp"
 #include "judge/timing/processes/process_protocol.hpp"
 
 namespace hone {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "../sample_task.hpp"
 #include "channel/control.hpp"
+#include "judge/sample_task.hpp"
 #include "judge/timing/round_size.hpp"
 
 namespace hone {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../sample_task.hpp"
+#include "judge/sample_task.hpp"
 #include "model/caught.hpp"
 
 namespace hone {

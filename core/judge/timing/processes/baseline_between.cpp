@@ -67,7 +67,7 @@ Judgement BaselineBetween::time_baseline(std::size_t calls, std::size_t rounds,
 
 /// Foreseen time of a round of the baseline, with all that comes before it.
 double BaselineBetween::round_seconds(std::size_t calls) const {
-  return static_cast<double>(calls) * m_.evaluation.baseline.call_seconds + kRoundCostSeconds;
+  return static_cast<double>(calls) * m_.input.baseline.call_seconds + kRoundCostSeconds;
 }
 
 /// Upper bound, in seconds, of the random part of the check before so many of the baseline's rounds.
@@ -83,9 +83,9 @@ Judgement BaselineBetween::time_watched(std::size_t calls, std::size_t rounds, d
   const double random_s = random_check_seconds(calls, rounds);
   if (Status checked = rounds_.timer().check_device(check_s); !checked)
     return fault(checked.error());
-  const double begun_s = m_.evaluation.now_s();
+  const double begun_s = m_.input.now_s();
   if (Judgement judged = time_baseline(calls, rounds, seconds); !passed(judged)) return judged;
-  baseline_s_ = m_.evaluation.now_s() - begun_s;
+  baseline_s_ = m_.input.now_s() - begun_s;
   ++(baseline_s_ > random_s ? too_long_ : in_time_);
   const Status checked = rounds_.timer().check_device(kCheckSeconds);
   return checked ? correct_so_far() : fault(checked.error());
@@ -97,7 +97,7 @@ Judgement BaselineBetween::time_watched(std::size_t calls, std::size_t rounds, d
 Judgement BaselineBetween::time_some(std::size_t calls, int pairs, bool watched,
                                      std::vector<double>& a, std::vector<double>& b) {
   StoredRounds& store = rounds_.store();
-  Runner& submission = m_.evaluation.submission;
+  Runner& submission = m_.input.submission;
   if (Judgement ready = store.prepare_ahead(calls, pairs); !passed(ready)) return ready;
   const std::size_t most = std::min(static_cast<std::size_t>(pairs), store.ahead().size());
   const double check_s = kCheckSeconds + draw(derive_seed(store.next_secret(), "look"), 0,
@@ -106,7 +106,7 @@ Judgement BaselineBetween::time_some(std::size_t calls, int pairs, bool watched,
   if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (!*stands) return blame({Ending::kDied, 0, {}}, Culprit::kSubmission, {Place::kMeasurement});
   {
-    const Awake awake(m_.evaluation.baseline.runner);
+    const Awake awake(m_.input.baseline.runner);
     if (!watched) {
       if (Status busy = rounds_.timer().make_busy(check_s); !busy) return fault(busy.error());
     }
@@ -147,8 +147,7 @@ Judgement BaselineBetween::time_pairs() {
 }
 
 bool BaselineBetween::knows_baseline() const {
-  return m_.evaluation.baseline.vouched.calls == m_.timings.calls &&
-         !m_.evaluation.settings.swapped;
+  return m_.input.baseline.vouched.calls == m_.timings.calls && !m_.input.settings.swapped;
 }
 
 void BaselineBetween::forget_pairs() {
@@ -162,13 +161,13 @@ void BaselineBetween::forget_pairs() {
 
 /// The longest round of the baseline that counts as uncontended.
 double BaselineBetween::round_limit_s() const {
-  const bool holds = m_.evaluation.holds(Defence::kStandStill);
-  return holds ? (1 + kSlowerMax) * m_.evaluation.baseline.vouched.seconds : kNoLimit;
+  const bool holds = m_.input.holds(Defence::kStandStill);
+  return holds ? (1 + kSlowerMax) * m_.input.baseline.vouched.seconds : kNoLimit;
 }
 
 double BaselineBetween::floor_limit_s() const {
-  const bool holds = m_.evaluation.holds(Defence::kStandStill);
-  const Vouched& known = m_.evaluation.baseline.vouched;
+  const bool holds = m_.input.holds(Defence::kStandStill);
+  const Vouched& known = m_.input.baseline.vouched;
   return holds ? known.floor_s + kFloorSlowerMax * known.seconds : kNoLimit;
 }
 
@@ -187,18 +186,17 @@ void BaselineBetween::note_uncontended(bool held) {
 
 /// Whether the baseline took far longer than it did before, though nothing else used the device.
 bool BaselineBetween::was_held_up() const {
-  const double before_s =
-      static_cast<double>(m_.timings.calls) * m_.evaluation.baseline.call_seconds;
+  const double before_s = static_cast<double>(m_.timings.calls) * m_.input.baseline.call_seconds;
   return too_long_ >= in_time_ && !m_.contention.device_was_shared() &&
          median(m_.timings.baseline) > kHeldUp * before_s;
 }
 
 bool BaselineBetween::is_enough(double start_s, bool watched) const {
-  const MeasureSettings& settings = m_.evaluation.settings;
+  const MeasureSettings& settings = m_.input.settings;
   const Timings& timings = m_.timings;
   const int done = static_cast<int>(timings.submission.size());
   if (done >= kRoundsLeast &&
-      m_.evaluation.now_s() - start_s + rounds_.store().owed_s() > settings.seconds_max)
+      m_.input.now_s() - start_s + rounds_.store().owed_s() > settings.seconds_max)
     return true;
   if (done >= std::max(settings.pairs_min, kRoundsLeast) && steady(timings.submission)) return true;
   if (done >= kPairsFew &&
@@ -211,9 +209,9 @@ bool BaselineBetween::is_enough(double start_s, bool watched) const {
 /// `watched`: the device is checked around the baseline's rounds; else it stops once these have become slow.
 Judgement BaselineBetween::enough_pairs(bool watched) {
   Timings& timings = m_.timings;
-  const MeasureSettings& settings = m_.evaluation.settings;
-  const Awake awake(&m_.evaluation.submission);
-  const double start_s = m_.evaluation.now_s();
+  const MeasureSettings& settings = m_.input.settings;
+  const Awake awake(&m_.input.submission);
+  const double start_s = m_.input.now_s();
   const int at_once =
       std::clamp(static_cast<int>(kAtOnceSeconds / round_seconds(timings.calls)), 1, kPairsAtOnce);
   if (Judgement still = m_.contention.expect_still_device(kOthersStillSeconds); !passed(still))
@@ -250,11 +248,11 @@ Judgement BaselineBetween::enough_pairs(bool watched) {
 /// Single-call rounds, all at once.
 Judgement BaselineBetween::time_single_pairs() {
   Timings& timings = m_.timings;
-  if (!has_single_rounds(m_.evaluation, timings)) return correct_so_far();
-  const Awake awake(&m_.evaluation.submission);
+  if (!has_single_rounds(m_.input, timings)) return correct_so_far();
+  const Awake awake(&m_.input.submission);
   const Timings::Mark mark = timings.mark();
   rounds_.store().take_single_rounds();
-  Judgement judged = time_some(1, std::min(m_.evaluation.settings.singles, kSingles), true,
+  Judgement judged = time_some(1, std::min(m_.input.settings.singles, kSingles), true,
                                timings.single_baseline, timings.single_submission);
   timings.keep_as_single_floors(mark);
   return judged;
@@ -264,9 +262,9 @@ Judgement BaselineBetween::time_single_pairs() {
 /// there, or some of the memory's speed. To slow the baseline unseen it would have to begin and end within the baseline's
 /// rounds, every time, without knowing when they begin. A confirmation run does not rely on that.
 bool BaselineBetween::had_the_device() const {
-  if (!m_.evaluation.holds(Defence::kStandStill)) return true;
+  if (!m_.input.holds(Defence::kStandStill)) return true;
   const bool seen = held_ || in_time_ > too_long_;
-  return seen && !m_.evaluation.settings.swapped && !m_.contention.device_was_shared();
+  return seen && !m_.input.settings.swapped && !m_.contention.device_was_shared();
 }
 
 }  // namespace hone

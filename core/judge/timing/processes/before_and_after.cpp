@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "judge/timing/paired.hpp"
 #include "judge/timing/processes/awake.hpp"
-#include "judge/timing/processes/process_protocol.hpp"
 #include "judge/timing/statistics.hpp"
 
 namespace hone {
@@ -26,15 +24,6 @@ std::vector<double> since(const std::vector<double>& all, std::size_t from) {
 
 }  // namespace
 
-/// In a test build without the defence `alone` a module is timed in pairs, like code without host code.
-std::unique_ptr<Protocol> make_process_protocol(const Measurement& measurement) {
-  if (measurement.evaluation.holds(Defence::kAlone))
-    return std::make_unique<BeforeAndAfter>(measurement);
-  auto timer = std::make_unique<WithheldTimer>(measurement);
-  auto supply = std::make_unique<StoredRounds>(measurement, *timer, nullptr);
-  return std::make_unique<PairedProtocol>(measurement, std::move(timer), std::move(supply));
-}
-
 BeforeAndAfter::BeforeAndAfter(const Measurement& measurement)
     : m_(measurement),
       rounds_(measurement),
@@ -53,22 +42,22 @@ Judgement BeforeAndAfter::before_loading() {
 /// These rounds serve the next submission, too, if this one is not correct.
 Judgement BeforeAndAfter::time_before() {
   Timings& timings = m_.timings;
-  const MeasureSettings& settings = m_.evaluation.settings;
+  const MeasureSettings& settings = m_.input.settings;
   if (Judgement judged = time_block(true, (settings.pairs_min + 1) / 2,
                                     (settings.pairs_max + 1) / 2, timings.baseline);
       !passed(judged))
     return judged;
-  const auto& last = m_.evaluation.baseline.last;
+  const auto& last = m_.input.baseline.last;
   if (last != nullptr && !timings.throttled)
-    *last = {m_.evaluation.now_s(), timings.calls, timings.baseline, timings.floors};
+    *last = {m_.input.now_s(), timings.calls, timings.baseline, timings.floors};
   return correct_so_far();
 }
 
 /// Whether the baseline was timed a moment ago, after another submission.
 bool BeforeAndAfter::take_last_block() {
-  const BaselineBlock* last = m_.evaluation.baseline.last.get();
-  if (last == nullptr || m_.evaluation.settings.swapped || last->calls != m_.timings.calls ||
-      m_.evaluation.now_s() - last->at_s > kLastSeconds)
+  const BaselineBlock* last = m_.input.baseline.last.get();
+  if (last == nullptr || m_.input.settings.swapped || last->calls != m_.timings.calls ||
+      m_.input.now_s() - last->at_s > kLastSeconds)
     return false;
   m_.timings.baseline = last->rounds;
   m_.timings.floors = last->floors;
@@ -87,16 +76,16 @@ Judgement BeforeAndAfter::time_baseline(std::size_t calls, std::optional<Prepare
     if (Judgement stood_in = stand_in(*kept); !passed(stood_in)) return stood_in;
   }
   // Else it is awake for the whole block.
-  const Awake awake(freezes_ ? m_.evaluation.baseline.runner : nullptr);
+  const Awake awake(freezes_ ? m_.input.baseline.runner : nullptr);
   return rounds_.timer().time(rounds_.side_of(true, calls), *kept, seconds);
 }
 
 /// The reference runs where the submission ran between two rounds of the baseline, on the same core. Rationale: a process that
 /// comes after another one, or after a pause, is slower than one that goes on, by a third where a call is mostly Python's time.
 Judgement BeforeAndAfter::stand_in(const PreparedRound& prepared) {
-  Runner& reference = *m_.evaluation.reference.runner;
+  Runner& reference = *m_.input.reference.runner;
   const std::vector<int> own = reference.cores();
-  reference.keep_to(m_.evaluation.baseline.runner->cores());
+  reference.keep_to(m_.input.baseline.runner->cores());
   const Round stood_in = prepared.set.run_plain(kReferenceSeconds);
   reference.keep_to(own);
   return stood_in.ending == Ending::kDone
@@ -115,8 +104,8 @@ Judgement BeforeAndAfter::time_block(bool of_baseline, int enough, int most,
 
 /// The process that keeps its core between these rounds: none if other rounds come between the baseline's.
 Runner* BeforeAndAfter::awake_between(bool of_baseline) const {
-  if (!of_baseline) return &m_.evaluation.submission;
-  return freezes_ ? nullptr : m_.evaluation.baseline.runner;
+  if (!of_baseline) return &m_.input.submission;
+  return freezes_ ? nullptr : m_.input.baseline.runner;
 }
 
 /// At most `most` rounds, at least `enough`; fewer than `most` if they are steady or time runs out.
@@ -125,7 +114,7 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
   Timings& timings = m_.timings;
   const Awake awake(awake_between(of_baseline));
   std::optional<PreparedRound> kept;
-  const double start_s = m_.evaluation.now_s();
+  const double start_s = m_.input.now_s();
   double seconds = 0;
   const int least = std::max(enough, kRoundsLeast);
   const auto one_round = [&](int coming) {
@@ -138,8 +127,8 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
   }
   timings.drop_since(mark);
   for (int i = 0; i < most;) {
-    if (i >= kRoundsLeast && m_.evaluation.now_s() - start_s + rounds_.store().owed_s() >
-                                 m_.evaluation.settings.seconds_max)
+    if (i >= kRoundsLeast &&
+        m_.input.now_s() - start_s + rounds_.store().owed_s() > m_.input.settings.seconds_max)
       break;
     if (i >= least && steady(rounds)) break;
     mark = timings.mark();
@@ -161,7 +150,7 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
 bool BeforeAndAfter::all_late(const std::vector<double>& singles) const {
   const Timings& timings = m_.timings;
   const double empty =
-      timings.floors.empty() ? m_.evaluation.baseline.floor.least : floor_of(timings.floors).least;
+      timings.floors.empty() ? m_.input.baseline.floor.least : floor_of(timings.floors).least;
   const double call =
       std::max(median(timings.submission) - empty, 0.0) / static_cast<double>(timings.calls);
   return *std::min_element(singles.begin(), singles.end()) - empty > kLateSingle * call;
@@ -169,17 +158,17 @@ bool BeforeAndAfter::all_late(const std::vector<double>& singles) const {
 
 Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<double>& rounds) {
   Timings& timings = m_.timings;
-  const MeasureSettings& settings = m_.evaluation.settings;
-  if (!has_single_rounds(m_.evaluation, timings)) return correct_so_far();
+  const MeasureSettings& settings = m_.input.settings;
+  if (!has_single_rounds(m_.input, timings)) return correct_so_far();
   const Awake awake(awake_between(of_baseline));
   std::optional<PreparedRound> kept;
-  const double start_s = m_.evaluation.now_s();
+  const double start_s = m_.input.now_s();
   const Timings::Mark mark = timings.mark();
   const int enough = std::min(settings.singles, kSingles);
   const int most = of_baseline ? enough : kSinglesMost;
   rounds_.store().forget_ahead();
   for (int i = 0; i < most; ++i) {
-    if (i > 0 && m_.evaluation.now_s() - start_s > settings.seconds_max) break;
+    if (i > 0 && m_.input.now_s() - start_s > settings.seconds_max) break;
     if (i >= enough && !all_late(rounds)) break;
     double seconds = 0;
     if (Judgement judged = of_baseline
@@ -196,10 +185,10 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
 /// Times the baseline again, after the submission.
 Judgement BeforeAndAfter::time_after() {
   Timings& timings = m_.timings;
-  const MeasureSettings& settings = m_.evaluation.settings;
+  const MeasureSettings& settings = m_.input.settings;
   const std::size_t floors = timings.floors.size();
   std::vector<double> after;
-  if (m_.evaluation.baseline.last != nullptr) *m_.evaluation.baseline.last = {};
+  if (m_.input.baseline.last != nullptr) *m_.input.baseline.last = {};
   if (Judgement judged = time_block(true, settings.pairs_min / 2, settings.pairs_max / 2, after);
       !passed(judged))
     return judged;
@@ -227,9 +216,9 @@ void BeforeAndAfter::combine(std::vector<double> after, const std::vector<double
   timings.drifted = differ && apart > std::min(first.spread, last.spread);
   // Rationale: the next submission is not compared with rounds that this one may have made slow.
   const bool slower = differ && last.seconds > first.seconds;
-  const auto& block = m_.evaluation.baseline.last;
+  const auto& block = m_.input.baseline.last;
   if (block != nullptr && !slower && !timings.drifted && !timings.throttled)
-    *block = {m_.evaluation.now_s(), timings.calls, after, new_floors};
+    *block = {m_.input.now_s(), timings.calls, after, new_floors};
   const bool faster = last.seconds < first.seconds;
   if (faster && (timings.drifted || (freezes_ && m_.contention.device_was_shared()))) {
     timings.baseline = std::move(after);
@@ -246,7 +235,7 @@ void BeforeAndAfter::combine(std::vector<double> after, const std::vector<double
 /// The number of the submission's rounds if its calls take as long as the baseline's, and some more that may be timed without
 /// checks and then dropped.
 int BeforeAndAfter::rounds_to_come() const {
-  const SessionInput& e = m_.evaluation;
+  const SessionInput& e = m_.input;
   const double call_s = 2 * e.baseline.call_seconds + e.baseline.answer_seconds;
   const double pair_s = static_cast<double>(m_.timings.calls) * call_s;
   const double most = pair_s > 0 ? e.settings.seconds_max / pair_s : e.settings.pairs_min;
@@ -259,14 +248,14 @@ int BeforeAndAfter::rounds_to_come() const {
 /// While contexts are made, and others check, inputs of the submission's rounds are made, and their answers. While others
 /// measure, the submission is frozen.
 Judgement BeforeAndAfter::await_exclusive() {
-  const bool singles = freezes_ && has_single_rounds(m_.evaluation, m_.timings);
-  if (Judgement done = rounds_.store().work_ahead(
-          m_.timings.calls, rounds_to_come(),
-          singles ? std::min(m_.evaluation.settings.singles, kSingles) : 0);
+  const bool singles = freezes_ && has_single_rounds(m_.input, m_.timings);
+  if (Judgement done =
+          rounds_.store().work_ahead(m_.timings.calls, rounds_to_come(),
+                                     singles ? std::min(m_.input.settings.singles, kSingles) : 0);
       !passed(done))
     return done;
   if (freezes_) {
-    if (const auto stands = m_.evaluation.submission.stand_still(); !stands)
+    if (const auto stands = m_.input.submission.stand_still(); !stands)
       return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   }
   return rounds_.sharing().await_exclusive();
@@ -275,7 +264,7 @@ Judgement BeforeAndAfter::await_exclusive() {
 /// After the pairs. The submission is frozen from now on: what it left on the device must not disturb others' measurements, nor
 /// the checks that are due; and a measurement that others disturbed is a fault.
 Judgement BeforeAndAfter::expect_undisturbed() {
-  const auto stands = m_.evaluation.submission.stand_still();
+  const auto stands = m_.input.submission.stand_still();
   if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
   if (m_.contention.others_present() && m_.contention.device_was_shared())
@@ -284,7 +273,7 @@ Judgement BeforeAndAfter::expect_undisturbed() {
 }
 
 Judgement BeforeAndAfter::time_submission() {
-  const MeasureSettings& settings = m_.evaluation.settings;
+  const MeasureSettings& settings = m_.input.settings;
   Timings& timings = m_.timings;
   Judgement judged =
       freezes_ ? between_.time_pairs()
@@ -296,7 +285,7 @@ Judgement BeforeAndAfter::time_submission() {
 
 /// Ends the submission, or leaves it frozen if its process is kept, and checks the rounds that were stored.
 Judgement BeforeAndAfter::end_submission(bool* ended) {
-  const SessionInput& e = m_.evaluation;
+  const SessionInput& e = m_.input;
   *ended = !stands_still(e.submission, e.workbench, e.settings.defences);
   if (*ended) {
     if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());

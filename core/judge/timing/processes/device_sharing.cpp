@@ -7,10 +7,10 @@
 namespace hone {
 
 Judgement DeviceSharing::give_way() {
-  if (!shares_ || !freezes_ || evaluation_.host.give_way == nullptr) return correct_so_far();
+  if (!shares_ || !freezes_ || input_.host.give_way == nullptr) return correct_so_far();
   std::optional<Error> unfrozen;
-  const Status gave = evaluation_.host.give_way([&]() -> Status {
-    const auto stands = evaluation_.submission.stand_still();
+  const Status gave = input_.host.give_way([&]() -> Status {
+    const auto stands = input_.submission.stand_still();
     if (stands) return {};
     unfrozen = stands.error();
     return stands.error();
@@ -20,13 +20,13 @@ Judgement DeviceSharing::give_way() {
 }
 
 Judgement DeviceSharing::await_exclusive() {
-  const Status quiet = evaluation_.host.quiet();
+  const Status quiet = input_.host.quiet();
   shares_ = false;
   return quiet ? correct_so_far() : fault(quiet.error());
 }
 
 Judgement DeviceSharing::share() {
-  const Status shared = evaluation_.host.share();
+  const Status shared = input_.host.share();
   shares_ = true;
   return shared ? correct_so_far() : fault(shared.error());
 }

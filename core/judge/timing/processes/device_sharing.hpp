@@ -9,8 +9,8 @@ namespace hone {
 /// One thread.
 class DeviceSharing {
  public:
-  explicit DeviceSharing(const SessionInput& evaluation)
-      : evaluation_(evaluation), freezes_(evaluation.submission.can_stand_still()) {}
+  explicit DeviceSharing(const SessionInput& input)
+      : input_(input), freezes_(input.submission.can_stand_still()) {}
 
   bool freezes_submission() const { return freezes_; }
   /// Yields the device to judges that wait to measure. A submission that cannot be frozen never shares the device with a
@@ -21,7 +21,7 @@ class DeviceSharing {
   Judgement share();
 
  private:
-  const SessionInput& evaluation_;
+  const SessionInput& input_;
   const bool freezes_;
   bool shares_ = true;
 };

@@ -8,7 +8,7 @@ namespace hone {
 
 ProcessRounds::ProcessRounds(const Measurement& measurement)
     : m_(measurement),
-      sharing_(measurement.evaluation),
+      sharing_(measurement.input),
       timer_(measurement),
       store_(measurement, timer_, [this] { return sharing_.give_way(); }) {}
 

@@ -34,20 +34,20 @@ StoredRounds::StoredRounds(const Measurement& measurement, WithheldTimer& timer,
 
 StoredRounds::~StoredRounds() {
   m_.answers.before_answers(nullptr);
-  for (Stored& round : stored_) m_.evaluation.workbench.keep_spare(std::move(round.outputs));
-  m_.evaluation.workbench.keep_spare(std::move(copy_));
-  m_.evaluation.workbench.keep_spare(std::move(baseline_copy_));
+  for (Stored& round : stored_) m_.input.workbench.keep_spare(std::move(round.outputs));
+  m_.input.workbench.keep_spare(std::move(copy_));
+  m_.input.workbench.keep_spare(std::move(baseline_copy_));
 }
 
 Result<PreparedRound> StoredRounds::prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                             std::uint64_t at) {
-  return prepare_timed(m_.evaluation, secret, std::move(families), at);
+  return prepare_timed(m_.input, secret, std::move(families), at);
 }
 
 /// Rationale: the host code of a module runs on, and could change outputs between the end of the round and the comparison, and
 /// back. So a copy is compared, taken after the clock has stopped.
 Judgement StoredRounds::check(PreparedRound timed) {
-  const SessionInput& e = m_.evaluation;
+  const SessionInput& e = m_.input;
   const Arena* outputs = &e.submission.arena();
   if (e.holds(Defence::kWitness)) {
     if (Status copied = copy_outputs(e.submission.arena(), timed.layout, copy_); !copied)
@@ -70,15 +70,15 @@ std::uint64_t StoredRounds::end_of_inputs() const {
 }
 
 bool StoredRounds::has_room(std::size_t calls) const {
-  const Task& task = m_.evaluation.task;
+  const Task& task = m_.input.task;
   const auto next = lay_out(task, task.timed, calls, Placement::kCanaries, true, end_of_inputs());
-  return next && next->total <= m_.evaluation.reference.runner->arena().bytes();
+  return next && next->total <= m_.input.reference.runner->arena().bytes();
 }
 
 std::uint64_t StoredRounds::next_secret() {
   const std::size_t number = secrets_++;
-  const bool fresh = m_.evaluation.holds(Defence::kFreshInputs);
-  return derive_seed(m_.evaluation.seed, "alone", fresh ? number : 0);
+  const bool fresh = m_.input.holds(Defence::kFreshInputs);
+  return derive_seed(m_.input.seed, "alone", fresh ? number : 0);
 }
 
 Result<PreparedRound> StoredRounds::prepare_next(std::size_t calls) {
@@ -91,7 +91,7 @@ bool StoredRounds::lacks_inputs(std::size_t calls, int rounds) const {
 }
 
 Judgement StoredRounds::prepare_one(std::size_t calls, std::deque<PreparedRound>& to) {
-  const SessionInput& e = m_.evaluation;
+  const SessionInput& e = m_.input;
   const auto layout = lay_out(e.task, e.task.timed, calls, e.workbench.placement(), false);
   if (!layout) return fault(layout.error());
   const bool scarce = lacks_room_for_answer(*layout);
@@ -145,7 +145,7 @@ void StoredRounds::take_single_rounds() { ahead_ = std::exchange(singles_ahead_,
 /// Rationale: if the device is short of memory, torch gives memory back and takes it again within a call, and which side does
 /// says nothing about their code: copies of losses over 17 GB of inputs had speedups of up to 1.4.
 bool StoredRounds::is_short_of_memory() const {
-  const SessionInput& e = m_.evaluation;
+  const SessionInput& e = m_.input;
   const std::uint64_t bytes = e.workbench.memory_bytes();
   if (bytes == 0 || !e.reference.error) return false;
   const std::uint64_t needed = e.reference.runner->arena().bytes() +
@@ -156,12 +156,12 @@ bool StoredRounds::is_short_of_memory() const {
 }
 
 std::uint64_t StoredRounds::stored_bytes_max() const {
-  return std::min(kStoredBytesMax, m_.evaluation.workbench.memory_bytes() / kStoredShareOfMemory);
+  return std::min(kStoredBytesMax, m_.input.workbench.memory_bytes() / kStoredShareOfMemory);
 }
 
 bool StoredRounds::lacks_room_for_answer(const Layout& layout) const {
   return give_way_ != nullptr && is_large(layout) &&
-         !m_.evaluation.workbench.has_free(reference_work(layout));
+         !m_.input.workbench.has_free(reference_work(layout));
 }
 
 /// Rationale: a baseline that gives back its memory needs one more call before it is timed, and a submission does not have
@@ -174,13 +174,13 @@ Judgement StoredRounds::make_room_for_answer(const Layout& layout) {
 Status StoredRounds::copy_outputs(const Arena& from, const Layout& layout,
                                   std::unique_ptr<Arena>& into) {
   const std::uint64_t begin = layout.total > stored_bytes_max() ? layout.outputs_begin : 0;
-  return m_.evaluation.workbench.snapshot(from, begin, layout.total - begin, into);
+  return m_.input.workbench.snapshot(from, begin, layout.total - begin, into);
 }
 
 Status StoredRounds::copy_of_baseline(const Layout& layout) {
   auto& copy = is_large(layout) ? copy_ : baseline_copy_;
   for (int i = 0; i < kCopiesOfOutputs; ++i)
-    HONE_TRY(copy_outputs(m_.evaluation.baseline.runner->arena(), layout, copy));
+    HONE_TRY(copy_outputs(m_.input.baseline.runner->arena(), layout, copy));
   return {};
 }
 
@@ -190,7 +190,7 @@ bool StoredRounds::store(PreparedRound& timed) {
   if (give_way_ == nullptr || copy_ == nullptr || stored_bytes_ + bytes > stored_bytes_max())
     return false;
   std::unique_ptr<Arena> outputs;
-  if (!m_.evaluation.workbench.snapshot(*copy_, 0, bytes, outputs)) return false;
+  if (!m_.input.workbench.snapshot(*copy_, 0, bytes, outputs)) return false;
   stored_bytes_ += bytes;
   stored_.push_back({std::move(timed), std::move(outputs)});
   return true;
@@ -200,7 +200,7 @@ Judgement StoredRounds::check_stored() {
   for (Stored& round : stored_) {
     if (Judgement gave = give_way_(); !passed(gave)) return gave;
     const Judgement judged = m_.answers.check_timed(std::move(round.prepared), *round.outputs);
-    m_.evaluation.workbench.keep_spare(std::move(round.outputs));
+    m_.input.workbench.keep_spare(std::move(round.outputs));
     if (!passed(judged)) return judged;
   }
   stored_.clear();
@@ -213,7 +213,7 @@ double StoredRounds::owed_s() const {
   for (const Stored& round : stored_) {
     if (!round.prepared.answered) calls += static_cast<double>(round.prepared.set.calls());
   }
-  return calls * m_.evaluation.baseline.answer_seconds;
+  return calls * m_.input.baseline.answer_seconds;
 }
 
 }  // namespace hone

@@ -11,19 +11,19 @@ constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;
 }  // namespace
 
 Status WithheldTimer::make_busy(double seconds) {
-  HONE_TRY(m_.evaluation.workbench.make_busy(seconds));
-  idle_since_s_ = m_.evaluation.now_s();
+  HONE_TRY(m_.input.workbench.make_busy(seconds));
+  idle_since_s_ = m_.input.now_s();
   return {};
 }
 
 Status WithheldTimer::check_device(double seconds) {
   HONE_TRY(m_.contention.check_device(seconds));
-  idle_since_s_ = m_.evaluation.now_s();
+  idle_since_s_ = m_.input.now_s();
   return {};
 }
 
 Status WithheldTimer::keep_busy() {
-  const double idle_s = m_.evaluation.now_s() - idle_since_s_;
+  const double idle_s = m_.input.now_s() - idle_since_s_;
   if (idle_s < kShortPauseSeconds) return {};
   return make_busy(idle_s > kPauseSeconds ? kBusyAfterPauseSeconds : kBusySeconds);
 }
@@ -53,13 +53,13 @@ Judgement WithheldTimer::wake(const Side& side, const PreparedRound& prepared) {
 Judgement WithheldTimer::time(const Side& side, const PreparedRound& prepared, double* seconds) {
   if (Judgement woken = wake(side, prepared); !passed(woken)) return woken;
   Judgement judged = m_.clock.run(side, prepared, seconds);
-  idle_since_s_ = m_.evaluation.now_s();
+  idle_since_s_ = m_.input.now_s();
   return judged;
 }
 
 Judgement WithheldTimer::trim_baseline() {
-  Runner* baseline = m_.evaluation.baseline.runner;
-  if (baseline == m_.evaluation.reference.runner || !baseline->withholds()) return correct_so_far();
+  Runner* baseline = m_.input.baseline.runner;
+  if (baseline == m_.input.reference.runner || !baseline->withholds()) return correct_so_far();
   const Round trimmed = baseline->trim();
   trimmed_ = true;
   return trimmed.ending == Ending::kDone
