@@ -49,7 +49,7 @@ Status Device::acquire(const DeviceJob& job) {
 /// Whatever this lane has on the device stands still meanwhile.
 Status Device::take_lock(bool exclusive) {
   const double from_s = monotonic_s();
-  work_.set_step("wait for a turn with");
+  work_.set_step("wait for the device with");
   if (exclusive || lock_.is_awaited() || lock_.is_exclusive()) {
     leave_lock();
   } else {
