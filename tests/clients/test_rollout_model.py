@@ -75,7 +75,7 @@ def test_an_answer(serve: Serve, stream: bool) -> None:
         (Reply(raw=b"<html>bad gateway</html>", status=502), "502 Bad Gateway: <html>bad gateway</html>"),
         (Reply(raw=b'{"choices": [{"mess', claims=100), "peer closed connection"),
         (Reply(raw=b'{"choices": [{"mess'), "half of it (19 bytes)"),
-        (Reply(raw=b"[]"), "a reply that is no object but list"),
+        (Reply(raw=b"[]"), "found list in a reply, expected an object"),
         (Reply(raw=b'{"choices": []}'), "a reply without choices"),
         (Reply(raw=b'{"error": {"message": "engine died"}}'), "engine died"),
         (Reply(""), "an answer of no words"),
