@@ -1,4 +1,4 @@
-// hone's Python package, for commands whose work it does: where it is, and how it is started.
+// Finds and starts hone's Python package, for commands that are written in Python.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@
 namespace hone {
 
 inline constexpr const char* kHowToGetRollout =
-    "get it, in a checkout: pip install './clients/python[rollout]'; or name an interpreter that "
-    "has it: HONE_PYTHON=/path/to/bin/python";
+    "install it from a checkout: pip install './clients/python[rollout]'; or name an interpreter "
+    "that has it: HONE_PYTHON=/path/to/bin/python";
 
-/// python3, or what HONE_PYTHON names: of a virtual environment, say.
+/// HONE_PYTHON, for example of a virtual environment; else python3.
 std::string client_python();
 
-/// Whether the interpreter is there and has hone.rollout with what it needs.
+/// Whether the interpreter exists and can import hone.rollout.
 Status find_rollout(const std::string& interpreter);
 
-/// Runs hone.rollout to its end and gives its exit status. What it prints goes to standard error;
-/// an interrupt of the terminal is its business alone.
+/// Runs hone.rollout and returns its exit status. Its output goes to standard error. Only hone.rollout handles an interrupt of the terminal.
 Result<int> run_rollout(const std::string& interpreter, const std::vector<std::string>& arguments);
 
 /// As exec and spawn want them; they point into `texts`.

@@ -12,10 +12,10 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kAhead = 64;                // submissions handed over and not yet done
-constexpr auto kShown = std::chrono::seconds(1);  // the rate is shown anew at least this often
+constexpr std::size_t kAhead = 64;                // submissions in the evaluator
+constexpr auto kShown = std::chrono::seconds(1);  // longest time between updates of the rate
 
-/// What the evaluator's threads tell this one.
+/// Results that the evaluator's threads pass to this thread.
 struct Shared {
   Mutex mutex;
   Condition changed;
@@ -39,7 +39,7 @@ void submit(Evaluator& evaluator, const Submission& submission, std::size_t i,
   if (const auto queued = evaluator.submit(submission, hear, take); !queued) take(queued.error());
 }
 
-/// Those that are done since the last call; waits for one, or a while, where `wait` is set.
+/// Results since the last call. With `wait`, waits for the first one, up to a time limit.
 std::vector<std::size_t> take_done(Shared& shared, bool wait, std::string& stage) {
   MutexLock lock(shared.mutex);
   if (wait && shared.done.empty()) shared.changed.wait_for(shared.mutex, kShown);
@@ -65,7 +65,7 @@ void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmissio
       }
     }
     if (!more && done == results.size()) return;
-    std::string stage;  // of the submission that was last heard of
+    std::string stage;  // of the submission that reported last
     const bool wait = !more || results.size() - done >= kAhead;
     for (const std::size_t i : take_done(*shared, wait, stage)) {
       ++done;

@@ -10,9 +10,9 @@
 
 namespace hone {
 
-/// Gives the next submission; none at the end.
+/// Returns the next submission; none at the end.
 using NextSubmission = std::function<std::optional<Submission>()>;
-/// Told of the i-th submission's result once it is there.
+/// Called with the result of the i-th submission.
 using TakeResult = std::function<void(std::size_t i, const Result<Verdict>& result)>;
 
 /// Asks for submissions while the evaluator's queue has room, and waits for all results; `progress`
@@ -21,7 +21,7 @@ using TakeResult = std::function<void(std::size_t i, const Result<Verdict>& resu
 void evaluate_each(Progress& progress, Evaluator& evaluator, const NextSubmission& next,
                    const TakeResult& take);
 
-/// Evaluates all; the results stand in the order of the submissions.
+/// Evaluates all submissions; the results are in their order.
 std::vector<Result<Verdict>> evaluate_all(Progress& progress, Evaluator& evaluator,
                                           const std::vector<Submission>& submissions);
 

@@ -1,4 +1,4 @@
-// Puts the parts together, in the order in which they depend on each other.
+// Builds the parts of a host in the order of their dependencies.
 #include "app/host.hpp"
 
 #include <sched.h>
@@ -18,12 +18,12 @@
 namespace hone {
 namespace {
 
-// Each lane's judge and what it measures have a core each, and compilers and interpreters need some.
+// The judge of each lane and its candidate need a core each; compilers and interpreters need some more.
 constexpr int kCoresOfLane = 4, kLanesByCores = 4;
-// What is compiled for a device, and rehearsed, waits for nothing there.
+// Builds and dry runs do not use the device, so they need not wait for it.
 constexpr int kCoresOfBuilder = 3, kBuildersByCores = 16;
 
-/// Why a compiler is not there, and the package that brings it.
+/// Why a compiler is missing, and the package that contains it.
 Error no_compiler(const std::string& language, const std::string& path) {
   const std::string package = language == "c" ? "gcc" : "g++";
   const std::string what =
@@ -63,8 +63,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
   return {};
 }
 
-/// The judge and the process that drives a device spin beside each other: a core for each where there
-/// are enough, the last ones of the machine, since builders use them all.
+/// The judge and the process that drives the device spin at the same time. Each gets a core if there are enough. These are the last cores of the machine, because builders use the first.
 Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
   options.device_code = true;
   options.isolation = config.isolation;
@@ -91,8 +90,9 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
   if (options.devices.size() > 1) {
     return failed_precondition(
         options.backend + ".python: found " + std::to_string(options.devices.size()) +
-        " devices, expected one: a module's process sees all of them; start a "
-        "server for each, on a machine or in a container of its own");
+        " devices; expected one, because the process of a module can use all visible devices; "
+        "start "
+        "one server per device, each on its own machine or in its own container");
   }
   for (std::int64_t i = 1; i < module_lanes(config); ++i)
     add(config.devices.front(), options.lanes);
@@ -101,7 +101,7 @@ Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
 
 IsolationLevel level_of(const std::string& name) {
   const auto level = parse_isolation(name);
-  return level ? *level : IsolationLevel::kFiltered;  // the schema lets no other name through
+  return level ? *level : IsolationLevel::kFiltered;  // the schema rejects other names
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ const GpuConfig* device_config(const Config& config, std::string_view backend) {
 }
 
 std::int64_t module_lanes(const GpuConfig& config) {
-  // What is kept in one lane would be for others to wait for.
+  // A baseline in one lane would make the other lanes wait for it.
   if (config.python.empty() || config.module_isolation != "fresh") return 1;
   if (config.module_lanes > 0) return config.module_lanes;
   return std::clamp(cpu_count() / kCoresOfLane, 1, kLanesByCores);
@@ -120,7 +120,7 @@ std::int64_t module_lanes(const GpuConfig& config) {
 
 std::int64_t builder_count(const Config& config) {
   if (config.evaluate.builders > 0) return config.evaluate.builders;
-  // What is measured on the processor shares it with them.
+  // Builders and CPU measurements share the cores.
   if (device_config(config, config.backend) == nullptr) return 1;
   return std::clamp(cpu_count() / kCoresOfBuilder, 1, kBuildersByCores);
 }
@@ -260,7 +260,7 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       std::shared_ptr<const Catalog> catalog,
                                                       Evaluator& evaluator, std::string isolation,
                                                       Journal* journal) {
-  // A mistake in the default reward is found now, not at the first reset.
+  // An error in the default reward must show at the start, not at the first reset.
   const auto default_reward = open_reward(config, registry);
   if (!default_reward) return default_reward.error().in("reward");
   HONE_ASSIGN(Environments environments, open_environments(config, registry));

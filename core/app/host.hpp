@@ -23,30 +23,30 @@ namespace hone {
 // The pieces, for commands that need only some.
 
 LauncherOptions launcher_options(const Config& config);
-/// What plugins may ask of the host.
+/// Functions of the host that plugins may call.
 HostOptions plugin_services();
-/// For plugins that run in processes of their own.
+/// Options for plugins that run in their own processes.
 PluginHostOptions plugin_host_options(const Config& config);
-/// What is shipped, what is configured in plugins.paths, and what reward and datasets name by path.
+/// Shipped plugins, plugins in plugins.paths, and those that reward and datasets name by path.
 std::unique_ptr<const Registry> open_registry(const Config& config);
-/// An error names the dataset it is about, after what `place` says of the i-th of them.
+/// An error begins with `place` of the i-th dataset and names it.
 Result<std::shared_ptr<const Catalog>> open_catalog(
     const Config& config, const Registry& registry,
     const std::function<std::string(std::size_t i)>& place = {});
-/// Finds the compilers; one that is missing is failed_precondition and says how to get it.
+/// Finds the compilers. A missing one is failed_precondition, with the package to install.
 Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry& registry);
-/// The configured reward; `chosen`, a name or a path of the command line, stands in its place.
+/// The configured reward, or `chosen`: a name or path of the command line.
 void choose_reward(Config& config, const std::string& chosen);
 Result<std::unique_ptr<Reward>> open_reward(const Config& config, const Registry& registry);
-/// Every environment there is; first the one that episodes run in where a reset names none.
+/// All environments. The first one is the default of a reset.
 Result<Environments> open_environments(const Config& config, const Registry& registry);
-/// The one whose actions are sources.
+/// The environment that takes source code as its action.
 Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config);
 ServerOptions server_options(const Config& config);
 
-/// The section of a backend of devices; NULL where a backend has none.
+/// The section of a device backend; nullptr for other backends.
 const GpuConfig* device_config(const Config& config, std::string_view backend);
-/// Lanes of its first device (EvaluatorOptions::lanes), with the one that each device is.
+/// Number of lanes of the first device, including its main lane (EvaluatorOptions::lanes).
 std::int64_t module_lanes(const GpuConfig& config);
 /// Builds at a time (EvaluatorOptions::builders).
 std::int64_t builder_count(const Config& config);
@@ -59,8 +59,7 @@ std::string find_program(const std::vector<std::string>& names);
 /// CPUs that this process may use.
 int cpu_count();
 
-/// All of it, running. Members are made in the order in which they stand, and go in the opposite
-/// one. Start it before the process has threads or sockets.
+/// A running host. Members are destroyed in the reverse order of their construction. Start it before the process has threads or sockets.
 ///
 ///   HONE_ASSIGN(auto host, Host::start(loaded, terminal_status));
 ///   host->episodes().reset(…);
@@ -77,8 +76,7 @@ class Host {
   Evaluator& evaluator() { return *evaluator_; }
   EpisodeService& episodes() { return *episodes_; }
 
-  /// Reasons why steps cannot be done now, one line each: a full disk, a journal that cannot be
-  /// written. [any thread] May wait for a disk.
+  /// Reasons why the host cannot do steps now, one line each: a full disk, or a journal with write errors. [any thread] May wait for a disk.
   std::vector<std::string> problems() const;
   /// "isolation private (freezer cgroup), cpu: Intel …; 19 tasks"
   std::string description() const;
@@ -95,14 +93,13 @@ class Host {
   std::unique_ptr<EpisodeService> episodes_;
 };
 
-/// The episode service of a configuration over any evaluator: figures of the host use one that runs
-/// nothing.
+/// The episode service of a configuration with any evaluator. Benchmarks use an evaluator that runs nothing.
 Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                                                       const Registry& registry,
                                                       std::shared_ptr<const Catalog> catalog,
                                                       Evaluator& evaluator, std::string isolation,
                                                       Journal* journal = nullptr);
-/// The configured one; nullptr where none is.
+/// The configured journal; nullptr if none is configured.
 Result<std::unique_ptr<Journal>> open_journal(const Config& config);
 
 }  // namespace hone

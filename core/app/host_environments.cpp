@@ -1,4 +1,4 @@
-// The environments that a configuration has: those in the tree, and plugins.
+// The environments of a configuration: built-in ones and plugins.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -45,8 +45,8 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
   for (const PluginInfo& info : registry.plugins()) {
     if (info.kind != PluginKind::kEnvironment || !info.error.empty()) continue;
     if (std::find(names.begin(), names.end(), info.name) != names.end()) {
-      return invalid_argument("environment '" + info.name + "': the name is taken; rename " +
-                              info.path.string());
+      return invalid_argument("environment '" + info.name +
+                              "': another environment has this name; rename " + info.path.string());
     }
     HONE_ASSIGN(const Value about, registry.describe(PluginKind::kEnvironment, info.name));
     HONE_ASSIGN(auto calls, registry.open_environment(info.name));
@@ -59,7 +59,7 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
   if (std::find(names.begin(), names.end(), chosen) == names.end()) {
     return invalid_argument(unknown_name("environment", chosen, names));
   }
-  // The default stands first.
+  // The default is the first.
   std::stable_partition(environments.begin(), environments.end(),
                         [&chosen](const auto& one) { return one->name() == chosen; });
   return environments;

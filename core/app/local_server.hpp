@@ -1,4 +1,4 @@
-// LocalServer: a whole server in this process, for `hone demo` and for figures.
+// LocalServer: a server in this process, for `hone demo` and benchmarks.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,7 @@ namespace hone {
 
 class Evaluator;
 
-/// A Host and a Server in front of it. It hides both, so that a file can use it beside the client,
-/// whose types have some of the same names.
+/// A Host with a Server in front of it. It hides both, because the client's headers define types of the same names.
 ///
 ///   HONE_ASSIGN(auto server, LocalServer::start(loaded));
 ///   HONE_ASSIGN(auto client, Client::connect(server->endpoint()));
@@ -21,8 +20,7 @@ class LocalServer {
  public:
   using Say = std::function<void(std::string_view what)>;
 
-  /// Listens where the configuration says. With `evaluator` (borrowed) nothing is built or run, no
-  /// launcher is started.
+  /// Listens on the configured endpoints. With `evaluator` (borrowed), it starts no launcher and builds nothing.
   static Result<std::unique_ptr<LocalServer>> start(const LoadedConfig& loaded, const Say& say = {},
                                                     Evaluator* evaluator = nullptr);
   ~LocalServer();
@@ -33,9 +31,9 @@ class LocalServer {
   const std::string& control_endpoint() const;
   std::string server_key() const;  ///< its public key; empty: no CURVE
   std::string description() const;
-  /// Waits up to `timeout_s` for steps under way. True: nothing had to be cut short.
+  /// Waits up to `timeout_s` for steps in flight. True if all of them ended.
   bool shut_down(double timeout_s);
-  /// False once nothing can be evaluated any more.
+  /// False after the evaluator has failed for good.
   bool alive() const;
 
  private:

@@ -1,4 +1,4 @@
-// An episode of one turn, of which nothing is kept.
+// An episode of one turn that is not stored.
 #include "app/one_turn.hpp"
 
 namespace hone {

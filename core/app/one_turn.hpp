@@ -1,4 +1,4 @@
-// What a step would judge of an action, for commands that judge files.
+// Turns an action into a submission as a step does, for commands that judge files.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,10 @@ namespace hone {
 std::shared_ptr<const Settings> one_turn(const Environment& environment, const Task& task,
                                          const std::string& backend);
 
-/// What an action came to: a submission of the task, whose client and episode the caller says, or a
-/// verdict that needs no evaluation.
+/// A submission of the task, to which the caller adds client and episode; or a verdict that needs no evaluation.
 using PreparedTurn = std::variant<Submission, Verdict>;
 
-/// Takes an action apart as the first step of an episode of one turn does.
+/// Interprets an action as the first step of an episode of one turn does.
 Result<PreparedTurn> prepare_turn(const Environment& environment,
                                   const std::shared_ptr<const Task>& task,
                                   const std::string& backend, const Value& action);

@@ -1,4 +1,4 @@
-// Opens in the order of the likeliest mistakes, and puts the place before each error.
+// Opens the likeliest sources of errors first, and adds the place in the configuration to each error.
 #include "app/parts.hpp"
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kSlotsMax = 4096;
 
-/// The first of these members that somebody said.
+/// The first of these members that is set.
 std::string place_of(const LoadedConfig& loaded, std::initializer_list<std::string> pointers) {
   for (const std::string& pointer : pointers) {
     if (std::string place = loaded.place(pointer); !place.empty()) return place + ": ";
@@ -21,7 +21,7 @@ std::string place_of(const LoadedConfig& loaded, std::initializer_list<std::stri
   return "";
 }
 
-/// The line of the key that a plugin complains about, where it is one of these.
+/// The line of the key that a plugin's error names, if it is one of these.
 std::string key_at_fault(const LoadedConfig& loaded, const std::string& pointer,
                          const std::string& message) {
   const std::string inside = pointer + "/";
@@ -48,7 +48,7 @@ void warn_of_plugins(const LoadedConfig& loaded, const Registry& registry) {
       any = any || of_it;
       if (of_it && !info.error.empty()) warn("plugins.paths: " + info.error);
     }
-    if (!any) warn("plugins.paths: " + path + ": found no plugin, expected files .so or .py");
+    if (!any) warn("plugins.paths: " + path + ": found no plugin; expected .so or .py files");
   }
 }
 
@@ -109,9 +109,7 @@ Status fit_slots(LoadedConfig& loaded) {
   const GpuConfig* gpu = device_config(c, c.backend);
   const std::size_t chosen = gpu != nullptr ? gpu->devices.size() : c.cpu.devices.size();
   const std::size_t devices = chosen == 0 ? default_devices(cpu_count()).size() : chosen;
-  // Each builder has another one ready; a device has its judge, a candidate and the next one, an
-  // interpreter that waits, and the reference and the baseline of each task that it keeps. Beside a device with memory
-  // of its own several wait, one is ending, and some are kept.
+  // Each builder has a pre-started successor. A device has its judge, a candidate and the next one, a zygote, and reference and baseline of each loaded task. A device with its own memory has several waiting candidates, one that ends, and kept ones.
   const std::int64_t interpreters = gpu != nullptr ? kModulesAhead + kTrustedModulesAhead + 1 +
                                                          static_cast<std::int64_t>(kRunnersMax)
                                                    : 1;
@@ -137,8 +135,8 @@ Status fit_slots(LoadedConfig& loaded) {
   }
   return invalid_argument(
       place_of(loaded, {"/evaluate/installed_max", "/evaluate/builders", "/cpu/devices"}) +
-      "evaluate: found need of " + wanted + " jailed processes, at most " +
-      std::to_string(kSlotsMax) + " are possible");
+      "evaluate: needs " + wanted + " sandboxed processes; the limit is " +
+      std::to_string(kSlotsMax));
 }
 
 Error without_verbs(Error error) {
@@ -155,13 +153,13 @@ std::string next_step(const Error& error) {
     case Code::kUnavailable:
       if (error.message.find("in use") != std::string::npos ||
           error.message.find("another server") != std::string::npos) {
-        return "another server? use --endpoint and --control";
+        return "if another server runs, choose other endpoints with --endpoint and --control";
       }
       break;
     default:
       break;
   }
-  return "what this machine allows: hone doctor";
+  return "check this machine: hone doctor";
 }
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// What a configuration names, opened and checked before anything is started for it.
+// Opens and checks the plugins, tasks and endpoints of a configuration before anything starts.
 #pragma once
 
 #include <memory>
@@ -17,26 +17,24 @@ struct ConfigParts {
   std::shared_ptr<const Catalog> catalog;
 };
 
-/// Loads the plugins, reads the tasks and opens the reward. What is configured and of no use is
-/// warned of. An error is invalid_argument and says where the mistake stands:
+/// Loads the plugins, reads the tasks and opens the reward. Settings without effect cause a warning. An error is invalid_argument with the place of the mistake:
 /// "hone.yaml:12: reward: unknown reward 'kevni'; did you mean 'kevin'?"
 Result<ConfigParts> open_parts(const LoadedConfig& loaded);
 
-/// Reads the tasks; an error says where the dataset that it is about was configured.
+/// Reads the tasks. An error has the place of the dataset in the configuration.
 Result<std::shared_ptr<const Catalog>> open_catalog(const LoadedConfig& loaded,
                                                     const Registry& registry);
 
-/// Whether the endpoints can be served on; not whether they are free.
+/// Checks that the endpoints are valid; they may be in use.
 Status check_endpoints(const LoadedConfig& loaded);
 
-/// Makes room for as many jailed processes as builders and devices have. Slots that somebody asked
-/// for and that are too few are an error.
+/// Raises isolation.slots to the number of sandboxed processes that builders and devices need. A configured value that is too small is an error.
 Status fit_slots(LoadedConfig& loaded);
 
-/// An unknown task's error without the verb of the protocol that it names.
+/// The error of an unknown task without the hint to a protocol verb.
 Error without_verbs(Error error);
 
-/// What to do about an error of a start; "" where the error says it.
+/// Advice for an error of the start; "" if the error contains it.
 std::string next_step(const Error& error);
 
 }  // namespace hone

@@ -25,13 +25,13 @@ void on_stop(int number) {
 
 std::string g_last_words;  // made before the handler is installed
 
-/// The signal's own action is its next one: SA_RESETHAND.
+/// SA_RESETHAND has restored the default action of the signal.
 void say_and_end(int number) {
   (void)!write(STDERR_FILENO, g_last_words.data(), g_last_words.size());
   raise(number);
 }
 
-/// Heard once.
+/// Only the first signal is reported.
 Status on_stop_signals(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;

@@ -8,20 +8,17 @@
 
 namespace hone {
 
-/// From now on the first of them is heard by stop_asked(); a second one ends the process, as ever.
-/// Once, before threads start. A SIGHUP that is ignored (nohup) stays ignored. A peer that hangs up
-/// raises no SIGPIPE either.
+/// Installs handlers: stop_asked() reports the first signal, and a second one ends the process. Call once, before threads start. A SIGHUP that is ignored (nohup) stays ignored. SIGPIPE is ignored as well.
 Status catch_stop_signals();
-/// Waits up to `timeout_ms` for one and returns its number; 0: none came.
+/// Waits up to `timeout_ms` for a signal and returns its number; 0 after a timeout.
 int stop_asked(int timeout_ms);
 /// "SIGTERM"
 std::string stop_signal_name(int number);
 
-/// From now on the first of them says this on stderr, on a line of its own, and ends the process as ever. For commands
-/// whose work so far is kept. Once, before threads start.
+/// Installs handlers: the first signal prints this line to stderr and ends the process. For commands that keep their results so far. Call once, before threads start.
 Status say_when_stopped(const std::string& words);
 
-/// The level that a configuration's word names.
+/// The log level of this name.
 LogLevel log_level_of(const std::string& name);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Small whole-file operations and the places where hone's own files lie.
+// Reads and writes whole files, and finds the folders of hone's own files.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,20 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t byt
 /// Reads a text file: read_file(), then file_text() (base/utf8.hpp).
 Result<std::string> read_text(const std::filesystem::path& path, std::size_t bytes_max = 64u << 20);
 
-/// Writes a new file beside the target and renames it over: a reader sees the old or the new, never
-/// a part.
+/// Writes a new file and renames it to the target, so that a reader sees the old or the new file, never a part.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes that this process may still write to the file system of a folder.
 Result<std::uint64_t> free_bytes(const std::filesystem::path& folder);
 
-/// A sealed, read-only memory file with these bytes: nobody who gets it can change or resize it.
+/// A sealed, read-only memory file with these bytes. A process that gets it cannot change or resize it.
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes);
 
-/// Whether a configured name is that of a plugin's file, "my_reward.py" or "build/my_reward.so", and
-/// not a plugin's name.
+/// Whether a configured name is a path of a plugin, "my_reward.py" or "build/my_reward.so", and not its name.
 bool is_plugin_path(std::string_view name);
 
 /// The folder of the running program (`hone`), or the parent of libexec/ for a program in there.
-/// What is shipped lies below it: libexec/, plugins/, share/.
+/// It contains libexec/, plugins/ and share/.
 std::filesystem::path install_root();
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// What processes hold, as the kernel counts it.
+// Memory of processes, as counted by the kernel.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// Bytes of memory that this process holds, after what was freed has gone back; 0 where the kernel does not say.
+/// Resident memory of this process after freed memory went back to the kernel; 0 if the kernel does not report it.
 std::size_t resident_bytes();
 
 struct ProcessMemory {

@@ -1,4 +1,4 @@
-// "did you mean": the nearest of some valid names.
+// The nearest valid name, for "did you mean" in messages.
 #pragma once
 
 #include <string>

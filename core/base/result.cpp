@@ -1,4 +1,4 @@
-// The names of the error codes and what they mean for a caller who might try again.
+// The names of the error codes, and whether a retry may help.
 #include "base/result.hpp"
 
 #include <cctype>

@@ -24,7 +24,7 @@ enum class Code : int {
   kInternal = HONE_INTERNAL,
 };
 
-/// "invalid_argument", … : the name on the wire.
+/// The name on the wire: "invalid_argument".
 std::string_view code_name(Code code);
 
 /// Whether the same request may succeed later with no change by the caller.
@@ -34,7 +34,7 @@ struct [[nodiscard]] Error {
   Code code = Code::kInternal;
   std::string message;  ///< lower case, no final period, outer to inner, found and expected
 
-  /// The same error seen from further out: "context: message".
+  /// The same error with a context: "context: message".
   Error in(std::string_view context) const { return {code, std::string(context) + ": " + message}; }
 };
 

@@ -1,4 +1,4 @@
-// How long a thread waited for a core.
+// Time for which a thread was ready and waited for a core.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@ namespace hone {
 /// (/proc/PID/schedstat, Linux with CONFIG_SCHED_INFO). Sleeping and being frozen are not part of it.
 class RunDelay {
  public:
-  RunDelay() = default;  ///< of no thread
+  RunDelay() = default;  ///< belongs to no thread
   explicit RunDelay(pid_t thread);
   /// Seconds since the thread started; 0 where the kernel does not count them.
   double seconds() const;

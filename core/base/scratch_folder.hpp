@@ -1,4 +1,4 @@
-// A folder for what is only needed for a while.
+// A temporary folder.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// Goes with all that is in it when its owner does.
+/// Removed with its contents at the end of the owner's life.
 class ScratchFolder {
  public:
   ScratchFolder() = default;  ///< none
@@ -16,7 +16,7 @@ class ScratchFolder {
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchFolder& operator=(ScratchFolder&& other) noexcept;
 
-  /// A new one, for this user alone, in `in`, or where the system has such folders.
+  /// Creates a folder that only this user can access, in `in` or in the system's temporary folder.
   static Result<ScratchFolder> make(const std::filesystem::path& in = {});
 
   const std::filesystem::path& path() const { return path_; }

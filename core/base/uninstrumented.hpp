@@ -3,8 +3,7 @@
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
-// Rationale: what libzmq's queues, and the libsodium that does its CURVE, put in order looks like a race, as do the
-// statics that cpp-httplib guards.
+// Rationale: the thread sanitizer does not see the synchronisation inside libzmq, libsodium and cpp-httplib, and reports races.
 extern "C" __attribute__((weak, visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libzmq.so\nrace:libzmq.so\n"

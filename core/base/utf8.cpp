@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-/// How many bytes at `at` form one character; 0 when they do not.
+/// Number of bytes of the character at `at`; 0 if it is invalid.
 std::size_t character(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
@@ -25,8 +25,7 @@ std::size_t character(std::string_view text, std::size_t at) {
   return overlong || beyond ? 0 : size;
 }
 
-/// Whether a character steers a terminal: C1 controls, line and paragraph ends, what turns the
-/// direction of text around, and the mark at the start of a file.
+/// Whether a character changes the state of a terminal: C1 controls, line and paragraph ends, direction marks, and the byte-order mark.
 bool steers(std::string_view one) {
   if (one.size() == 1) return static_cast<unsigned char>(one[0]) < 0x20 || one[0] == 0x7f;
   if (one.size() == 2) {

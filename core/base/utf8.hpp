@@ -1,5 +1,4 @@
-// Text that may come from strangers: what of it is UTF-8, and cutting it without cutting a
-// character in two.
+// Untrusted text: validation of UTF-8, safe output on a terminal, and truncation between characters.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +13,15 @@ namespace hone {
 /// UTF-32 are invalid_argument "NAME: …".
 Result<std::string> file_text(std::string bytes, std::string_view name);
 
-/// The offset of the first byte that is no UTF-8; npos when all is.
+/// The offset of the first byte that is not valid UTF-8; npos if all bytes are.
 std::size_t find_invalid_utf8(std::string_view text);
-/// With U+FFFD for every byte that is no UTF-8, so that everybody can decode it.
+/// Replaces each invalid byte by U+FFFD, so that every client can decode the text.
 std::string valid_utf8(std::string_view text);
-/// On one line of a terminal, and no more than seen there: line ends and tabs become spaces, and
-/// U+FFFD stands for what else steers one: controls, marks of direction, what is no UTF-8.
+/// Makes text safe for one line of a terminal: line ends and tabs become spaces; control characters, direction marks and invalid bytes become U+FFFD.
 std::string printable(std::string_view text);
-/// At most `bytes_max` bytes, the end left out and "…" in its place. UTF-8 stays UTF-8.
+/// Truncates to at most `bytes_max` bytes, with "…" at the end. Valid UTF-8 stays valid.
 std::string cut_end(std::string_view text, std::size_t bytes_max);
-/// At most `bytes_max` bytes with "…" where the middle was. UTF-8 stays UTF-8.
+/// Truncates to at most `bytes_max` bytes, with "…" in the middle. Valid UTF-8 stays valid.
 std::string cut_middle(std::string_view text, std::size_t bytes_max);
 
 }  // namespace hone

@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// [any thread] submit and waiting. The destructor finishes what was taken on.
+/// [any thread] submit() and waiting(). The destructor finishes the accepted jobs.
 class WorkerPool {
  public:
   WorkerPool(std::size_t threads, std::size_t queue_max);
@@ -19,7 +19,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// False: the queue is full, and the job was not taken on.
+  /// False if the queue is full; the job is then not accepted.
   bool submit(std::function<void()> job);
   std::size_t waiting() const;
 

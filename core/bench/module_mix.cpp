@@ -88,16 +88,16 @@ Status MixRequest::check(const std::string& what, bool has_task) const {
                                         : nullptr;
   if (what != "modules") {
     if (first == nullptr) return {};
-    return invalid_argument(std::string(first) + ": found beside " + what + ", expected modules");
+    return invalid_argument(std::string(first) + ": allowed only with modules, not with " + what);
   }
   if (!runs.empty() && level == 0) {
     return invalid_argument(
-        "--run: found no --level beside it, expected the one that its problems are of: --level 1");
+        "--run: needs --level, too: the KernelBench level of its problems, as in --level 1");
   }
   if (runs.empty() && level != 0)
-    return invalid_argument("--level: found no --run beside it, expected a run's folder");
+    return invalid_argument("--level: needs --run, too: the folder of a run");
   if (traces.empty() && !keys.empty())
-    return invalid_argument("--trace: found no --traces beside it, expected the traces' file");
+    return invalid_argument("--trace: needs --traces, too: the file of traces");
   if (!empty() || has_task) return {};
   return invalid_argument(
       "modules: found neither a task nor a mix, expected --task kernelbench/level1/19, for "

@@ -1,4 +1,4 @@
-// `hone bench`: hone's own figures, as ratios in one run on one machine.
+// `hone bench`: measures hone against baselines, in one run on one machine.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,9 +28,9 @@ namespace {
 
 using Say = std::function<void(std::string_view what)>;
 
-constexpr const char* kTask = "add_relu";  // where none is named
+constexpr const char* kTask = "add_relu";  // default task
 
-/// What both benchmarks of evaluation need: made here, run there.
+/// What both benchmarks of evaluation need.
 struct Evaluation {
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<const Registry> registry;
@@ -46,14 +46,14 @@ Result<Evaluation> start_evaluation(const Config& config) {
   return made;
 }
 
-/// And a task.
+/// The same, with a task.
 Result<Evaluation> prepare_evaluation(const Config& config, const std::string& task,
                                       std::int64_t count, const Say& say) {
   HONE_ASSIGN(Evaluation made, start_evaluation(config));
   HONE_ASSIGN(const auto catalog, open_catalog(config, *made.registry));
   auto found = catalog->find_for(config.backend, task);
   if (!found && found.error().code == Code::kNotFound)
-    return not_found(found.error().message + " (in the configured datasets; --task names another)");
+    return not_found(found.error().message + " (choose another task with --task)");
   HONE_ASSIGN(made.bench.task, std::move(found));
   made.bench.source = made.bench.task->backends.at(config.backend).baseline.text;
   if (count > 0) made.bench.steps = made.bench.runs = static_cast<int>(count);
@@ -63,7 +63,7 @@ Result<Evaluation> prepare_evaluation(const Config& config, const std::string& t
   return made;
 }
 
-/// What the compiler has more to say about than of most mistakes.
+/// A mistake that causes long compiler output.
 constexpr const char* kBroken = R"(#include <algorithm>
 #include <list>
 #include <map>
@@ -77,7 +77,7 @@ extern "C" void add_relu(const float* x, const float* y, float* out, long n) {
 }
 )";
 
-/// The whole of one idle figure, in a process whose memory holds nothing else.
+/// Measures one figure of `idle` in a fresh process, so that its memory holds nothing else.
 Result<IdleFigure> measure_here(const Config& config, std::size_t episodes) {
   const auto registry = open_registry(config);
   HONE_ASSIGN(auto catalog, open_catalog(config, *registry));
@@ -116,9 +116,9 @@ Value at_most(const std::string& name, double value, const char* unit, double li
   return figure(name, value, unit, limit, "ratio <= 1", value <= limit);
 }
 
-/// Memory with many open episodes, each number in a process of its own. There are no threads yet.
+/// Memory with many open episodes; each figure is measured in its own process. No threads exist yet.
 Result<Value> bench_idle(const Config& config, const Say& say) {
-  constexpr double kHost = 100e6, kEach = 2048;  // bytes: the goal, besides the history
+  constexpr double kHost = 100e6, kEach = 2048;  // goal: bytes per episode without its history
   Value figures = Value::array();
   for (const std::size_t episodes : {std::size_t{1}, std::size_t{10'000}, std::size_t{100'000}}) {
     say("idle: " + std::to_string(episodes) + " open episodes");
@@ -129,9 +129,9 @@ Result<Value> bench_idle(const Config& config, const Say& say) {
     const std::string name = "memory, " + std::to_string(episodes) + " open episodes";
     figures.push(at_most(name, held / 1e6, "MB", allowed / 1e6));
     if (episodes == 1) continue;
-    figures.push(
-        at_most(name + ": each beyond its history", idle.bytes_beyond_history(), "B", kEach));
-    figures.push(figure(name + ": history, which may leave memory once journalled", history / 1e6,
+    figures.push(at_most(name + ": per episode without its history", idle.bytes_beyond_history(),
+                         "B", kEach));
+    figures.push(figure(name + ": history (with a journal it may leave memory)", history / 1e6,
                         "MB", held / 1e6));
   }
   return figures;
@@ -141,23 +141,20 @@ class BenchCommand : public Command {
  public:
   std::string name() const override { return "bench"; }
   std::string summary() const override {
-    return "Measure hone itself against bare ZeroMQ, a bare compiler, and itself.";
+    return "Measure the performance of hone against plain baselines.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone bench protocol           # requests per second over a raw ROUTER/DEALER echo (10 s)",
-        "hone bench fairness           # what a client that floods takes from others",
-        "hone bench step               # what hone adds to compiler and run, by stage (a minute or "
-        "two)",
-        "hone bench gpu --config FILE  # rate, clock, noise and faults on a device (two minutes)",
-        "hone bench modules --config FILE --task kernelbench/level1/19",
-        "hone bench modules --config FILE --run runs/first --level 1 --traces traces.json   # a "
-        "mix",
-        "hone bench journal            # what it costs to lose nothing, and a restart (minutes)",
-        "hone bench plugin             # a reward's call in hone, in a plugin host and in Python",
-        "hone bench idle               # memory with up to 100,000 open episodes",
-        "hone bench noise --count 50   # a kernel against itself; 500 times takes half an hour",
-        "hone bench protocol --json"};
+    return {"hone bench protocol           # requests/s, against a plain ROUTER/DEALER echo",
+            "hone bench fairness           # throughput of other clients when one floods",
+            "hone bench step               # overhead of each stage (1 to 2 minutes)",
+            "hone bench gpu --config FILE  # rate, clock and noise of a device (2 minutes)",
+            "hone bench modules --config FILE --task kernelbench/level1/19",
+            "hone bench modules --config FILE --run runs/first --level 1",
+            "hone bench journal            # cost of durability, and restart (minutes)",
+            "hone bench plugin             # a reward in hone, in a plugin host and in Python",
+            "hone bench idle               # memory with up to 100,000 open episodes",
+            "hone bench noise --count 50   # a kernel against itself (500 take 30 min)",
+            "hone bench protocol --json"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "WHAT",
@@ -167,52 +164,52 @@ class BenchCommand : public Command {
                   .required = true},
                  what_);
     options.text({.name = "--task",
-                  .doc = "step, gpu, modules, noise: the task (add_relu)",
+                  .doc = "step, gpu, modules, noise: task (default: add_relu)",
                   .value = "TASK"},
                  task_);
-    options.integer(
-        {.name = "--count",
-         .doc = "step, modules: submissions of each kind (20; of a mix once each); gpu: "
-                "submissions (64); noise: repetitions (500); journal: "
-                "rounds of 64 steps that build (2)",
-         .value = "N"},
-        count_, 2, 1'000'000);
+    options.integer({.name = "--count",
+                     .doc = "step, modules: submissions of each kind (default: 20; with --run or "
+                            "--traces: 1); gpu: submissions (default: 64); noise: repetitions "
+                            "(default: 500); journal: rounds of 64 steps that build (default: 2)",
+                     .value = "N"},
+                    count_, 2, 1'000'000);
     options.text({.name = "--source",
-                  .doc = "modules: a correct submission (the module itself)",
+                  .doc = "modules: a correct submission (default: the module itself)",
                   .value = "FILE"},
                  source_);
-    options.texts(
-        {.name = "--run",
-         .doc = "modules: folder with level_1_problem_P_sample_S_kernel.py, as for hone eval "
-                "(repeatable); the plain harness runs them with no jail",
-         .value = "DIR"},
-        mix_.runs);
+    options.texts({.name = "--run",
+                   .doc = "modules: folder with level_1_problem_P_sample_S_kernel.py; the baseline "
+                          "runs it without a sandbox (repeatable)",
+                   .value = "DIR"},
+                  mix_.runs);
     options.integer({.name = "--level",
                      .doc = "modules: KernelBench level of every --run folder",
                      .value = "N"},
                     mix_.level, 1, 1'000'000);
-    options.text(
-        {.name = "--traces", .doc = "modules: traces, as hone traces reads them", .value = "FILE"},
-        mix_.traces);
+    options.text({.name = "--traces",
+                  .doc = "modules: file of traces, as for `hone traces`",
+                  .value = "FILE"},
+                 mix_.traces);
     options.texts({.name = "--trace",
                    .doc = "modules: run only this trace of --traces (repeatable)",
                    .value = "KEY"},
                   mix_.keys);
     options.integer({.name = "--episodes",
-                     .doc = "journal: episodes that a server starts again with (100000)",
+                     .doc = "journal: episodes at a restart (default: 100000)",
                      .value = "N"},
                     episodes_, 1, 100'000'000);
-    options.integer(
-        {.name = "--steps", .doc = "journal: steps of all these episodes (1000000)", .value = "N"},
-        steps_, 1, 1'000'000'000);
+    options.integer({.name = "--steps",
+                     .doc = "journal: steps of these episodes (default: 1000000)",
+                     .value = "N"},
+                    steps_, 1, 1'000'000'000);
     options.text({.name = "--folder",
-                  .doc = "journal: a folder on the disk in question (the current one)",
+                  .doc = "journal: folder on the disk to measure (default: .)",
                   .value = "DIR"},
                  folder_);
     config_.declare(options);
-    options.flag({.name = "--json",
-                  .doc = "print a list of {name, value, unit, baseline, ratio, goal, holds}"},
-                 json_);
+    options.flag(
+        {.name = "--json", .doc = "print a JSON list of figures with unit, baseline and ratio"},
+        json_);
   }
 
   int run(Terminal& terminal) override {
@@ -227,13 +224,13 @@ class BenchCommand : public Command {
   }
 
  private:
-  /// Options that go together; a mix brings a dataset, and has many processes.
+  /// Checks options that exclude or need each other. A mix adds a dataset and needs many processes.
   Status fit_options(LoadedConfig& loaded) {
     HONE_TRY(mix_.check(what_, task_ != kTask));
     if (mix_.empty()) return {};
     if (!source_.empty() || task_ != kTask) {
       return invalid_argument(std::string(source_.empty() ? "--task" : "--source") +
-                              ": found beside --run or --traces, expected one or the other");
+                              ": cannot be combined with --run or --traces; use one of them");
     }
     HONE_ASSIGN(mix_traces_, MixTraces::open(mix_, loaded.config));
     return fit_slots(loaded);

@@ -1,4 +1,4 @@
-// `hone branch`: a new episode that shares a recorded one's turns, in a journal or at its server.
+// `hone branch`: starts an episode with the first turns of a recorded one, in a journal or through its server.
 #include <future>
 
 #include "app/host.hpp"
@@ -14,30 +14,28 @@ class BranchCommand : public Command {
  public:
   std::string name() const override { return "branch"; }
   std::string summary() const override {
-    return "Start an episode that shares a recorded one's turns up to one of them.";
+    return "Start a new episode with the first turns of a recorded one.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone branch 3f0c9a6be1d24775 2 --journal run.db   # no server has the journal open",
+    return {"hone branch 3f0c9a6be1d24775 2 --journal run.db   # without a server",
             "hone branch 3f0c9a6be1d24775 2 --journal run.db --endpoint tcp://127.0.0.1:5917"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "EPISODE",
-                  .doc = "its name: 16 hexadecimal digits",
+                  .doc = "episode to branch (16 hexadecimal digits)",
                   .value = "EPISODE",
                   .required = true},
                  episode_);
-    options.integer({.name = "TURN",
-                     .doc = "how many of its turns to share",
-                     .value = "TURN",
-                     .required = true},
-                    turn_, 0, INT64_MAX);
+    options.integer(
+        {.name = "TURN", .doc = "number of turns to copy", .value = "TURN", .required = true},
+        turn_, 0, INT64_MAX);
     journal_.declare(options);
-    options.text(
-        {.name = "--endpoint", .doc = "the server that has the journal open", .value = "ENDPOINT"},
-        endpoint_);
-    options.text(
-        {.name = "--key", .doc = "this client's key file, for that server", .value = "FILE"}, key_);
-    options.text({.name = "--group", .doc = "the new episode's group"}, group_);
+    options.text({.name = "--endpoint",
+                  .doc = "server that has the journal open (default: none)",
+                  .value = "ENDPOINT"},
+                 endpoint_);
+    options.text({.name = "--key", .doc = "client key for that server", .value = "FILE"}, key_);
+    options.text({.name = "--group", .doc = "group of the new episode"}, group_);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
 
@@ -45,12 +43,13 @@ class BranchCommand : public Command {
     const auto config = journal_.load();
     if (!config) return terminal.fail(config.error());
     auto stored = find(config->journal.path);
-    if (!stored) return terminal.fail(stored.error(), "its episodes: hone episodes");
+    if (!stored) return terminal.fail(stored.error(), "list the episodes: hone episodes");
     const auto branch =
         endpoint_.empty() ? in_journal(*config, *stored) : at_server(stored->record);
     if (!branch) {
-      return terminal.fail(branch.error(),
-                           endpoint_.empty() ? "a server that runs: --endpoint" : "");
+      return terminal.fail(
+          branch.error(),
+          endpoint_.empty() ? "if a server has the journal open, add --endpoint ENDPOINT" : "");
     }
     if (json_) {
       terminal.json(*branch, 2);
@@ -58,7 +57,9 @@ class BranchCommand : public Command {
       terminal.line("episode " + branch->find("episode")->as_string() + ", " +
                     std::to_string(turn_) + " turns done");
       terminal.line("token   " + branch->find("token")->as_string());
-      terminal.line("resume it with both; its lease runs from now, or from the server's start");
+      terminal.line(
+          "resume needs the episode and the token; the lease starts now, or when the server "
+          "starts");
     }
     return kExitOk;
   }
@@ -85,7 +86,7 @@ class BranchCommand : public Command {
     return body;
   }
 
-  /// The service without a server in front of it, and nothing to evaluate with.
+  /// Uses an episode service without server and evaluator.
   Result<Value> in_journal(const Config& config, const StoredEpisode& stored) const {
     HONE_ASSIGN(const auto journal, open_journal(config));
     const auto registry = open_registry(config);

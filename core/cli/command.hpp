@@ -1,4 +1,4 @@
-// Command: one subcommand of hone: its options, its help, and what it does.
+// Command: a subcommand of hone, with options, help and action.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OptionSpec {
   bool hidden = false;
 };
 
-/// Where a command declares what it takes: the parser, or what writes completions.
+/// Receives the declarations of a command's options, for the parser, help and completions.
 class OptionSet {
  public:
   virtual ~OptionSet() = default;
@@ -33,19 +33,18 @@ class OptionSet {
                        std::int64_t high) = 0;
 };
 
-/// Made, declared into an OptionSet, which sets its members, and run, once.
+/// Used once: declare() binds members to options, the parser sets them, and run() executes.
 class Command {
  public:
   virtual ~Command() = default;
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;
-  /// Lines of "hone … # what for".
+  /// Lines of the form "hone … # purpose".
   virtual std::vector<std::string> examples() const = 0;
   virtual void declare(OptionSet& options) = 0;
   /// Returns an ExitCode.
   virtual int run(Terminal& terminal) = 0;
-  /// True: the command line that follows its name is another program's, given by take_all();
-  /// declare() is for what help and completion show.
+  /// True: take_all() gets the rest of the command line, for another program. declare() is only for help and completion.
   virtual bool passes_on() const { return false; }
   virtual void take_all(std::vector<std::string> /*arguments*/) {}
 };
@@ -81,7 +80,7 @@ std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_help_command();
 std::unique_ptr<Command> make_version_command();
 
-/// All of them, in the order of the help.
+/// All commands, in the order of the help.
 Commands make_commands();
 
 /// Parses the command line and runs one command. Returns the process' exit status.
@@ -96,7 +95,7 @@ struct ConfigOptions {
   /// Loads the configuration. `more`: --set arguments of the command's own, which take precedence.
   /// invalid_argument if two different files were named.
   Result<LoadedConfig> load(const std::vector<std::string>& more = {}) const;
-  /// Tells an error of the configuration, and how to look into a mistake in it.
+  /// Prints an error of the configuration, with advice.
   int fail(Terminal& terminal, const Error& error) const;
 };
 

@@ -1,22 +1,16 @@
-// The one file that includes CLI11: commands' declarations become its option tree, its errors ours.
+// The only file that includes CLI11: translates declarations to CLI11's options, and its errors to hone's.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <system_error>
 
 #include "base/nearest.hpp"
-#include "base/readable.hpp"
 #include "cli/command.hpp"
+#include "cli/help_text.hpp"
 #include "hone/version.h"
 
 namespace hone {
 namespace {
-
-/// "2 to 1,000,000"; "0 or more".
-std::string range_text(std::int64_t low, std::int64_t high) {
-  if (high == INT64_MAX) return grouped_number(low) + " or more";
-  return grouped_number(low) + " to " + grouped_number(high);
-}
 
 /// Declares into a CLI11 app.
 class ParserOptions : public OptionSet {
@@ -24,26 +18,27 @@ class ParserOptions : public OptionSet {
   explicit ParserOptions(CLI::App& app) : app_(app) {}
 
   void flag(const OptionSpec& spec, bool& target) override {
-    finish(app_.add_flag(spec.name, target, spec.doc), spec);
+    finish(app_.add_flag(spec.name, target), spec);
   }
   void text(const OptionSpec& spec, std::string& target) override {
-    finish(app_.add_option(spec.name, target, spec.doc), spec);
+    finish(app_.add_option(spec.name, target), spec);
   }
   void texts(const OptionSpec& spec, std::vector<std::string>& target) override {
-    CLI::Option* option = app_.add_option(spec.name, target, spec.doc);
+    CLI::Option* option = app_.add_option(spec.name, target);
     // An option takes one value each time it is given: "--set a=1 --set b=2"; a positional takes
     // all that follow.
     if (spec.name.front() == '-')
       option->type_size(1)
           ->expected(1)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-          ->allow_extra_args(false);  // which a vector turns on: it would eat a positional after it
+          ->allow_extra_args(
+              false);  // on by default for vectors; it would consume a positional argument that follows
     finish(option, spec);
   }
   void integer(const OptionSpec& spec, std::int64_t& target, std::int64_t low,
                std::int64_t high) override {
     const std::string range = range_text(low, high);
-    CLI::Option* option = app_.add_option(spec.name, target, spec.doc);
+    CLI::Option* option = app_.add_option(spec.name, target);
     option->check([range, low, high](const std::string& given) {
       std::int64_t number = 0;
       const char* end = given.data() + given.size();
@@ -53,22 +48,17 @@ class ParserOptions : public OptionSet {
       return good ? std::string() : "found '" + given + "', expected an integer, " + range;
     });
     finish(option, spec);
-    option->type_name((spec.value.empty() ? "N" : spec.value) + " (" + range + ")");
   }
 
  private:
   static void finish(CLI::Option* option, const OptionSpec& spec) {
     if (spec.required) option->required();
     if (spec.hidden) option->group("");
-    if (!spec.value.empty()) option->type_name(spec.value);
     if (!spec.choices.empty()) {
       option->check([choices = spec.choices](const std::string& given) {
         const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
         return known ? std::string() : unknown_name("value", given, choices);
       });
-      std::string names;
-      for (const std::string& choice : spec.choices) names += (names.empty() ? "" : "|") + choice;
-      option->type_name(names);
     }
   }
 
@@ -84,7 +74,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// Says the nearest valid name where CLI11 would only say what it did not expect.
+/// Adds the nearest valid name to CLI11's error.
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   const CLI::App& at = chosen.empty() ? app : *chosen.front();
@@ -106,19 +96,12 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   return text;
 }
 
-std::string footer(const Command& command) {
-  std::string text = "Examples:";
-  for (const std::string& example : command.examples()) text += "\n  " + example;
-  return text;
+Command* find_command(const Commands& commands, const std::string& name) {
+  for (const auto& command : commands) {
+    if (command->name() == name) return command.get();
+  }
+  return nullptr;
 }
-
-constexpr const char* kEpilogue =
-    "Examples:\n"
-    "  hone demo                             # four turns of an episode, on this machine\n"
-    "  hone serve                            # serve trainers on tcp://127.0.0.1:5917\n"
-    "  hone eval add_relu kernel.cpp         # judge and time a kernel, no server needed\n"
-    "  hone doctor                           # what this machine allows\n\n"
-    "Exit status: 0 fine, 1 the answer is no, 2 wrong usage, 3 the machine failed.";
 
 }  // namespace
 
@@ -129,22 +112,27 @@ int run_command_line(Commands commands, int argc, const char* const* argv, Termi
     const std::string_view first = argv[2];
     if (first != "-h" && first != "--help") return command->run(terminal);
   }
-  CLI::App app("An RL environment server whose episodes refine compute kernels.", "hone");
+  CLI::App app("", "hone");
   app.set_version_flag("--version", "hone " HONE_VERSION_STRING, "print the version and exit");
-  app.get_formatter()->column_width(34);
   app.set_help_flag("-h,--help", "print this help and exit");
   app.require_subcommand(0, 1);
-  app.footer(kEpilogue);
   for (const auto& command : commands) {
-    CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-    sub->footer(footer(*command));
+    CLI::App* sub = app.add_subcommand(command->name(), "");
     ParserOptions options(*sub);
     command->declare(options);
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {  // help or version
-    return app.exit(wanted);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    Command* command =
+        chosen.empty() ? nullptr : find_command(commands, chosen.front()->get_name());
+    terminal.text(command == nullptr ? hone_help(commands, terminal.columns())
+                                     : command_help(*command, terminal.columns()));
+    return kExitOk;
+  } catch (const CLI::CallForVersion&) {
+    terminal.line("hone " HONE_VERSION_STRING);
+    return kExitOk;
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     const std::string which = chosen.empty() ? "hone" : "hone " + chosen.front()->get_name();
@@ -152,13 +140,10 @@ int run_command_line(Commands commands, int argc, const char* const* argv, Termi
   }
   const auto chosen = app.get_subcommands();
   if (chosen.empty()) {
-    terminal.line(app.help());
+    terminal.text(hone_help(commands, terminal.columns()));
     return kExitUsage;
   }
-  for (const auto& command : commands) {
-    if (command->name() == chosen.front()->get_name()) return command->run(terminal);
-  }
-  return kExitUsage;
+  return find_command(commands, chosen.front()->get_name())->run(terminal);
 }
 
 }  // namespace hone

@@ -38,7 +38,7 @@ Commands make_commands() {
 
 int ConfigOptions::fail(Terminal& terminal, const Error& error) const {
   if (error.code != Code::kInvalidArgument) return terminal.fail(error);
-  return terminal.fail(error, "every key and what it accepts: hone config --keys");
+  return terminal.fail(error, "list all keys: hone config --keys");
 }
 
 void ConfigOptions::declare(OptionSet& options, bool positional) {
@@ -46,11 +46,11 @@ void ConfigOptions::declare(OptionSet& options, bool positional) {
     options.text({.name = "CONFIG", .doc = "the same as -c FILE", .value = "FILE"}, argument);
   }
   options.text({.name = "-c,--config",
-                .doc = "configuration file; without one, the defaults",
+                .doc = "configuration file (default: built-in values)",
                 .value = "FILE"},
                file);
   options.texts({.name = "--set",
-                 .doc = "set one key, over the file: --set server.lease_s=60 (repeatable)",
+                 .doc = "override one key: --set server.lease_s=60 (repeatable)",
                  .value = "KEY=VALUE"},
                 sets);
 }
@@ -58,7 +58,7 @@ void ConfigOptions::declare(OptionSet& options, bool positional) {
 Result<LoadedConfig> ConfigOptions::load(const std::vector<std::string>& more) const {
   if (!file.empty() && !argument.empty() && file != argument) {
     return invalid_argument("found two configuration files, -c " + file + " and " + argument +
-                            ", expected one");
+                            "; expected one");
   }
   std::vector<std::string> all = sets;
   all.insert(all.end(), more.begin(), more.end());

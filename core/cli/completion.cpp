@@ -1,46 +1,21 @@
-// `hone completion`: shell completions, written from the commands' own declarations, so that they
-// never go stale.
+// `hone completion`: shell completions, generated from the declarations of the commands.
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/help_text.hpp"
 
 namespace hone {
 namespace {
 
-/// What a command declares, kept.
-class Collector : public OptionSet {
- public:
-  std::vector<OptionSpec> specs;
-  std::vector<bool> takes_value;
-
-  void flag(const OptionSpec& spec, bool&) override { add(spec, false); }
-  void text(const OptionSpec& spec, std::string&) override { add(spec, true); }
-  void texts(const OptionSpec& spec, std::vector<std::string>&) override { add(spec, true); }
-  void integer(const OptionSpec& spec, std::int64_t&, std::int64_t, std::int64_t) override {
-    add(spec, true);
-  }
-
- private:
-  void add(const OptionSpec& spec, bool value) {
-    if (spec.hidden) return;
-    specs.push_back(spec);
-    takes_value.push_back(value);
-  }
-};
-
 struct Described {
   std::string name, summary;
-  Collector options;
+  std::vector<DeclaredOption> options;
 };
 
 std::vector<Described> describe_commands() {
   std::vector<Described> all;
-  for (const auto& command : make_commands()) {
-    Described& described = all.emplace_back(Described{command->name(), command->summary(), {}});
-    command->declare(described.options);
-    described.options.specs.push_back({.name = "-h,--help", .doc = "print this help and exit"});
-    described.options.takes_value.push_back(false);
-  }
+  for (const auto& command : make_commands())
+    all.push_back({command->name(), command->summary(), declared_options(*command)});
   return all;
 }
 
@@ -63,7 +38,7 @@ std::string kind_of(const OptionSpec& spec) {
   return spec.value == "FILE" || spec.value == "DIR" ? "files" : "none";
 }
 
-// The ids of tasks, of the configuration that the command line names anywhere.
+// Task ids. They depend on the configuration that the command line names.
 constexpr const char* kBashIds = R"(_hone_ids() {
   local i file=()
   for ((i = 2; i + 1 < ${#COMP_WORDS[@]}; ++i)); do
@@ -114,8 +89,8 @@ std::string bash_script() {
   for (const Described& command : describe_commands()) {
     commands += (commands.empty() ? "" : " ") + command.name;
     std::string values, options, positional;
-    for (std::size_t i = 0; i < command.options.specs.size(); ++i) {
-      const OptionSpec& spec = command.options.specs[i];
+    for (const DeclaredOption& option : command.options) {
+      const OptionSpec& spec = option.spec;
       if (!is_option(spec)) {
         // Files may follow a first argument (`hone eval TASK FILE…`): offer both.
         positional +=
@@ -124,7 +99,7 @@ std::string bash_script() {
         continue;
       }
       options += (options.empty() ? "" : " ") + joined(names_of(spec), " ");
-      if (command.options.takes_value[i]) {
+      if (option.takes_value) {
         values +=
             "        " + joined(names_of(spec), "|") + ") " + bash_words(spec) + "; return ;;\n";
       }
@@ -134,7 +109,7 @@ std::string bash_script() {
     cases += "      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"" + options +
              "\" -- \"$word\")); return; fi\n" + positional + "      ;;\n";
   }
-  return "# bash completion for hone. To have it: hone completion bash > "
+  return "# bash completion for hone. Install: hone completion bash > "
          "~/.local/share/bash-completion/completions/hone\n" +
          std::string(kBashIds) +
          "_hone() {\n"
@@ -179,8 +154,8 @@ std::string zsh_script() {
   for (const Described& command : describe_commands()) {
     commands += "    '" + command.name + ":" + zsh_text(command.summary) + "'\n";
     cases += "    " + command.name + ")\n      _arguments";
-    for (std::size_t i = 0; i < command.options.specs.size(); ++i) {
-      const OptionSpec& spec = command.options.specs[i];
+    for (const DeclaredOption& option : command.options) {
+      const OptionSpec& spec = option.spec;
       const std::string value =
           zsh_text(spec.value.empty() ? spec.name : spec.value) + ":" + zsh_action(spec);
       if (!is_option(spec)) {
@@ -189,13 +164,13 @@ std::string zsh_script() {
       }
       for (const std::string& name : names_of(spec)) {
         cases += " \\\n        '" + name + "[" + zsh_text(spec.doc) + "]" +
-                 (command.options.takes_value[i] ? ":" + value : "") + "'";
+                 (option.takes_value ? ":" + value : "") + "'";
       }
     }
     cases += "\n      ;;\n";
   }
   return "#compdef hone\n"
-         "# zsh completion for hone. To have it: hone completion zsh > \"${fpath[1]}/_hone\"\n" +
+         "# zsh completion for hone. Install: hone completion zsh > \"${fpath[1]}/_hone\"\n" +
          std::string(kZshIds) +
          "_hone() {\n"
          "  local -a commands=(\n" +
@@ -226,7 +201,7 @@ std::string fish_text(const std::string& text) {
 
 std::string fish_script() {
   std::string text =
-      "# fish completion for hone. To have it: hone completion fish > "
+      "# fish completion for hone. Install: hone completion fish > "
       "~/.config/fish/completions/hone.fish\n" +
       std::string(kFishIds) + "complete -c hone -f";
   for (const Described& command : describe_commands()) {
@@ -234,8 +209,8 @@ std::string fish_script() {
         "complete -c hone -n '__fish_seen_subcommand_from " + command.name + "'";
     text += "\ncomplete -c hone -n __fish_use_subcommand -a " + command.name + " -d " +
             fish_text(command.summary);
-    for (std::size_t i = 0; i < command.options.specs.size(); ++i) {
-      const OptionSpec& spec = command.options.specs[i];
+    for (const DeclaredOption& option : command.options) {
+      const OptionSpec& spec = option.spec;
       const std::string kind = kind_of(spec);
       std::string values;
       if (kind == "words") values = " -x -a " + fish_text(joined(spec.choices, " "));
@@ -250,7 +225,7 @@ std::string fish_script() {
       for (const std::string& name : names_of(spec)) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      if (command.options.takes_value[i]) text += values.empty() ? " -x" : values;
+      if (option.takes_value) text += values.empty() ? " -x" : values;
       text += " -d " + fish_text(spec.doc);
     }
   }
@@ -267,7 +242,7 @@ class CompletionCommand : public Command {
   }
   void declare(OptionSet& options) override {
     options.text(
-        {.name = "SHELL", .doc = "whose", .choices = {"bash", "zsh", "fish"}, .required = true},
+        {.name = "SHELL", .doc = "shell", .choices = {"bash", "zsh", "fish"}, .required = true},
         shell_);
   }
   int run(Terminal& terminal) override {

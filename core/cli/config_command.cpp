@@ -1,5 +1,4 @@
-// `hone config`: the configuration in effect, with where each value came from; or every key there
-// is.
+// `hone config`: prints the effective configuration with the source of each value, or lists all keys.
 #include "app/parts.hpp"
 #include "cli/command.hpp"
 #include "config/config.hpp"
@@ -17,20 +16,20 @@ class ConfigCommand : public Command {
  public:
   std::string name() const override { return "config"; }
   std::string summary() const override {
-    return "Print the configuration in effect, and where each value came from.";
+    return "Print the effective configuration with the source of each value.";
   }
   std::vector<std::string> examples() const override {
     return {"hone config                           # the defaults",
-            "hone config configs/server.yaml       # checks a file, then shows it with what it "
-            "leaves open",
-            "hone config --set server.lease_s=60   # what a --set does",
-            "hone config --keys                    # every key, what it accepts and what it is for",
-            "hone config > hone.yaml               # a file to start from"};
+            "hone config configs/server.yaml       # check a file, then print it with defaults",
+            "hone config --set server.lease_s=60   # the effect of --set",
+            "hone config --keys                    # all keys with types and descriptions",
+            "hone config > hone.yaml               # write a file to start from"};
   }
   void declare(OptionSet& options) override {
     config_.declare(options, true);
-    options.flag({.name = "--keys", .doc = "list every key"}, keys_);
-    options.flag({.name = "--json", .doc = "print {\"config\", \"origins\"} as JSON"}, json_);
+    options.flag({.name = "--keys", .doc = "list all keys with type and description"}, keys_);
+    options.flag({.name = "--json", .doc = "print JSON with the members config and origins"},
+                 json_);
   }
 
   int run(Terminal& terminal) override {
@@ -58,7 +57,7 @@ class ConfigCommand : public Command {
   }
 
  private:
-  /// What only those can check who use it.
+  /// Checks that need more than the schema: endpoints, device slots and plugins.
   static Status check_all(LoadedConfig& loaded) {
     HONE_TRY(check_endpoints(loaded));
     HONE_TRY(fit_slots(loaded));
@@ -72,7 +71,7 @@ class ConfigCommand : public Command {
       const std::string at = pointer + "/" + pointer_token(key);
       if (is_leaf(member)) {
         const auto origin = origins.find(at);
-        // JSON is YAML: texts keep their quotes only where they need them.
+        // JSON is valid YAML. A string keeps its quotes only if YAML needs them.
         lines_.emplace_back(indent + key + ": " + plain(member),
                             origin == origins.end() ? "" : origin->second);
       } else if (member.is_map()) {
@@ -112,7 +111,7 @@ class ConfigCommand : public Command {
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"key", "accepts", "what it is for"}, rows);
+      terminal.table({"key", "accepts", "description"}, rows);
     }
     return kExitOk;
   }

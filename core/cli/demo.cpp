@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 struct DemoTurn {
-  const char* file;  ///< without its ending, which is the language's
+  const char* file;  ///< without extension; the language decides it
   const char* about;
 };
 constexpr DemoTurn kTurns[] = {
@@ -45,7 +45,7 @@ std::string show(const std::optional<double>& number) {
   return number ? short_number(*number) : "none";
 }
 
-/// The first lines of a feedback: enough to see what a model would be told.
+/// The first lines of a feedback.
 std::string shortened(const std::string& text, std::size_t lines_max) {
   std::string kept;
   std::size_t lines = 0;
@@ -65,18 +65,20 @@ class DemoCommand : public Command {
  public:
   std::string name() const override { return "demo"; }
   std::string summary() const override {
-    return "Play one episode on this machine: four kernels, judged, timed and rewarded.";
+    return "Play one episode with four kernels on this machine.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone demo", "hone demo --show-source   # and what each kernel is",
-            "hone demo --json          # one object per turn",
+    return {"hone demo", "hone demo --show-source   # with the source of each kernel",
+            "hone demo --json          # one JSON object per turn",
             "hone demo --backend NAME  # the same kernels for a GPU"};
   }
   void declare(OptionSet& options) override {
     options.flag({.name = "--show-source", .doc = "print each submission before it is sent"},
                  show_source_);
     options.flag({.name = "--json", .doc = "print one JSON object per turn"}, json_);
-    options.text({.name = "--backend", .doc = "what evaluates, over the configuration"}, backend_);
+    options.text(
+        {.name = "--backend", .doc = "backend to evaluate with (default: from the configuration)"},
+        backend_);
     config_.declare(options);
   }
 
@@ -118,7 +120,9 @@ class DemoCommand : public Command {
     for (std::size_t i = 0; i < std::size(kTurns); ++i) {
       const auto source = read_text(install_root() / "share/tasks" / kTask / "golden" /
                                     (std::string(kTurns[i].file) + ending));
-      if (!source) return terminal.fail(source.error(), "hone's folder is incomplete: hone doctor");
+      if (!source)
+        return terminal.fail(source.error(),
+                             "the installation is incomplete; check it with `hone doctor`");
       if (show_source_ && !json_) terminal.line("\n" + terminal.paint(Colour::kDim, *source));
       const auto step = take_step(terminal, client, *episode, *source, language, i);
       if (!step) return terminal.fail(step.error());

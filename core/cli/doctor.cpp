@@ -1,4 +1,4 @@
-// `hone doctor`: what this machine allows, what that means, and how to get what is missing.
+// `hone doctor`: reports what this machine supports, and how to install what is missing.
 
 #include "app/host.hpp"
 #include "cli/command.hpp"
@@ -39,17 +39,17 @@ class DoctorCommand : public Command {
  public:
   std::string name() const override { return "doctor"; }
   std::string summary() const override {
-    return "Say what this machine and its devices allow, what is missing, and how to get it.";
+    return "Report what this machine supports, and how to install what is missing.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone doctor         # exits with 1 when hone cannot serve here",
-            "hone doctor --config my.yaml   # and when what that file asks for is missing",
+    return {"hone doctor                    # exit status 1 if hone cannot serve here",
+            "hone doctor --config my.yaml   # check the needs of a configuration, too",
             "hone doctor --json"};
   }
   void declare(OptionSet& options) override {
     config_.declare(options);
     options.integer({.name = "--timeout",
-                     .doc = "seconds for a driver to tell of its devices (60)",
+                     .doc = "time limit for the query of one driver (s, default: 60)",
                      .value = "SECONDS"},
                     timeout_s_, 1, 3600);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
@@ -58,21 +58,22 @@ class DoctorCommand : public Command {
                   .value = "QUESTION",
                   .hidden = true},
                  ask_);
-    options.text({.name = "LIBRARY", .doc = "the backend that is asked", .hidden = true}, library_);
+    options.text({.name = "LIBRARY", .doc = "library of the backend to query", .hidden = true},
+                 library_);
   }
 
   int run(Terminal& terminal) override {
     if (!ask_.empty()) return answer_question(ask_, library_);
     if (!library_.empty())
-      return terminal.fail(invalid_argument("found " + library_ + ", expected options alone"),
-                           "a configuration file: hone doctor -c " + library_);
+      return terminal.fail(invalid_argument("found " + library_ + ", expected only options"),
+                           "to check a configuration file: hone doctor -c " + library_);
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
-    terminal.status("trying what this machine allows…");
+    terminal.status("testing this machine…");
     const LauncherOptions launcher = launcher_options(loaded->config);
     const Ready ready = decide(launcher, probe_machine());
     std::vector<Finding> findings = examine_machine(launcher, ready);
-    terminal.status("asking devices and their compilers…");
+    terminal.status("querying devices and their compilers…");
     const std::vector<BackendReport> reports =
         examine_backends(loaded->config, static_cast<double>(timeout_s_));
     for (const BackendReport& report : reports) {
@@ -107,13 +108,13 @@ class DoctorCommand : public Command {
     terminal.table({"", "", ""}, rows);
     if (!ready.capabilities.notes.empty()) {
       terminal.line();
-      terminal.line(terminal.paint(Colour::kBold, "What the trials said"));
+      terminal.line(terminal.paint(Colour::kBold, "Details of failed tests"));
       for (const std::string& note : ready.capabilities.notes) terminal.line("  " + note);
     }
     terminal.line();
-    terminal.line(terminal.paint(Colour::kBold, "What isolation `" +
-                                                    std::string(isolation_name(ready.level)) +
-                                                    "` does not stop here (docs/threats.md)"));
+    terminal.line(terminal.paint(
+        Colour::kBold, "Risks that isolation `" + std::string(isolation_name(ready.level)) +
+                           "` does not prevent on this machine (docs/threats.md)"));
     for (const Gap& gap : open_gaps(ready.level, ready.capabilities)) {
       terminal.line("  " + std::string(gap.text));
     }
@@ -155,7 +156,7 @@ class DoctorCommand : public Command {
 
   ConfigOptions config_;
   std::string ask_, library_;
-  // Rationale: a device that nobody keeps awake takes seconds to wake, and a host may have eight.
+  // Rationale: an idle device takes seconds to initialise, and a host may have eight devices.
   std::int64_t timeout_s_ = 60;
   bool json_ = false;
 };

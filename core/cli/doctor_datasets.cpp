@@ -1,4 +1,4 @@
-// Opens what the configuration has of datasets, and has one task of each described.
+// Opens the configured datasets, and describes one task of each.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kTries = 3;  // a task or two may be none that hone can describe
+constexpr std::size_t kTries = 3;  // a few tasks of a dataset may be unsupported
 
 Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummary*>& tasks) {
   const std::string what = "dataset " + tasks.front()->dataset;
@@ -25,8 +25,7 @@ Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummar
               count + "; one was described in " + short_number(monotonic_s() - begun_s, 2) + " s"};
     if (first_error.empty()) first_error = task.error().message;
   }
-  return {what, Finding::kMissing,
-          count + "; none of the first ones can be described: " + first_error};
+  return {what, Finding::kMissing, count + "; the first tasks are not supported: " + first_error};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Asks backends in child processes, and words their answers.
+// Queries backends in child processes, and formats the results.
 #include "cli/doctor_devices.hpp"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace hone {
 namespace {
 
 constexpr double kBuildSeconds = 30;
-constexpr double kGraceSeconds = 10;  // beyond the compiler's own limit
+constexpr double kGraceSeconds = 10;  // added to the compiler's own limit
 
 std::string text_in(const Value& map, std::string_view key) {
   const Value* found = map.find(key);
@@ -61,15 +61,15 @@ Value ask(const std::string& question, const std::string& library, const Value& 
       return Value::map({{"ok", std::move(value).value()}});
     }
     case CheckOutcome::kCrashed:
-      return Value::map({{"error", "the process that asked died of " + ran->message}});
+      return Value::map({{"error", "the query ended with " + ran->message}});
     case CheckOutcome::kTimedOut:
-      return Value::map({{"error", "it hangs: " + ran->message}});
+      return Value::map({{"error", "the query timed out: " + ran->message}});
     default:
       return Value::map({{"error", ran->message}});
   }
 }
 
-/// What a build of this backend is given, as far as this machine decides it.
+/// Build options of this backend that depend on the machine.
 Value build_options(const GpuConfig* config, const Value& probe) {
   Value options = Value::map({{"seconds", kBuildSeconds}});
   std::string architecture = config != nullptr ? config->architecture : "";
@@ -143,8 +143,7 @@ std::string clocks_words(const Value& device) {
   std::string words = "clocks: " + one("core", "core_hz") + "; " + one("memory", "memory_hz");
   const std::string reasons = words_of(device.find("throttled"), ", ");
   if (!reasons.empty()) return words + "; throttled: " + reasons;
-  return words + (flag_in(device, "throttle_known") ? "; not throttled"
-                                                    : "; the machine does not say if throttled");
+  return words + (flag_in(device, "throttle_known") ? "; not throttled" : "; throttling unknown");
 }
 
 std::string features_words(const Value& device) {
@@ -157,7 +156,7 @@ std::string features_words(const Value& device) {
   }
   words += flag_in(device, "cooperative") ? "; cooperative launches" : "; no cooperative launches";
   const std::string peers = words_of(device.find("peers"), ", ");
-  words += peers.empty() ? "; reaches no other device" : "; reaches devices " + peers;
+  words += peers.empty() ? "; no peer access" : "; peer access to devices " + peers;
   return words + (flag_in(device, "host_memory_reachable") ? " and pageable host memory" : "");
 }
 
@@ -183,16 +182,16 @@ Finding device_finding(const BackendReport& report, const Value& device) {
     finding.advice = "hone cannot use it: memory cannot be shared between processes: " + sharing;
   } else {
     finding.details.emplace_back(
-        "memory: exported as a descriptor, imported and read back, as judge and candidate do");
+        "memory: export, import and read back of a descriptor work, as judge and candidate need");
     if (!words_of(device.find("throttled"), "").empty()) {
       finding.kind = Finding::kNote;
-      finding.advice = "measurements differ from those of a device at its full clocks";
+      finding.advice = "measurements differ from those of an unthrottled device";
     }
   }
   return finding;
 }
 
-/// The backend's own words, without whose they are, which the report says.
+/// The backend's message without its name, which the report prints.
 Error own_words(Error error, const Backend& backend, const char* call) {
   const std::string before = backend.name() + ": " + call + ": ";
   if (error.message.starts_with(before)) error.message.erase(0, before.size());
@@ -211,7 +210,7 @@ Result<Value> tell_compiler(const Backend& backend, const Value& asked) {
   const Value options = given != nullptr ? *given : Value::map();
   HONE_ASSIGN(const Value described, backend.describe(Value::map()));
   if (folder.empty() || chdir(folder.c_str()) != 0) {
-    return system_error("make a folder to build in", errno);
+    return system_error("create a build folder", errno);
   }
   const std::string text = "extern \"C\" __global__ void probe(int* x) { x[threadIdx.x] += 1; }\n";
   const auto tried = backend.build(
@@ -224,7 +223,7 @@ Result<Value> tell_compiler(const Backend& backend, const Value& asked) {
   const std::string toolchain = text_in(built, "toolchain");
   if (*built.find("ok") != Value(true)) {
     return unavailable(toolchain + (toolchain.empty() ? "" : ": ") +
-                       "it does not build a kernel of one line: " + text_in(built, "diagnostics"));
+                       "it cannot build a kernel of one line: " + text_in(built, "diagnostics"));
   }
   const std::string architecture = text_in(options, "architecture");
   return Value::map(
@@ -239,7 +238,7 @@ std::vector<BackendReport> examine_backends(const Config& config, double seconds
   for (const PluginInfo& info : registry->plugins()) {
     if (info.kind != PluginKind::kBackend || !info.error.empty()) continue;
     const auto described = registry->describe(info.kind, info.name);
-    // What withholds by freezing runs on this machine's processors, of which all is said already.
+    // A backend that freezes candidates runs on the CPU, which is already reported.
     if (!described || text_in(*described, "withholds") == "freeze") continue;
     reports.push_back(examine_backend(config, *registry, info.name, *described, seconds));
   }
@@ -250,8 +249,8 @@ std::vector<BackendReport> examine_backends(const Config& config, double seconds
     report.backend = config.backend;
     report.configured = true;
     const auto library = registry->library(PluginKind::kBackend, config.backend);
-    report.trouble = library ? "it does not describe itself" : library.error().message;
-    report.compiler_trouble = "not asked: no plugin";
+    report.trouble = library ? "its description is missing" : library.error().message;
+    report.compiler_trouble = "no query: the plugin is missing";
     reports.push_back(std::move(report));
   }
   return reports;
@@ -281,9 +280,10 @@ std::vector<Finding> findings_of(const BackendReport& report) {
   }
   for (const std::int64_t index : report.wanted) {
     if (!report.trouble.empty() || index < static_cast<std::int64_t>(count)) continue;
-    findings.push_back({report.backend + " device " + std::to_string(index), Finding::kMissing,
-                        "configured, and not there: the driver sees " + std::to_string(count),
-                        "choose others: " + report.backend + ".devices"});
+    findings.push_back(
+        {report.backend + " device " + std::to_string(index), Finding::kMissing,
+         "a configured device does not exist: the driver reports " + std::to_string(count),
+         "choose other devices: " + report.backend + ".devices"});
   }
   return findings;
 }

@@ -1,5 +1,4 @@
-// What `hone doctor` says of devices: for each backend of devices its driver, its compiler and each
-// device, asked for in processes of their own.
+// The devices part of `hone doctor`: driver, compiler and devices of each backend, queried in separate processes.
 #pragma once
 
 #include <string>
@@ -11,30 +10,25 @@
 
 namespace hone {
 
-/// One backend, as far as it could be asked.
+/// One backend, with the results of its queries.
 struct BackendReport {
   std::string backend;
-  bool configured = false;  ///< it is the one that would evaluate
-  std::vector<std::int64_t>
-      wanted;                    ///< indices of devices that are configured; if it is configured
-  Value probe = Value::map();    ///< what hone_backend_factory::probe wrote; empty for none
-  std::string trouble;           ///< why no device is known; "" where one is
-  std::string compiler;          ///< "NVRTC 13.0 builds for sm_90a"
-  std::string compiler_trouble;  ///< why nothing can be built; "" where it can
+  bool configured = false;           ///< the configured backend
+  std::vector<std::int64_t> wanted;  ///< configured device numbers, if this backend is configured
+  Value probe = Value::map();        ///< output of hone_backend_factory::probe; empty for none
+  std::string trouble;               ///< error of the device query; "" if it succeeded
+  std::string compiler;              ///< "NVRTC 13.0 builds for sm_90a"
+  std::string compiler_trouble;      ///< error of the test build; "" if it succeeded
   std::string driver_help, compiler_help;
 };
 
-/// Theory of operation: hone touches no device itself. `hone doctor --ask QUESTION` is started for
-/// each question, with a time limit, so that a driver that hangs or dies costs an answer only; and
-/// it ends when it has answered, so that no context is left.
-/// A driver has `seconds` to answer.
+/// Theory of operation: hone itself uses no device. It starts `hone doctor --ask QUESTION` for each query, with a time limit of `seconds`. A driver that hangs or crashes costs only this answer, and no context remains.
 std::vector<BackendReport> examine_backends(const Config& config, double seconds);
 
 std::vector<Finding> findings_of(const BackendReport& report);
 Value value_of(const BackendReport& report);
 
-/// In the process of one question, "devices" or "compiler": asks the library and reports. Returns an
-/// ExitCode.
+/// Runs in the child process: queries the library for "devices" or "compiler" and prints the result. Returns an ExitCode.
 int answer_question(const std::string& question, const std::string& library);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Starts each interpreter that the configuration names, in the jail that modules have.
+// Starts each configured interpreter in the sandbox of modules.
 #include "app/host.hpp"
 #include "base/files.hpp"
 #include "cli/doctor_probe.hpp"
@@ -7,9 +7,9 @@
 namespace hone {
 namespace {
 
-constexpr double kPatience = 120;  // seconds: a cold disk, two gigabytes of libraries
+constexpr double kPatience = 120;  // seconds; two gigabytes of libraries on a cold disk
 
-/// What it says of itself; an error where it cannot be used.
+/// Versions that it reports, or the error that makes it unusable.
 Result<std::string> describe(Launcher& launcher, const std::string& key, const std::string& path,
                              bool device) {
   EvaluatorOptions options;

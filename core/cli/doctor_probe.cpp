@@ -1,4 +1,4 @@
-// Looks at jail, compilers, CPUs, clock and memory.
+// Checks sandbox, compilers, CPUs, clock and memory.
 #include "cli/doctor_probe.hpp"
 
 #include <sys/statfs.h>
@@ -29,7 +29,7 @@ std::string first_line(const std::filesystem::path& path) {
   return line;
 }
 
-/// The first line that a trusted program of the machine prints.
+/// The first output line of a trusted program of this machine.
 std::string first_line_of_command(const std::string& command) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
       popen((command + " 2>/dev/null").c_str(), "re"), &pclose);
@@ -71,13 +71,14 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   const bool enough = ready.level >= std::max(options.minimum, IsolationLevel::kFiltered);
   Finding isolation{
       "isolation", enough ? Finding::kGood : Finding::kMissing,
-      std::string(isolation_name(ready.level)) + " (of none, filtered, separated, private)"};
+      std::string(isolation_name(ready.level)) + " (levels: none, filtered, separated, private)"};
   if (!ready.cut_by.empty()) {
     isolation.advice = ready.cut_by;
   } else if (!enough) {
     isolation.advice =
-        "submissions would run with little between them and this machine; needs seccomp, and "
-        "Landlock or a private root";
+        "submissions could reach files and services of this machine; install a kernel with "
+        "seccomp, and "
+        "Landlock or user namespaces";
   }
   if (options.minimum > IsolationLevel::kFiltered && !enough) {
     isolation.found += ", expected at least " + std::string(isolation_name(options.minimum)) +
@@ -85,7 +86,7 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   }
   findings.push_back(isolation);
   if (!c.pidfd) {
-    findings.push_back({"pidfd", Finding::kMissing, "no descriptors of processes",
+    findings.push_back({"pidfd", Finding::kMissing, "no pidfd_open",
                         "Linux 5.3, or a newer gVisor: this kernel has no pidfd_open"});
   }
   const std::string& freezer = ready.freezer;
@@ -93,7 +94,7 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   findings.push_back(
       {"freezer", stops ? Finding::kGood : Finding::kMissing,
        stops             ? freezer
-       : freezer.empty() ? "none: inputs cannot be withheld"
+       : freezer.empty() ? "none: candidates cannot be frozen"
                          : "no " + freezer + " on this machine (isolation.freezer)",
        stops ? "" : "mount cgroup v2 writable, or allow ptrace (kernel.yama.ptrace_scope ≤ 1)"});
   if (stops && freezer == "ptrace")
@@ -101,25 +102,26 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   const bool own_users = c.slot_users && ready.cut_by.empty();
   findings.push_back({"user", own_users ? Finding::kGood : Finding::kNote,
                       !c.root     ? "not root"
-                      : own_users ? "root: a user of its own for every slot"
+                      : own_users ? "root: each slot has its own user"
                                   : "root, but candidates have hone's user",
-                      c.root ? "" : "run as root for a user of its own for every slot"});
-  findings.push_back(wall("seccomp", c.seccomp, "system calls are filtered",
-                          "a kernel with CONFIG_SECCOMP_FILTER, not confined further"));
+                      c.root ? "" : "run as root to give each slot its own user"});
+  findings.push_back(
+      wall("seccomp", c.seccomp, "system calls are filtered",
+           "use a kernel with CONFIG_SECCOMP_FILTER, and a container that permits seccomp"));
   findings.push_back(wall(
       "landlock", c.landlock_abi > 0,
-      "ABI " + std::to_string(c.landlock_abi) + ": files are walled off",
+      "ABI " + std::to_string(c.landlock_abi) + ": file access is restricted",
       "Linux 5.13 or newer with landlock in the lsm= list; a private root stands in (gVisor)"));
-  findings.push_back(wall("private root", c.mount_namespace, "a jail sees its own file system",
+  findings.push_back(wall("private root", c.mount_namespace, "sandboxes have a private file system",
                           "root or user namespaces (kernel.unprivileged_userns_clone=1), and a "
                           "container that allows mounts"));
-  findings.push_back(wall("pid namespace", c.pid_namespace, "a jail sees its own processes",
+  findings.push_back(wall("pid namespace", c.pid_namespace, "sandboxes have a private process list",
                           "as for the private root"));
-  findings.push_back(wall("network namespace", c.network_namespace, "a jail has no network",
+  findings.push_back(wall("network namespace", c.network_namespace, "sandboxes have no network",
                           "as for the private root; seccomp stands in"));
   findings.push_back(
-      wall("slot users", c.slot_users, "jails cannot signal each other",
-           c.root ? "see the missing capability under 'What the trials said'" : "run as root"));
+      wall("slot users", c.slot_users, "sandboxes cannot signal each other",
+           c.root ? "see the missing capability under 'Details of failed tests'" : "run as root"));
   findings.push_back(wall("cgroup memory", c.cgroup_memory, "memory limits count every page",
                           "delegate a memory controller; address-space limits stand in"));
   findings.push_back(wall("cgroup pids", c.cgroup_pids, "process limits per jail",
@@ -143,7 +145,7 @@ void examine_descriptors(std::vector<Finding>& findings) {
         std::to_string(limit) + ", expected at least " + std::to_string(kDescriptorsMin);
 }
 
-/// Runs a program in a builder's and in a candidate's jail: the whole way, and not wall by wall.
+/// Runs a program in the sandbox of a builder and of a candidate, to test all parts together.
 Status try_jails(const LauncherOptions& options) {
   HONE_ASSIGN(const auto launcher, Launcher::start(options));
   SpawnRequest request;
@@ -165,11 +167,11 @@ Status try_jails(const LauncherOptions& options) {
 void examine_trial(const LauncherOptions& options, const Ready& ready,
                    std::vector<Finding>& findings) {
   if (!ready.refused.empty() || !check_descriptor_limit(kDescriptorsMin))
-    return;  // and is said above
+    return;  // already reported
   const Status ran = try_jails(options);
   findings.push_back(
       {"jails", ran ? Finding::kGood : Finding::kMissing,
-       ran ? "a program ran in a builder's and in a candidate's" : ran.error().message,
+       ran ? "a program ran as builder and as candidate" : ran.error().message,
        ran ? ""
            : "nothing can be built or run: sandboxing is available, but a sandboxed process failed "
              "to start"});
@@ -224,7 +226,7 @@ void examine_cpus(std::vector<Finding>& findings) {
                     clock == "hyperv_clocksource_tsc_page";
   findings.push_back(
       {"clock source", fast ? Finding::kGood : Finding::kNote, clock.empty() ? "unknown" : clock,
-       fast ? "" : "reading it may take a system call: short kernels are measured less exactly"});
+       fast ? "" : "a read may take a system call, so short kernels are measured less precisely"});
 }
 
 void examine_memory(std::vector<Finding>& findings) {
@@ -235,7 +237,7 @@ void examine_memory(std::vector<Finding>& findings) {
       {"memory", enough ? Finding::kGood : Finding::kNote, gigabytes(available) + " available",
        enough
            ? ""
-           : "2 GB or more are wanted for builds and input sets; lower evaluate.measure.set_mb"});
+           : "builds and inputs need 2 GB or more; add memory, or lower evaluate.measure.set_mb"});
   std::string huge = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   const std::size_t open = huge.find('['), close = huge.find(']');
   huge = open == std::string::npos || close == std::string::npos
@@ -251,15 +253,15 @@ void examine_memory(std::vector<Finding>& findings) {
     findings.push_back(
         {folder, good ? Finding::kGood : Finding::kNote,
          gigabytes(room) + " free" + (info.f_type == kTmpfs ? ", tmpfs" : ""),
-         good ? "" : "builds and shared buffers need some 250 MB; in a container: --shm-size=1g"});
+         good ? "" : "builds and shared buffers need 250 MB; in a container, use --shm-size=1g"});
   }
 }
 
 void examine_transport(std::vector<Finding>& findings) {
   const bool there = curve_available();
   findings.push_back({"curve", there ? Finding::kGood : Finding::kNote,
-                      there ? "libzmq has it: hone can serve beyond loopback (hone keys)"
-                            : "this libzmq was built without it: hone serves on loopback alone",
+                      there ? "libzmq supports it: hone can serve beyond loopback (hone keys)"
+                            : "this libzmq does not support it: hone can serve only on loopback",
                       there ? "" : "install a libzmq that is built with libsodium (Debian's is)"});
 }
 
@@ -277,7 +279,7 @@ void examine_installation(std::vector<Finding>& findings) {
   findings.push_back(
       {"installation", missing.empty() ? Finding::kGood : Finding::kMissing,
        missing.empty() ? root.string() : "no " + missing + " below " + root.string(),
-       missing.empty() ? "" : "build or unpack hone again, and keep its folder together"});
+       missing.empty() ? "" : "install hone again, and keep its files in one folder"});
 }
 
 }  // namespace

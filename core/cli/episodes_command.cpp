@@ -1,4 +1,4 @@
-// `hone episodes` and `hone export`: what a journal holds, as a list and as training data.
+// `hone episodes`, `hone export` and `hone rescore`: lists a journal's episodes, exports them as training data, and scores them again.
 #include <cmath>
 
 #include "app/host.hpp"
@@ -12,9 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr const char* kNext =
-    "a journal is what a server writes with: hone serve --set "
-    "journal.path=FILE";
+constexpr const char* kNext = "to write a journal: hone serve --set journal.path=FILE";
 
 Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
 std::string number_text(double number, const char* unit = "") {
@@ -26,15 +24,17 @@ class EpisodesCommand : public Command {
   std::string name() const override { return "episodes"; }
   std::string summary() const override { return "List the episodes of a journal."; }
   std::vector<std::string> examples() const override {
-    return {"hone episodes --journal run.db                  # the newest thousand",
+    return {"hone episodes --journal run.db                  # the newest 1000",
             "hone episodes --journal run.db --state open",
             "hone episodes --journal run.db --task tasks/softmax --json"};
   }
   void declare(OptionSet& options) override {
     journal_.declare(options);
     filter_.declare(options);
-    options.integer({.name = "--limit", .doc = "the newest so many; 0: all", .value = "N"}, limit_,
-                    0, INT64_MAX);
+    options.integer({.name = "--limit",
+                     .doc = "number of episodes, newest first; 0: all (default: 1000)",
+                     .value = "N"},
+                    limit_, 0, INT64_MAX);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
 
@@ -93,7 +93,7 @@ class EpisodesCommand : public Command {
   bool json_ = false;
 };
 
-/// What journals are read with: tasks, so that prompts can be told again, and the environments.
+/// An open journal, with the tasks and environments that are needed to restore its prompts.
 struct Sources {
   std::unique_ptr<const Registry> registry;
   std::shared_ptr<const Catalog> catalog;
@@ -114,21 +114,20 @@ class ExportCommand : public Command {
  public:
   std::string name() const override { return "export"; }
   std::string summary() const override {
-    return "Write a journal's episodes as JSON Lines: messages, code, verdicts, rewards.";
+    return "Export the episodes of a journal as JSON Lines for training.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone export --journal run.db > episodes.jsonl",
-        "hone export --journal run.db --state ended --task tasks/softmax",
-        "hone export --journal run.db --as sft     # conversations up to the best correct kernel",
-        "hone export --journal run.db --as pairs   # the best and the worst first answer of a task",
-        "hone export --journal run.db --as rl      # a line for each turn, with reward and return"};
+    return {"hone export --journal run.db > episodes.jsonl",
+            "hone export --journal run.db --state ended --task tasks/softmax",
+            "hone export --journal run.db --as sft     # chats up to the best kernel",
+            "hone export --journal run.db --as pairs   # best and worst first answers",
+            "hone export --journal run.db --as rl      # one line per turn"};
   }
   void declare(OptionSet& options) override {
     journal_.declare(options);
     filter_.declare(options);
     options.text({.name = "--as",
-                  .doc = "what a line is: an episode with all that is known of it, or an example",
+                  .doc = "form of the lines (default: trajectories)",
                   .value = "FORM",
                   .choices = {"trajectories", "rl", "sft", "pairs"}},
                  form_);
@@ -146,7 +145,7 @@ class ExportCommand : public Command {
         filter_.filter(),
         [&](const StoredEpisode& stored) -> Status {
           const auto found = environment_of(stored, sources->environments);
-          if (!found) {  // the others are worth having
+          if (!found) {  // the other episodes are still exported
             whole = false;
             static_cast<void>(terminal.fail(found.error()));
             return {};
@@ -156,7 +155,7 @@ class ExportCommand : public Command {
           if (++count % 1000 == 0) terminal.status(std::to_string(count) + " episodes");
           return data.add(one);
         },
-        [&](const Error& damage) {  // what is left is worth having
+        [&](const Error& damage) {  // the undamaged episodes are still exported
           whole = false;
           static_cast<void>(terminal.fail(damage));
         });
@@ -179,7 +178,7 @@ class RescoreCommand : public Command {
  public:
   std::string name() const override { return "rescore"; }
   std::string summary() const override {
-    return "Apply a reward to every episode of a journal. No device is needed.";
+    return "Compute the rewards of a journal's episodes again, without a device.";
   }
   std::vector<std::string> examples() const override {
     return {"hone rescore --journal run.db --reward kevin",
@@ -188,11 +187,11 @@ class RescoreCommand : public Command {
   void declare(OptionSet& options) override {
     journal_.declare(options);
     filter_.declare(options);
-    options.text({.name = "--reward",
-                  .doc = "a reward's name, or the path of a .so or .py; without it, the "
-                         "configuration's",
-                  .value = "REWARD"},
-                 reward_);
+    options.text(
+        {.name = "--reward",
+         .doc = "name of a reward, or path of a .so or .py (default: from the configuration)",
+         .value = "REWARD"},
+        reward_);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
 
@@ -203,7 +202,7 @@ class RescoreCommand : public Command {
     const auto sources = Sources::open(*config);
     if (!sources) return terminal.fail(sources.error(), kNext);
     const auto reward = open_reward(*config, *sources->registry);
-    if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
+    if (!reward) return terminal.fail(reward.error(), "list all rewards: hone plugins");
     Value listed = Value::array();
     std::vector<Row> rows;
     std::size_t count = 0, failed = 0;
@@ -231,7 +230,7 @@ class RescoreCommand : public Command {
     }
     if (failed == 0) return kExitOk;
     log_warning("rescore", std::to_string(failed) + " of " + std::to_string(rows.size()) +
-                               " episodes have no score: the reward failed");
+                               " episodes have no score, because the reward failed");
     return kExitNo;
   }
 

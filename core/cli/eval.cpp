@@ -62,46 +62,47 @@ class EvalCommand : public Command {
  public:
   std::string name() const override { return "eval"; }
   std::string summary() const override {
-    return "Judge, time and reward kernels from files; no server needed.";
+    return "Judge, time and reward kernels from files, without a server.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone eval add_relu kernel.cpp                  # and what a model would be told",
-            "hone eval softmax attempts/*.cpp               # a table",
-            "hone eval softmax a.cpp b.c --json             # verdicts in full",
-            "hone eval softmax answer.md                    # the code is taken from the answer",
-            "hone eval kernelbench/level1 runs/first        # a level: its table and fast_p",
+    return {"hone eval add_relu kernel.cpp                  # verdict and feedback",
+            "hone eval softmax attempts/*.cpp               # a table of several files",
+            "hone eval softmax a.cpp b.c --json             # complete verdicts",
+            "hone eval softmax answer.md                    # takes the code from a model's answer",
+            "hone eval kernelbench/level1 runs/first        # a KernelBench level, with fast_p",
             "hone eval sum kernel.cpp --reward kevin",
             "generate | hone eval sum -                     # from standard input"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "TASK",
-                  .doc = "dataset/id, or id; hone tasks lists them",
+                  .doc = "task as DATASET/ID or ID; `hone tasks` lists them",
                   .value = "TASK",
                   .required = true},
                  task_);
-    options.texts(
-        {.name = "FILES",
-         .doc =
-             "sources, in the language that their endings say, else the task's first; or a "
-             "model's answers: .md, or no source by its name and with a ``` fence, a <triton> or "
-             "<think>; - is standard input; for dataset/level1 a folder with "
-             "level_1_problem_P_sample_S_kernel.py",
-         .value = "FILE",
-         .required = true},
-        files_);
-    options.text({.name = "--language", .doc = "of all files, when not as their names end"},
+    options.texts({.name = "FILES",
+                   .doc = "source files, or answers of a model (.md, or text with a ``` fence, "
+                          "<triton> or <think>); -: standard input; for dataset/level1: a folder "
+                          "with level_1_problem_P_sample_S_kernel.py",
+                   .value = "FILE",
+                   .required = true},
+                  files_);
+    options.text({.name = "--language",
+                  .doc = "language of all files (default: from the file name's extension)"},
                  language_);
     options.text(
-        {.name = "--reward", .doc = "the reward: a name, or a .so or .py", .value = "FILE"},
+        {.name = "--reward", .doc = "name of a reward, or path of a .so or .py", .value = "FILE"},
         reward_);
     options.text(
-        {.name = "--p", .doc = "of a level: thresholds of fast_p: 0.5,0.8,1", .value = "LIST"}, p_);
-    options.flag({.name = "--again", .doc = "of a level: judge what has a result, too"}, again_);
+        {.name = "--p", .doc = "level: thresholds of fast_p, as in 0.5,0.8,1", .value = "LIST"},
+        p_);
+    options.flag(
+        {.name = "--again", .doc = "level: judge samples that already have a result again"},
+        again_);
     config_.declare(options);
-    options.flag({.name = "--json",
-                  .doc = "of files: print a JSON list; of a level: print\n"
-                         "a line of JSON per result as it comes, then a\nsummary"},
-                 json_);
+    options.flag(
+        {.name = "--json",
+         .doc = "files: print a JSON list; level: print one JSON line per result, then a summary"},
+        json_);
   }
 
   int run(Terminal& terminal) override {
@@ -158,8 +159,8 @@ class EvalCommand : public Command {
                                       : nullptr;
     if (unfit == nullptr) return {};
     return invalid_argument(std::string(unfit) +
-                            (folder ? ": found beside a level's folder, expected files"
-                                    : ": found beside files, expected a level's folder"));
+                            (folder ? ": not allowed with the folder of a level; give files"
+                                    : ": allowed only with the folder of a level"));
   }
 
   /// A folder is a level's.

@@ -1,4 +1,4 @@
-// `hone gateway`: another system's evaluation server, with hone behind it.
+// `hone gateway`: an HTTP server for clients of another system's evaluation server; hone evaluates.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,25 +21,24 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kTokenMin = 16, kTokenMax = 4096;
-constexpr std::size_t kThreadsBeside = 16;  // for what is no evaluation
+constexpr std::size_t kQuickThreads = 16;  // HTTP threads for requests that do not evaluate
 const std::string kDataset = "references";
 
-/// The file's first line, which is kept as a key is.
+/// Reads the token from the first line of a file that only its owner may read.
 Result<std::string> read_token(const std::string& path) {
   struct stat about {};
   if (stat(path.c_str(), &about) == 0) HONE_TRY(wire::check_secret_file(path, about));
   HONE_ASSIGN(std::string text, read_text(path, kTokenMax));
   text.resize(std::min(text.find_first_of("\r\n"), text.size()));
   if (text.size() >= kTokenMin && text.find_first_of(" \t") == std::string::npos) return text;
-  return invalid_argument(path + ": found a first line of " + std::to_string(text.size()) +
-                          " characters, expected a token of at least " + std::to_string(kTokenMin) +
-                          " without spaces");
+  return invalid_argument(path + ": the first line has " + std::to_string(text.size()) +
+                          " characters or contains spaces; expected a token of at least " +
+                          std::to_string(kTokenMin) + " characters without spaces");
 }
 
 constexpr char kLock[] = "gateway.lock";
 
-/// A gateway's own folder is locked while it lives. Locked before it has its name, so that nobody
-/// finds it free in between.
+/// Locks a gateway's scratch folder for the life of the process. The lock file gets its final name only when it is locked, so that sweep_folders() of another gateway never sees it unlocked.
 Result<UniqueFd> lock_folder(const std::filesystem::path& folder) {
   const std::filesystem::path early = folder / "new.lock";
   UniqueFd file(open(early.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
@@ -51,7 +50,7 @@ Result<UniqueFd> lock_folder(const std::filesystem::path& folder) {
   return file;
 }
 
-/// Removes what gateways of this user left that were killed.
+/// Removes scratch folders of killed gateways of this user.
 void sweep_folders() {
   std::error_code trouble;
   const auto where = std::filesystem::temp_directory_path(trouble);
@@ -74,52 +73,51 @@ class GatewayCommand : public Command {
  public:
   std::string name() const override { return "gateway"; }
   std::string summary() const override {
-    return "Serve another system's clients over HTTP: TritonForge's.";
+    return "Serve clients of TritonForge's evaluation server over HTTP.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone gateway tritonforge --python build/python/bin/python   # with a server of its own",
-        "hone gateway tritonforge -c modules.yaml --listen 127.0.0.1:0 --json",
-        "hone gateway tritonforge --endpoint tcp://127.0.0.1:5917 --references FOLDER",
-        "hone gateway tritonforge -c modules.yaml --listen 0.0.0.0:18188 --token-file token"};
+    return {"hone gateway tritonforge --python build/python/bin/python   # starts a server",
+            "hone gateway tritonforge -c modules.yaml --listen 127.0.0.1:0 --json",
+            "hone gateway tritonforge --endpoint tcp://127.0.0.1:5917 --references FOLDER",
+            "hone gateway tritonforge -c modules.yaml --listen 0.0.0.0:18188 --token-file token"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "KIND",
-                  .doc = "whose clients are served",
+                  .doc = "protocol of the clients",
                   .choices = {"tritonforge"},
                   .required = true},
                  kind_);
     options.text({.name = "--listen",
-                  .doc = "where: HOST:PORT; port 0: a free one (127.0.0.1:18188)",
+                  .doc = "HOST:PORT to listen on; port 0: any (default: 127.0.0.1:18188)",
                   .value = "PLACE"},
                  listen_);
     options.text({.name = "--token-file",
-                  .doc = "file with the token that clients must send; needed beyond loopback",
+                  .doc = "file with the clients' token; required unless on loopback",
                   .value = "FILE"},
                  token_file_);
     options.text({.name = "--endpoint",
-                  .doc = "of a running server; without it, one is started here",
+                  .doc = "endpoint of a running server (default: start one)",
                   .value = "ENDPOINT"},
                  endpoint_);
-    options.text({.name = "--key", .doc = "this client's key, for that server", .value = "FILE"},
-                 key_);
-    options.text(
-        {.name = "--references",
-         .doc = "folder for what clients bring as references, which is run as trusted code",
-         .value = "DIR"},
-        references_);
+    options.text({.name = "--key", .doc = "client key for that server", .value = "FILE"}, key_);
+    options.text({.name = "--references",
+                  .doc = "folder for the references that clients send; they run as trusted code",
+                  .value = "DIR"},
+                 references_);
     options.text({.name = "--python",
-                  .doc = "the interpreter with torch: sets plugins.python and cpu.python",
+                  .doc = "Python with torch; sets plugins.python and cpu.python",
                   .value = "FILE"},
                  python_);
-    options.integer({.name = "--timeout", .doc = "seconds for one evaluation (600)", .value = "N"},
+    options.integer({.name = "--timeout",
+                     .doc = "time limit of one evaluation (s, default: 600)",
+                     .value = "N"},
                     seconds_, 1, 86400);
     options.integer({.name = "--evaluations",
-                     .doc = "at a time, waiting ones too; more are answered 429 (256)",
+                     .doc = "evaluations in flight; beyond it clients get 429 (default: 256)",
                      .value = "N"},
                     evaluations_, 1, 4096);
     config_.declare(options);
-    options.flag({.name = "--json", .doc = "say where it serves as one JSON object"}, json_);
+    options.flag({.name = "--json", .doc = "print the address as a JSON object"}, json_);
   }
 
   int run(Terminal& terminal) override {
@@ -229,7 +227,7 @@ class GatewayCommand : public Command {
     http.host = place_.host;
     http.port = place_.port;
     http.token = token_;
-    http.threads = evaluations + kThreadsBeside;
+    http.threads = evaluations + kQuickThreads;
     auto door = HttpServer::start(
         http, [&gateway](const HttpRequest& request) { return gateway.handle(request); });
     if (!door) return terminal.fail(door.error(), "another gateway? use --listen");

@@ -15,7 +15,8 @@ class HelpCommand : public Command {
   void declare(OptionSet& options) override {
     std::vector<std::string> names;
     for (const auto& command : make_commands()) names.push_back(command->name());
-    options.text({.name = "COMMAND", .doc = "the command", .choices = std::move(names)}, command_);
+    options.text({.name = "COMMAND", .doc = "command to explain", .choices = std::move(names)},
+                 command_);
   }
   int run(Terminal& terminal) override {
     std::vector<const char*> arguments{"hone"};

@@ -1,4 +1,4 @@
-// `hone journal`: whether a journal is sound, what it may forget, and a copy of it.
+// `hone journal`: checks, compacts or copies a journal.
 #include <string>
 #include <vector>
 
@@ -13,23 +13,21 @@ class JournalCommand : public Command {
   std::string name() const override { return "journal"; }
   std::string summary() const override { return "Check, back up or compact a journal."; }
   std::vector<std::string> examples() const override {
-    return {
-        "hone journal check --journal run.db              # reads all of it; exits with 1 when "
-        "damaged",
-        "hone journal backup --journal run.db --to copy.db  # while a server writes it",
-        "hone journal compact --journal run.db --keep-days 30   # with the server stopped"};
+    return {"hone journal check --journal run.db              # exit status 1 if damaged",
+            "hone journal backup --journal run.db --to copy.db  # also while a server runs",
+            "hone journal compact --journal run.db --keep-days 30   # server stopped"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "ACTION",
-                  .doc = "what to do",
+                  .doc = "action",
                   .value = "ACTION",
                   .choices = {"check", "backup", "compact"},
                   .required = true},
                  action_);
     journal_.declare(options);
-    options.text({.name = "--to", .doc = "backup: the new file", .value = "FILE"}, to_);
+    options.text({.name = "--to", .doc = "backup: file to create", .value = "FILE"}, to_);
     options.integer({.name = "--keep-days",
-                     .doc = "compact: forget released episodes older than this",
+                     .doc = "compact: remove released episodes older than this (days)",
                      .value = "N"},
                     keep_days_, 0, 36500);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
@@ -48,13 +46,13 @@ class JournalCommand : public Command {
 
  private:
   int check(Terminal& terminal, const JournalReader& reader) const {
-    terminal.status("reading all of it");
+    terminal.status("reading the journal");
     const auto wrong = reader.check();
     if (!wrong) return refuse(terminal, wrong.error());
     return report(terminal, *wrong);
   }
 
-  /// What is so damaged that it cannot be read is found out as well.
+  /// Reads everything, so that it also finds damage that SQLite's check misses.
   int refuse(Terminal& terminal, const Error& error) const {
     if (error.message.find("it is damaged") == std::string::npos) return terminal.fail(error);
     return report(terminal,
@@ -68,14 +66,17 @@ class JournalCommand : public Command {
                     2);
     } else {
       for (const std::string& line : wrong) terminal.line(line);
-      terminal.line(wrong.empty() ? "sound" : "damaged; restore a backup, or export what is left");
+      terminal.line(
+          wrong.empty()
+              ? "sound"
+              : "damaged; restore a backup, or export the readable episodes with `hone export`");
     }
     return wrong.empty() ? kExitOk : kExitNo;
   }
 
   int back_up(Terminal& terminal, const JournalReader& reader) const {
     if (to_.empty()) {
-      return terminal.fail(invalid_argument("found no --to, expected the new file"));
+      return terminal.fail(invalid_argument("--to is missing; name the file to create"));
     }
     if (Status copied = reader.copy_to(std::filesystem::absolute(to_)); !copied) {
       return terminal.fail(copied.error().in(to_));
@@ -103,7 +104,7 @@ class JournalCommand : public Command {
                                 {"bytes_before", static_cast<std::int64_t>(before)},
                                 {"bytes_after", static_cast<std::int64_t>(after)}}));
     } else {
-      terminal.line(std::to_string(*gone) + " episodes forgotten, " + std::to_string(before) +
+      terminal.line(std::to_string(*gone) + " episodes removed, " + std::to_string(before) +
                     " bytes before, " + std::to_string(after) + " after");
     }
     return kExitOk;

@@ -17,7 +17,7 @@ namespace hone {
 
 void JournalOptionSet::declare(OptionSet& options) {
   options.text({.name = "--journal",
-                .doc = "the journal's file; without it, journal.path of the configuration",
+                .doc = "file of the journal (default: journal.path of the configuration)",
                 .value = "FILE"},
                path);
   config.declare(options);
@@ -33,19 +33,19 @@ Result<std::string> JournalOptionSet::path_in(const Config& loaded) const {
   if (!path.empty()) return std::filesystem::absolute(path).string();
   if (!loaded.journal.path.empty()) return loaded.journal.path;
   return invalid_argument(
-      "found no journal, expected --journal FILE or journal.path in the "
-      "configuration");
+      "no journal given; use --journal FILE, or set journal.path in the configuration");
 }
 
 void FilterOptionSet::declare(OptionSet& options) {
   options.text({.name = "--state",
-                .doc = "only episodes in this state",
+                .doc = "only episodes with this state",
                 .value = "STATE",
                 .choices = {"open", "ended", "closed", "reaped"}},
                state);
-  options.text({.name = "--task", .doc = "only of this task: DATASET/ID", .value = "TASK"}, task);
-  options.text({.name = "--client", .doc = "only of this client"}, client);
-  options.text({.name = "--group", .doc = "only of this group"}, group);
+  options.text(
+      {.name = "--task", .doc = "only episodes of this task (DATASET/ID)", .value = "TASK"}, task);
+  options.text({.name = "--client", .doc = "only episodes of this client"}, client);
+  options.text({.name = "--group", .doc = "only episodes of this group"}, group);
 }
 
 EpisodeFilter FilterOptionSet::filter() const {
@@ -75,7 +75,7 @@ Status expect_known(std::string_view kind, const std::string& given,
   });
   const std::string near = whole != known.end() ? *whole : nearest(given, known);
   if (!near.empty()) return not_found(text + "; did you mean '" + near + "'?");
-  if (known.empty()) return not_found(text + "; none of its episodes has one");
+  if (known.empty()) return not_found(text + "; no episode in it has one");
   const std::size_t more = known.size() - std::min(known.size(), kNamesShown);
   known.resize(known.size() - more);
   text += "; it has: " + joined(known);

@@ -1,4 +1,4 @@
-// What the commands that read a journal share: which journal, and which of its episodes.
+// Options of commands that read a journal: its file, and a filter of its episodes.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@ struct JournalOptionSet {
   std::string path;  ///< --journal; else the configuration's journal.path
   ConfigOptions config;
   void declare(OptionSet& options);
-  /// The configuration, with the journal's path in it.
+  /// The configuration, with journal.path set.
   Result<Config> load() const;
-  /// The journal's path, for whoever has loaded the configuration.
+  /// The path of the journal, for a loaded configuration.
   Result<std::string> path_in(const Config& loaded) const;
 };
 
@@ -31,7 +31,7 @@ struct FilterOptionSet {
 /// such task, client or group; else it logs a warning and succeeds.
 Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter);
 
-/// The episode of this name; not_found where the journal has none.
+/// The episode of this name; not_found if the journal has none.
 Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name);
 /// "2026-11-21 09:30:00" in UTC.
 std::string date_text(double seconds_since_1970);

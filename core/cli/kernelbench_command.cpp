@@ -1,5 +1,4 @@
-// `hone kernelbench`: KernelBench's scripts in its own words: generate and judge a problem, judge a
-// run's folder, analyse a run's results.
+// `hone kernelbench`: the arguments of KernelBench's scripts: generate and judge a problem, judge the folder of a run, analyse its results.
 #include <filesystem>
 
 #include "app/parts.hpp"
@@ -16,12 +15,12 @@ class KernelbenchCommand : public Command {
  public:
   std::string name() const override { return "kernelbench"; }
   std::string summary() const override {
-    return "KernelBench's scripts in its words: generate, judge a run, analyse it.";
+    return "Generate, judge or analyse a KernelBench run, with KernelBench's arguments.";
   }
   std::vector<std::string> examples() const override {
     return {
-        "hone kernelbench generate level=1 problem_id=19 run_name=first "
-        "server_address=127.0.0.1 server_port=8000",
+        "hone kernelbench generate level=1 run_name=first server_address=127.0.0.1 "
+        "server_port=8000",
         "hone kernelbench generate level=1 run_name=first url=http://127.0.0.1:8000/v1 "
         "num_samples=4",
         "hone kernelbench eval level=1 run_name=first subset=1,20   # runs/first/*_kernel.py",
@@ -30,28 +29,28 @@ class KernelbenchCommand : public Command {
   }
   void declare(OptionSet& options) override {
     options.text({.name = "ACTION",
-                  .doc = "what to do",
+                  .doc = "action",
                   .choices = {"generate", "eval", "analyse"},
                   .required = true},
                  action_);
-    options.texts({.name = "WORDS",
-                   .doc = "always: level run_name [runs_dir]\n"
-                          "generate: url, or server_address and server_port; [problem_id] [subset] "
-                          "[problem_ids]\n"
-                          "  [num_samples] [num_workers] [model_name] [max_tokens] [temperature] "
-                          "[prompt_option]\n"
-                          "  [hardware_gpu_name] [api_key_file]\n"
-                          "eval: [subset] [problem_ids] [num_samples_per_problem] "
-                          "[pass_at_k_values]\n"
-                          "analyse: [hardware and baseline, or baseline_file] "
-                          "[pass_at_k_values] [output_file]",
-                   .value = "NAME=VALUE"},
-                  given_);
-    options.text({.name = "--p", .doc = "thresholds of fast_p: 0.5,0.8,1", .value = "LIST"}, p_);
-    options.flag({.name = "--again", .doc = "judge what has a result, too"}, again_);
+    options.texts(
+        {.name = "WORDS",
+         .doc =
+             "arguments of KernelBench's script:\n"
+             "all: level run_name [runs_dir]\n"
+             "generate: url, or server_address and server_port; [problem_id] [subset] "
+             "[problem_ids] [num_samples] [num_workers] [model_name] [max_tokens] [temperature] "
+             "[prompt_option] [hardware_gpu_name] [api_key_file]\n"
+             "eval: [subset] [problem_ids] [num_samples_per_problem] [pass_at_k_values]\n"
+             "analyse: [hardware and baseline, or baseline_file] [pass_at_k_values] [output_file]",
+         .value = "NAME=VALUE"},
+        given_);
+    options.text({.name = "--p", .doc = "thresholds of fast_p, as in 0.5,0.8,1", .value = "LIST"},
+                 p_);
+    options.flag({.name = "--again", .doc = "judge samples that already have a result again"},
+                 again_);
     config_.declare(options);
-    options.flag({.name = "--json",
-                  .doc = "print a line of JSON per sample as it is\njudged, then the analysis"},
+    options.flag({.name = "--json", .doc = "print one JSON line per sample, then the analysis"},
                  json_);
   }
 

@@ -1,4 +1,4 @@
-// `hone keys`: keys of clients and of the server, and the allow-list they stand in.
+// `hone keys`: manages the keys of clients and server, and the allow-list.
 #include <filesystem>
 
 #include "cli/command.hpp"
@@ -27,41 +27,41 @@ class KeysCommand : public Command {
  public:
   std::string name() const override { return "keys"; }
   std::string summary() const override {
-    return "Make, list and revoke the keys of clients, for a server beyond loopback.";
+    return "Create, list and revoke client keys, for servers beyond loopback.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone keys new trainer                  # trainer.key, and trainer in keys/clients.yaml",
-        "hone keys new exam --held-out --episodes 64 --evaluations 8",
-        "hone keys new grafana --role monitor   # may look, and change nothing",
-        "hone keys list",
-        "hone keys revoke trainer               # a running server notices",
-        "hone keys new --server                 # the server's own, else made on first use"};
+    return {"hone keys new trainer                  # trainer.key; entry in keys/clients.yaml",
+            "hone keys new exam --held-out --episodes 64 --evaluations 8",
+            "hone keys new grafana --role monitor   # read-only access",
+            "hone keys list",
+            "hone keys revoke trainer               # takes effect on a running server",
+            "hone keys new --server                 # else made at the first `hone serve`"};
   }
   void declare(OptionSet& options) override {
-    options.text({.name = "WHAT",
-                  .doc = "what to do",
-                  .choices = {"new", "list", "revoke"},
-                  .required = true},
-                 what_);
-    options.text({.name = "NAME", .doc = "the client", .value = "NAME"}, name_);
     options.text(
-        {.name = "--role",
-         .doc = "new: trainer (every verb) or monitor (hello, ping, describe, metrics, health)",
-         .choices = role_names()},
-        role_);
-    options.flag({.name = "--held-out", .doc = "new: may have tasks of the split held_out"},
+        {.name = "WHAT", .doc = "action", .choices = {"new", "list", "revoke"}, .required = true},
+        what_);
+    options.text({.name = "NAME", .doc = "name of the client", .value = "NAME"}, name_);
+    options.text({.name = "--role",
+                  .doc = "new: trainer (all verbs) or monitor (hello, ping, describe, metrics, "
+                         "health) (default: trainer)",
+                  .choices = role_names()},
+                 role_);
+    options.flag({.name = "--held-out", .doc = "new: allow tasks of the split held_out"},
                  held_out_);
-    options.integer(
-        {.name = "--episodes", .doc = "new: most episodes open at a time", .value = "N"}, episodes_,
-        1, kCountMax);
-    options.integer({.name = "--evaluations", .doc = "new: most steps in flight", .value = "N"},
+    options.integer({.name = "--episodes", .doc = "new: limit of open episodes", .value = "N"},
+                    episodes_, 1, kCountMax);
+    options.integer({.name = "--evaluations", .doc = "new: limit of steps in flight", .value = "N"},
                     evaluations_, 1, kCountMax);
-    options.integer({.name = "--bytes", .doc = "new: most bytes kept of its turns", .value = "N"},
-                    bytes_, 1, kBytesMax);
-    options.flag({.name = "--server", .doc = "new: the server's own pair"}, server_);
-    options.text({.name = "--keys", .doc = "folder of keys (keys)", .value = "DIR"}, folder_);
-    options.text({.name = "--out", .doc = "new: the client's file (NAME.key)", .value = "FILE"},
+    options.integer(
+        {.name = "--bytes", .doc = "new: limit of memory for stored turns (bytes)", .value = "N"},
+        bytes_, 1, kBytesMax);
+    options.flag({.name = "--server", .doc = "new: create the server's own key pair"}, server_);
+    options.text({.name = "--keys", .doc = "folder of keys (default: keys)", .value = "DIR"},
+                 folder_);
+    options.text({.name = "--out",
+                  .doc = "new: key file of the client (default: NAME.key)",
+                  .value = "FILE"},
                  out_);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
@@ -71,7 +71,8 @@ class KeysCommand : public Command {
     if (what_ == "list") return list(terminal, folder);
     if (what_ == "new" && server_) return new_server(terminal, folder);
     if (name_.empty()) {
-      return terminal.fail(invalid_argument("found no name of a client"), "see: hone keys --help");
+      return terminal.fail(invalid_argument("the client's name is missing: hone keys new NAME"),
+                           "see: hone keys --help");
     }
     return what_ == "new" ? new_client(terminal, folder) : revoke(terminal, folder);
   }
@@ -89,8 +90,9 @@ class KeysCommand : public Command {
                                 {"public_file", folder.server_public().string()}}));
       return kExitOk;
     }
-    terminal.line(folder.server_key().string() + ": the server's key pair, to stay here");
-    terminal.line(folder.server_public().string() + ": its public half, " + pair->public_key);
+    terminal.line(folder.server_key().string() + ": the server's key pair; keep it secret");
+    terminal.line(folder.server_public().string() + ": the server's public key, " +
+                  pair->public_key);
     return kExitOk;
   }
 
@@ -103,15 +105,15 @@ class KeysCommand : public Command {
                      static_cast<std::size_t>(bytes_)};
     const std::string file = out_.empty() ? name_ + ".key" : out_;
     const auto added = add_client(folder, std::move(client), file);
-    if (!added) return terminal.fail(added.error(), "who has a key: hone keys list");
+    if (!added) return terminal.fail(added.error(), "list the clients: hone keys list");
     if (json_) {
       terminal.json(to_value(*added).set("key_file", file));
       return kExitOk;
     }
     terminal.line(file + ": the key of client '" + name_ + "', role " +
                   std::string(role_name(added->role)) + (held_out_ ? ", with held-out tasks" : "") +
-                  "; for that client and nobody else (mode 0600)");
-    terminal.line(folder.clients().string() + ": the allow-list; a running server notices");
+                  "; give it only to that client (mode 0600)");
+    terminal.line(folder.clients().string() + ": the allow-list; a running server reloads it");
     terminal.line("serve:   hone serve --keys " + folder_ +
                   " --endpoint 'tcp://*:5917' --control 'tcp://*:5918'");
     terminal.line("connect: hone.connect(\"tcp://HOST:5917\", key=\"" + file + "\")");
@@ -120,7 +122,7 @@ class KeysCommand : public Command {
 
   int list(Terminal& terminal, const KeyFolder& folder) const {
     const auto clients = read_clients(folder.clients());
-    if (!clients) return terminal.fail(clients.error(), "the first one: hone keys new NAME");
+    if (!clients) return terminal.fail(clients.error(), "create the first key: hone keys new NAME");
     if (json_) {
       Value listed = Value::array();
       for (const AllowedClient& client : *clients) listed.push(to_value(client));
@@ -146,14 +148,14 @@ class KeysCommand : public Command {
 
   int revoke(Terminal& terminal, const KeyFolder& folder) const {
     if (const Status revoked = revoke_client(folder, name_); !revoked) {
-      return terminal.fail(revoked.error(), "who has a key: hone keys list --keys " + folder_);
+      return terminal.fail(revoked.error(), "list the clients: hone keys list --keys " + folder_);
     }
     if (json_) {
       terminal.json(Value::map({{"revoked", name_}}));
     } else {
       terminal.line("'" + name_ +
-                    "' may not connect any more; a running server refuses its next "
-                    "message. Its key file may be deleted.");
+                    "' can no longer connect; a running server rejects its next "
+                    "message. You may delete its key file.");
     }
     return kExitOk;
   }

@@ -1,4 +1,4 @@
-// `hone new`: a plugin to start from.
+// `hone new`: creates a plugin from a template.
 #include <algorithm>
 
 #include "cli/command.hpp"
@@ -11,7 +11,7 @@ class NewCommand : public Command {
  public:
   std::string name() const override { return "new"; }
   std::string summary() const override {
-    return "Write a plugin that passes `hone validate`, to start from.";
+    return "Create a plugin from a template that passes `hone validate`.";
   }
   std::vector<std::string> examples() const override {
     return {"hone new reward my_reward --python # one file, my_reward.py",
@@ -26,15 +26,17 @@ class NewCommand : public Command {
       if (!is_native(kind)) kinds.push_back(kind);
     }
     options.text(
-        {.name = "KIND", .doc = "what to write", .choices = std::move(kinds), .required = true},
+        {.name = "KIND", .doc = "kind of plugin", .choices = std::move(kinds), .required = true},
         kind_);
-    options.text({.name = "NAME", .doc = "its name: small letters, digits and _", .required = true},
+    options.text({.name = "NAME",
+                  .doc = "name of the plugin (lower-case letters, digits and _)",
+                  .required = true},
                  plugin_);
     options.text({.name = "DIR",
-                  .doc = "the new folder, NAME when not given; with --python, where the file goes",
+                  .doc = "new folder (default: NAME); with --python: folder of the new file",
                   .value = "DIR"},
                  folder_);
-    options.flag({.name = "--python", .doc = "write it in Python (not for reward-c)"}, python_);
+    options.flag({.name = "--python", .doc = "create a Python plugin (not for reward-c)"}, python_);
   }
 
   int run(Terminal& terminal) override {

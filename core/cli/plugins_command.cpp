@@ -1,4 +1,4 @@
-// `hone plugins`: what is installed, and what one of them says of itself.
+// `hone plugins`: lists the plugins, or prints the description of one.
 #include "app/host.hpp"
 #include "base/files.hpp"
 #include "base/nearest.hpp"
@@ -14,15 +14,12 @@ class PluginsCommand : public Command {
     return "List rewards, datasets and backends, or describe one.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone plugins                                    # all that were found, and any that were "
-        "refused",
-        "hone plugins kevin                              # its formula's source, range and "
-        "parameters",
-        "hone plugins --set plugins.paths=[my_reward.py] # with one of your own"};
+    return {"hone plugins                                    # all, with refused ones",
+            "hone plugins kevin                              # source, range, parameters",
+            "hone plugins --set plugins.paths=[my_reward.py] # with your own"};
   }
   void declare(OptionSet& options) override {
-    options.text({.name = "NAME", .doc = "describe this one"}, plugin_);
+    options.text({.name = "NAME", .doc = "plugin to describe"}, plugin_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
@@ -94,7 +91,8 @@ class PluginsCommand : public Command {
     }
     std::vector<std::string> names;
     for (const PluginInfo& info : registry.plugins()) names.push_back(info.name);
-    return terminal.fail(not_found(unknown_name("plugin", plugin_, names)), "all: hone plugins");
+    return terminal.fail(not_found(unknown_name("plugin", plugin_, names)),
+                         "list all plugins: hone plugins");
   }
 
   static void print_parameters(Terminal& terminal, const Value& parameters) {
@@ -111,7 +109,7 @@ class PluginsCommand : public Command {
                       {text("default")},
                       {text("doc"), Colour::kDim}});
     }
-    if (!rows.empty()) terminal.table({"  parameter", "type", "default", "what it is for"}, rows);
+    if (!rows.empty()) terminal.table({"  parameter", "type", "default", "description"}, rows);
   }
 
   ConfigOptions config_;

@@ -1,4 +1,4 @@
-// `hone prompt`: what a model is asked for a task, and what it is told after a turn, with no server.
+// `hone prompt`: prints the prompt of a task, or the feedback after a turn, without a server.
 #include <algorithm>
 
 #include "app/host.hpp"
@@ -46,38 +46,39 @@ class PromptCommand : public Command {
  public:
   std::string name() const override { return "prompt"; }
   std::string summary() const override {
-    return "Show what a model is asked for a task, and what it is told after a turn.";
+    return "Print the prompt of a task, or the feedback after a turn.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone prompt add_relu                           # the task alone: zero_shot",
-        "hone prompt add_relu --form few_shot           # after examples of other tasks",
-        "hone prompt add_relu --hardware auto           # and what this machine is",
-        "hone prompt add_relu --feedback wrong          # the turn after wrong results",
-        "hone prompt add_relu --json                    # messages, as chat endpoints take them",
-        "hone prompt sum --set environment.templates=mine    # by templates of your own"};
+    return {"hone prompt add_relu                           # zero_shot",
+            "hone prompt add_relu --form few_shot           # with examples of other tasks",
+            "hone prompt add_relu --hardware auto           # describes this machine",
+            "hone prompt add_relu --feedback wrong          # feedback after wrong results",
+            "hone prompt add_relu --json                    # a list of chat messages",
+            "hone prompt sum --set environment.templates=mine     # with your own templates"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "TASK",
-                  .doc = "dataset/id, or id; hone tasks lists them",
+                  .doc = "task as DATASET/ID or ID; `hone tasks` lists them",
                   .value = "TASK",
                   .required = true},
                  task_);
-    options.text(
-        {.name = "--form", .doc = "form of the prompt", .choices = {"zero_shot", "few_shot"}},
-        form_);
+    options.text({.name = "--form",
+                  .doc = "form of the prompt (default: environment.prompt)",
+                  .choices = {"zero_shot", "few_shot"}},
+                 form_);
     options.text({.name = "--hardware",
-                  .doc = "what to say of the machine; auto: what this one is",
+                  .doc = "description of the hardware; auto: describe this machine",
                   .value = "TEXT"},
                  hardware_);
     options.text({.name = "--feedback",
-                  .doc = "the message after a turn instead: wrong, slow, … (hone verdicts lists "
-                         "them)",
+                  .doc = "print the feedback for this sample verdict; `hone verdicts` lists them",
                   .value = "NAME"},
                  feedback_);
-    options.text({.name = "--language", .doc = "one of the task's, instead of all"}, language_);
+    options.text(
+        {.name = "--language", .doc = "only this language (default: all languages of the task)"},
+        language_);
     config_.declare(options);
-    options.flag({.name = "--json", .doc = "print a JSON list of {role, content}"}, json_);
+    options.flag({.name = "--json", .doc = "print a JSON list of messages"}, json_);
   }
 
   int run(Terminal& terminal) override {
@@ -87,7 +88,7 @@ class PromptCommand : public Command {
     if (!form_.empty()) config.environment.prompt = form_;
     const auto registry = open_registry(config);
     if (const Status known = set_hardware(config, *registry); !known) {
-      return terminal.fail(known.error(), "what this machine allows: hone doctor");
+      return terminal.fail(known.error(), "check this machine: hone doctor");
     }
     const auto catalog = open_catalog(*loaded, *registry);
     if (!catalog) return terminal.fail(catalog.error());
@@ -95,7 +96,7 @@ class PromptCommand : public Command {
     if (!environments) return terminal.fail(environments.error());
     terminal.status(reading_text("task " + task_));
     const auto task = (*catalog)->find_for(config.backend, task_);
-    if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
+    if (!task) return terminal.fail(without_verbs(task.error()), "list all tasks: hone tasks");
     const auto messages = messages_of(*environments->front(), **task, config.backend);
     if (!messages) return terminal.fail(messages.error());
     show(terminal, *messages);

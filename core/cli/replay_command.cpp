@@ -1,5 +1,4 @@
-// `hone replay`: judges the submissions of recorded episodes again, and says what came out
-// differently and why.
+// `hone replay`: judges the submissions of recorded episodes again, and explains each difference.
 #include "app/evaluate_all.hpp"
 #include "app/host.hpp"
 #include "app/parts.hpp"
@@ -35,15 +34,15 @@ class ReplayCommand : public Command {
  public:
   std::string name() const override { return "replay"; }
   std::string summary() const override {
-    return "Judge recorded episodes again and say what differs, and why.";
+    return "Judge recorded episodes again and explain each difference.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone replay 3f0c9a6be1d24775 --journal run.db   # hone episodes names them",
+    return {"hone replay 3f0c9a6be1d24775 --journal run.db   # `hone episodes` lists them",
             "hone replay 3f0c9a6be1d24775 --journal run.db --json"};
   }
   void declare(OptionSet& options) override {
     options.texts({.name = "EPISODES",
-                   .doc = "names of episodes: 16 hexadecimal digits",
+                   .doc = "episodes to replay (16 hexadecimal digits)",
                    .value = "EPISODE",
                    .required = true},
                   names_);
@@ -56,9 +55,9 @@ class ReplayCommand : public Command {
     if (!loaded) return journal_.config.fail(terminal, loaded.error());
     const auto path = journal_.path_in(loaded->config);
     if (!path) return terminal.fail(path.error());
-    loaded->config.journal.path.clear();  // it is read, not written
+    loaded->config.journal.path.clear();  // opened read-only
     auto episodes = read(*path);
-    if (!episodes) return terminal.fail(episodes.error(), "its episodes: hone episodes");
+    if (!episodes) return terminal.fail(episodes.error(), "list the episodes: hone episodes");
     auto host = Host::start(
         *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
@@ -72,8 +71,9 @@ class ReplayCommand : public Command {
     for (Replayed& episode : *episodes) {
       auto turns = plan_replay(episode.stored, *episode.environment, (*host)->catalog());
       if (!turns) {
-        return terminal.fail(turns.error().in("episode " + episode_name(episode.stored.record.id)),
-                             "a task that has changed cannot be judged as it was");
+        return terminal.fail(
+            turns.error().in("episode " + episode_name(episode.stored.record.id)),
+            "the task has changed since the recording, so the results cannot be compared");
       }
       episode.turns = std::move(*turns);
     }

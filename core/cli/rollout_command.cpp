@@ -1,5 +1,4 @@
-// `hone rollout`: a model plays a server's tasks. The program is the Python package's
-// hone.rollout, which this one starts in its own place.
+// `hone rollout`: replaces this process by hone.rollout of the Python package, in which a model plays a server's tasks.
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,20 +14,20 @@ class RolloutCommand : public Command {
  public:
   std::string name() const override { return "rollout"; }
   std::string summary() const override {
-    return "Have a model behind an OpenAI-compatible endpoint play tasks (in Python).";
+    return "Let a model behind an OpenAI-compatible endpoint play tasks.";
   }
   std::vector<std::string> examples() const override {
     return {"hone rollout --url http://127.0.0.1:8000/v1 --output traces.json --tasks add_relu",
             "hone rollout --vllm-url http://gpu:8000 --output t.json --dataset tasks --multi-turn",
             "hone rollout --url URL --output t.json --kernelbench-samples 100 --samples 4 --stream",
-            "HONE_PYTHON=venv/bin/python hone rollout --help  # every option, by that interpreter"};
+            "HONE_PYTHON=venv/bin/python hone rollout --help  # all options"};
   }
   void declare(OptionSet& options) override {
-    options.texts({.name = "OPTIONS",
-                   .doc = "of python3 -m hone.rollout: the same command, started again, goes on "
-                          "where it stopped",
-                   .value = "FILE"},
-                  arguments_);
+    options.texts(
+        {.name = "OPTIONS",
+         .doc = "options of python3 -m hone.rollout; the same command continues an interrupted run",
+         .value = "FILE"},
+        arguments_);
   }
   bool passes_on() const override { return true; }
   void take_all(std::vector<std::string> arguments) override { arguments_ = std::move(arguments); }

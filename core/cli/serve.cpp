@@ -1,4 +1,4 @@
-// `hone serve`: the server, until it is told to stop.
+// `hone serve`: runs the server until a stop signal.
 #include <csignal>
 #include <filesystem>
 
@@ -17,36 +17,34 @@ class ServeCommand : public Command {
   std::string name() const override { return "serve"; }
   std::string summary() const override { return "Serve trainers until SIGINT, SIGTERM or SIGHUP."; }
   std::vector<std::string> examples() const override {
-    return {
-        "hone serve                                           # defaults: tcp://127.0.0.1:5917",
-        "hone serve -c configs/server.yaml",
-        "mkdir -m 700 /tmp/hone && hone serve --endpoint ipc:///tmp/hone/sock --control ''",
-        "hone serve --endpoint 'tcp://*:5917' --control 'tcp://*:5918' --keys keys   # see hone "
-        "keys",
-        "hone serve --set evaluate.builders=2 --set environment.max_turns=8"};
+    return {"hone serve                          # on tcp://127.0.0.1:5917",
+            "hone serve -c configs/server.yaml",
+            "mkdir -m 700 /tmp/hone && hone serve --endpoint ipc:///tmp/hone/sock --control ''",
+            "hone serve --endpoint 'tcp://*:5917' --control 'tcp://*:5918' --keys keys   ",
+            "hone serve --set evaluate.builders=2 --set environment.max_turns=8"};
   }
   void declare(OptionSet& options) override {
     config_.declare(options, true);
     options.text({.name = "--endpoint",
-                  .doc = "where trainers connect, over the configuration; port 0: a free one",
+                  .doc = "endpoint for trainers; port 0: any (default: server.endpoint)",
                   .value = "ENDPOINT"},
                  endpoint_);
     options.text({.name = "--control",
-                  .doc = "where cancel, metrics and health are answered",
+                  .doc = "endpoint for cancel, metrics and health (default: server.control)",
                   .value = "ENDPOINT"},
                  control_);
     options.text({.name = "--keys",
-                  .doc = "folder of keys: encrypted, and for the clients of its allow-list alone",
+                  .doc = "folder of keys; encrypts, and admits only listed clients",
                   .value = "DIR"},
                  keys_);
-    options.flag({.name = "--json", .doc = "say where it serves as one JSON object"}, json_);
+    options.flag({.name = "--json", .doc = "print the endpoints as a JSON object"}, json_);
   }
 
   int run(Terminal& terminal) override {
     std::vector<std::string> sets;
     if (!endpoint_.empty()) sets.push_back("server.endpoint=" + to_json(endpoint_));
     if (control_ != kUnset) sets.push_back("server.control=" + to_json(control_));
-    // Relative to where the command was given, and not to the configuration's folder.
+    // Relative to the working folder, not to the folder of the configuration.
     if (!keys_.empty()) {
       sets.push_back("server.keys=" + to_json(std::filesystem::absolute(keys_).string()));
     }
@@ -86,20 +84,19 @@ class ServeCommand : public Command {
     int stopped_by = 0;
     while ((stopped_by = stop_asked(1000)) == 0) {
       if (!server.alive()) {
-        return terminal.fail(
-            unavailable("the launcher process is gone, nothing can be evaluated any more"),
-            "start hone again; its log says what happened");
+        return terminal.fail(unavailable("the launcher process ended, so nothing can be evaluated"),
+                             "start hone again; the log has the reason");
       }
     }
-    log_info("hone",
-             "stopping on " + stop_signal_name(stopped_by) +
-                 (stopped_by == SIGHUP ? " (its terminal is gone; start it with nohup to keep it)"
-                                       : "") +
-                 ": waiting for steps under way, at most " + short_number(drain_s) +
-                 " s; Ctrl-C again stops at once");
+    log_info("hone", "stopping on " + stop_signal_name(stopped_by) +
+                         (stopped_by == SIGHUP
+                              ? " (the terminal closed; start hone with nohup to keep it running)"
+                              : "") +
+                         ": waiting for steps in flight, at most " + short_number(drain_s) +
+                         " s; Ctrl-C again stops at once");
     const bool clean = server.shut_down(drain_s);
-    log_info("hone", clean ? "stopped, every step answered"
-                           : "stopped; steps under way were answered `unavailable`");
+    log_info("hone", clean ? "stopped; all steps were answered"
+                           : "stopped; steps in flight were answered with `unavailable`");
     return kExitOk;
   }
 

@@ -8,9 +8,9 @@
 namespace hone {
 namespace {
 
-constexpr double kPatienceS = 5;
+constexpr double kTimeoutS = 5;  // to connect, and for each request
 
-/// "tcp://127.0.0.1:5918" for "tcp://*:5918": where this machine reaches a server that listens there.
+/// Replaces a wildcard address by loopback: "tcp://127.0.0.1:5918" for "tcp://*:5918".
 std::string reachable_here(const std::string& endpoint) {
   for (const char* any : {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"}) {
     if (endpoint.starts_with(any)) return "tcp://127.0.0.1" + endpoint.substr(endpoint.rfind(':'));
@@ -25,18 +25,17 @@ struct RunningServer {
 
   void declare(OptionSet& options) {
     options.text({.name = "--endpoint",
-                  .doc = "the server's main or control endpoint (default: server.control)",
+                  .doc = "main or control endpoint of the server (default: server.control)",
                   .value = "ENDPOINT"},
                  endpoint);
     options.text({.name = "--control",
-                  .doc = "its control endpoint (default: the one that the server names)",
+                  .doc = "control endpoint (default: as reported by the server)",
                   .value = "ENDPOINT"},
                  control);
     options.text(
-        {.name = "--key", .doc = "this client's key; the role monitor suffices", .value = "FILE"},
-        key);
+        {.name = "--key", .doc = "client key; the role monitor is enough", .value = "FILE"}, key);
     options.text({.name = "--server-key",
-                  .doc = "the server's public key (default: in --key)",
+                  .doc = "public key of the server (default: from --key)",
                   .value = "KEY"},
                  server_key);
     config.declare(options);
@@ -47,7 +46,7 @@ struct RunningServer {
     const ServerConfig& server = loaded.config.server;
     ClientOptions options;
     options.name = "hone-status";
-    options.connect_timeout_s = options.request_timeout_s = kPatienceS;
+    options.connect_timeout_s = options.request_timeout_s = kTimeoutS;
     options.control_endpoint = control;
     options.key_file = key;
     options.server_key = server_key;
@@ -89,7 +88,7 @@ class MetricsCommand : public Command {
             "hone metrics --endpoint tcp://HOST:5917 --key grafana.key"};
   }
   void declare(OptionSet& options) override {
-    options.flag({.name = "--prometheus", .doc = "print Prometheus' text format 0.0.4"},
+    options.flag({.name = "--prometheus", .doc = "print in Prometheus' text format 0.0.4"},
                  prometheus_);
     server_.declare(options);
   }
@@ -118,10 +117,10 @@ class StatusCommand : public Command {
  public:
   std::string name() const override { return "status"; }
   std::string summary() const override {
-    return "Show a running server's state: health, queue, steps and journal.";
+    return "Show health, queue, steps and journal of a running server.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone status                     # exits with 1 when it drains or cannot do steps",
+    return {"hone status                     # exit status 1 if it drains or cannot step",
             "hone status --json", "hone status -c configs/server.yaml",
             "hone status --endpoint tcp://HOST:5917 --key grafana.key"};
   }

@@ -1,4 +1,4 @@
-// `hone tasks`: what there is to solve, one task in full, and whether tasks are fit to be served.
+// `hone tasks`: lists tasks, shows one, or tests that they detect wrong submissions.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -18,35 +18,33 @@
 namespace hone {
 namespace {
 
-// An admission's own judge, builders, candidates, and a reference and a baseline.
+// Processes of an admission: judge, builders, candidates, reference and baseline.
 constexpr int kOwnSlots = 8;
 
 class TasksCommand : public Command {
  public:
   std::string name() const override { return "tasks"; }
   std::string summary() const override {
-    return "List tasks, show one, or test whether they are fit to be served.";
+    return "List tasks, show one, or test that they detect wrong submissions.";
   }
   std::vector<std::string> examples() const override {
-    return {
-        "hone tasks                     # all of them",
-        "hone tasks softmax             # signature, shapes, tolerance: what a model is told",
-        "hone tasks --admit             # lazy answers fail, golden ones do as they say? (minutes)",
-        "hone tasks --admit softmax     # one task",
-        "hone tasks --set 'datasets=[{name: mine, config: {path: my_tasks}}]'"};
+    return {"hone tasks                     # list all tasks",
+            "hone tasks softmax             # show signature, shapes and tolerances",
+            "hone tasks --admit             # test all tasks (takes minutes)",
+            "hone tasks --admit softmax     # test one task",
+            "hone tasks --set 'datasets=[{name: mine, config: {path: my_tasks}}]'"};
   }
   void declare(OptionSet& options) override {
-    options.text({.name = "ID", .doc = "show this task", .value = "TASK"}, id_);
+    options.text({.name = "ID", .doc = "task to show or test", .value = "TASK"}, id_);
     options.text({.name = "--split", .doc = "only tasks of this split"}, split_);
     options.text({.name = "--dataset", .doc = "only tasks of this dataset", .value = "NAME"},
                  dataset_);
-    options.integer({.name = "--level", .doc = "only tasks tagged level1, level2, …", .value = "N"},
+    options.integer({.name = "--level", .doc = "only tasks with the tag levelN", .value = "N"},
                     level_, 1, 99);
-    options.flag(
-        {.name = "--admit",
-         .doc = "run lazy and rounded answers (zeros, yesterday's, bfloat16…): none may pass; and "
-                "golden/: each must do as its first line says"},
-        admit_);
+    options.flag({.name = "--admit",
+                  .doc = "test each task: wrong outputs (zeros, stale, rounded to bfloat16) must "
+                         "fail, and each file in golden/ must get the outcome in its first line"},
+                 admit_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
     options.flag({.name = "--ids", .doc = "print bare ids, for completion", .hidden = true}, ids_);
@@ -54,7 +52,8 @@ class TasksCommand : public Command {
 
   int run(Terminal& terminal) override {
     if (!id_.empty() && level_ != 0)
-      return terminal.fail(invalid_argument("--level: found beside a task, expected no task"));
+      return terminal.fail(
+          invalid_argument("--level cannot be combined with a task; remove one of them"));
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
     std::unique_ptr<Launcher> launcher;
@@ -63,7 +62,7 @@ class TasksCommand : public Command {
       LauncherOptions options = launcher_options(loaded->config);
       options.slots += kOwnSlots;
       auto started = Launcher::start(options);
-      if (!started) return terminal.fail(started.error(), "what this machine allows: hone doctor");
+      if (!started) return terminal.fail(started.error(), "check this machine: hone doctor");
       launcher = std::move(started).value();
     }
     const auto registry = open_registry(loaded->config);
@@ -78,7 +77,7 @@ class TasksCommand : public Command {
   }
 
  private:
-  /// A dataset that nobody configured may be a plugin that wants a path.
+  /// A dataset that is not configured may be a plugin that needs a path.
   Status check_dataset(const Config& config, const Registry& registry) const {
     if (dataset_.empty()) return {};
     std::vector<std::string> names;
@@ -90,14 +89,14 @@ class TasksCommand : public Command {
     for (const PluginInfo& info : registry.plugins()) {
       if (info.kind != PluginKind::kDataset || info.name != dataset_) continue;
       message = "the dataset '" + dataset_ +
-                "' is not configured; say where its data lies: --set " +
+                "' is not configured; add it with the path of its data: --set " +
                 "'datasets=[{name: " + dataset_ + ", plugin: " + dataset_ +
                 ", config: {path: FOLDER}}]', or the same in a file for -c";
     }
     return not_found(message);
   }
 
-  /// What the filters leave.
+  /// The tasks that pass the filters.
   Result<std::vector<const TaskSummary*>> filtered(const Catalog& catalog) const {
     HONE_ASSIGN(auto tasks, catalog.list(split_));
     const std::string tag = level_ == 0 ? "" : "level" + std::to_string(level_);
@@ -147,7 +146,7 @@ class TasksCommand : public Command {
   int show(Terminal& terminal, const Catalog& catalog, const std::string& backend) const {
     terminal.status(reading_text("task " + id_));
     const auto task = catalog.find(id_);
-    if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
+    if (!task) return terminal.fail(without_verbs(task.error()), "list all tasks: hone tasks");
     const Value value = task_for_client(**task, backend);
     if (json_) {
       terminal.json(value, 2);
@@ -167,13 +166,13 @@ class TasksCommand : public Command {
     return kExitOk;
   }
 
-  /// A task as the backend has it, or why there is none.
+  /// The task for this backend, or the reason why it has none.
   struct Chosen {
     std::string id;
     Result<std::shared_ptr<const Task>> task;
   };
 
-  /// Of all tasks, those that the backend can run.
+  /// All tasks that the backend can run.
   Result<std::vector<Chosen>> chosen(const Catalog& catalog, const std::string& backend) const {
     std::vector<Chosen> tasks;
     if (!id_.empty()) {
@@ -193,10 +192,10 @@ class TasksCommand : public Command {
   int admit_tasks(Terminal& terminal, const Config& config, Launcher& launcher,
                   const Registry& registry, const Catalog& catalog) const {
     const auto options = evaluator_options(config, registry);
-    if (!options) return terminal.fail(options.error(), "what this machine allows: hone doctor");
+    if (!options) return terminal.fail(options.error(), "check this machine: hone doctor");
     terminal.status(reading_text(id_.empty() ? "every task" : "task " + id_));
     const auto tasks = chosen(catalog, config.backend);
-    if (!tasks) return terminal.fail(without_verbs(tasks.error()), "all tasks: hone tasks");
+    if (!tasks) return terminal.fail(without_verbs(tasks.error()), "list all tasks: hone tasks");
     const auto evaluator = make_evaluator(launcher, *options, "admission");
     if (!evaluator) return terminal.fail(evaluator.error(), next_step(evaluator.error()));
     Admission admission(launcher, *options);
@@ -211,7 +210,7 @@ class TasksCommand : public Command {
           task ? admission.admit(*task, random_u64()) : Result<Value>(without_verbs(task.error()));
       Value row = report ? std::move(*report) : refused(report.error().message);
       Value reasons = *row.find("reasons");
-      // With a reference or a baseline that cannot be used there is nothing to judge by.
+      // Without a working reference and baseline, no submission can be judged.
       if (report)
         row.set("golden", judge_goldens(terminal, **evaluator, config, *task, at, reasons));
       row.set("reasons", reasons).set("admitted", reasons.as_array().empty());
@@ -224,8 +223,8 @@ class TasksCommand : public Command {
       last = std::move(row);
     }
     if (!json_) {
-      terminal.table({"task", "", "trials", "error / tolerance", "answers that pass", "golden"},
-                     rows);
+      terminal.table(
+          {"task", "", "trials", "error / tolerance", "accepted wrong outputs", "golden"}, rows);
       if (rows.size() == 1) show_tolerances(terminal, last);
       if (!refusals.empty()) terminal.line();
       for (const std::string& refusal : refusals) terminal.line(refusal);
@@ -233,7 +232,7 @@ class TasksCommand : public Command {
     return refusals.empty() ? kExitOk : kExitNo;
   }
 
-  /// Of a task whose tolerance is from its reference: the limits, and the errors that they follow from.
+  /// For a task with tolerances from its reference: the limits, and the errors that they follow from.
   static void show_tolerances(Terminal& terminal, const Value& report) {
     const Value* tolerances = report.find("tolerances");
     if (tolerances == nullptr) return;
@@ -266,7 +265,7 @@ class TasksCommand : public Command {
                        {"golden", Value::array()}});
   }
 
-  /// Where the folder of a dataset lies, if it has one.
+  /// The folder of a dataset, if it has one.
   static std::filesystem::path folder_of(const Config& config, const Task& task) {
     for (const DatasetConfig& dataset : config.datasets) {
       const Value* path = dataset.config.find("path");
@@ -278,7 +277,7 @@ class TasksCommand : public Command {
     return {};
   }
 
-  /// The baseline, which must be correct, and golden/. Adds what is not as expected to `reasons`.
+  /// Tests the baseline, which must be correct, and golden/. Adds unexpected outcomes to `reasons`.
   static Value judge_goldens(Terminal& terminal, Evaluator& evaluator, const Config& config,
                              const std::shared_ptr<const Task>& task, const std::string& at,
                              Value& reasons) {

@@ -1,4 +1,4 @@
-// `hone traces`: judges the turns of recorded traces again, beside what their own harness said.
+// `hone traces`: judges the turns of recorded traces again, and compares with the recorded verdicts.
 #include <algorithm>
 
 #include "app/evaluate_all.hpp"
@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kWhyMax = 160;  // of a table's cell; --json has all of it
+constexpr std::size_t kWhyMax = 160;  // length of a table's cell; --json has the complete text
 
 std::string times(const std::optional<double>& speedup) {
   return speedup ? short_number(*speedup) + "×" : "";
@@ -25,30 +25,26 @@ class TracesCommand : public Command {
  public:
   std::string name() const override { return "traces"; }
   std::string summary() const override {
-    return "Judge recorded traces of PyTorch modules again, beside their own verdicts.";
+    return "Judge recorded traces of PyTorch modules again and compare verdicts.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone traces traces.json -c modules.yaml   # which names plugins.python and cpu.python",
+    return {"hone traces traces.json -c modules.yaml   # sets the Python interpreters",
             "hone traces traces.json --trace kernelbook_632 --trace kernelbench_9",
-            "hone traces traces.json --read-only   # tasks and code alone; nothing is judged"};
+            "hone traces traces.json --read-only   # do not judge"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "FILE",
-                  .doc = "recorded traces, a JSON list or JSON Lines; a\n"
-                         "row has sample_key, pytorch_code, and turns,\n"
-                         "or triton_code and result",
+                  .doc = "JSON list or JSON Lines of traces; a trace has sample_key, pytorch_code, "
+                         "and either turns, or triton_code and result",
                   .value = "FILE",
                   .required = true},
                  file_);
     options.texts({.name = "--trace", .doc = "judge only this trace (repeatable)", .value = "KEY"},
                   keys_);
-    options.flag({.name = "--read-only",
-                  .doc = "describe the tasks and find the code in the responses; judge nothing"},
+    options.flag({.name = "--read-only", .doc = "print tasks and extracted code without judging"},
                  read_only_);
     config_.declare(options);
-    options.flag(
-        {.name = "--json", .doc = "print a line of JSON per turn as it is judged,\nthen a summary"},
-        json_);
+    options.flag({.name = "--json", .doc = "print one JSON line per turn, then a summary"}, json_);
   }
 
   int run(Terminal& terminal) override {
@@ -58,7 +54,7 @@ class TracesCommand : public Command {
     const auto tasks = TraceTasks::write(recorded_);
     if (!tasks) return terminal.fail(tasks.error());
     Config& config = loaded->config;
-    config.journal.path.clear();  // a server's, for episodes
+    config.journal.path.clear();  // as for the episodes of a server
     config.datasets.clear();
     if (!recorded_.tasks.as_array().empty()) config.datasets.push_back(tasks->dataset());
     const auto environment = open_kernel_refine(config);
@@ -102,7 +98,7 @@ class TracesCommand : public Command {
     if (json_) terminal.json(turn.set("type", "result"));
   }
 
-  /// Takes responses apart as a step does, up to one that has code to build; none at the end.
+  /// Interprets responses as a step does, up to the next one with code to build; none at the end.
   std::optional<Submission> next(Terminal& terminal, Progress& progress, const std::string& backend,
                                  const Catalog& catalog, const Environment& environment) {
     while (next_ < turns_.size()) {
@@ -130,7 +126,7 @@ class TracesCommand : public Command {
     return {};
   }
 
-  /// None where a turn has its verdict, or its error, already.
+  /// None if the turn already has a verdict or an error.
   std::optional<Submission> prepare(TraceComparison& turn, const std::string& backend,
                                     const Catalog& catalog, const Environment& environment) const {
     const auto task = catalog.find_for(backend, turn.trace->task_id());
@@ -233,7 +229,7 @@ class TracesCommand : public Command {
             {cut_end(turn.why(), kWhyMax), agrees ? Colour::kDim : Colour::kPlain}};
   }
 
-  /// Of --read-only: what would be judged.
+  /// For --read-only: prints what would be judged.
   int report_read(Terminal& terminal) const {
     bool all = true;
     std::vector<Row> rows;
@@ -241,7 +237,7 @@ class TracesCommand : public Command {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       const TraceComparison& turn = turns_[i];
       const bool found = turn.recorded->generated && !turn.now.has_value();
-      // Its task could not be read: nothing was looked for.
+      // The task could not be read, so its responses were not searched for code.
       const bool unread = turn.now.has_value() && !*turn.now;
       const auto lines = std::count(sources_[i].begin(), sources_[i].end(), '\n');
       all = all && (found || !turn.recorded->generated);
@@ -272,12 +268,12 @@ class TracesCommand : public Command {
   std::string file_;
   std::vector<std::string> keys_;
   bool read_only_ = false, json_ = false;
-  TraceFile recorded_;  // fixed once read: turns_ point into it
+  TraceFile recorded_;  // constant after reading: turns_ point into it
   std::vector<TraceComparison> turns_;
   std::size_t next_ = 0;                     // of turns_
-  std::vector<std::string> sources_;         // beside turns_
-  std::vector<std::size_t> waiting_;         // those that are judged
-  const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
+  std::vector<std::string> sources_;         // parallel to turns_
+  std::vector<std::size_t> waiting_;         // turns to judge
+  const std::uint64_t seed_ = random_u64();  // one seed, so that all turns get the same inputs
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `hone validate`: whether a plugin keeps the ABI's promises. Also the process of one check.
+// `hone validate`: checks a plugin against the rules of the ABI. Also the child process of one check.
 #include <algorithm>
 
 #include "app/host.hpp"
@@ -26,23 +26,26 @@ class ValidateCommand : public Command {
  public:
   std::string name() const override { return "validate"; }
   std::string summary() const override {
-    return "Check that a plugin keeps the ABI's promises, each in a process of its own.";
+    return "Check a plugin against the rules of the ABI, each in its own process.";
   }
   std::vector<std::string> examples() const override {
     return {"hone validate build/my_reward.so", "hone validate my_reward.py",
             "hone validate my_reward.py --set plugins.python=venv/bin/python",
-            "hone validate --with '{\"path\": \"tasks\"}' my_dataset.so   # given to create() and "
+            "hone validate --with '{\"path\": \"tasks\"}' my_dataset.so   # passed to create() and "
             "open()",
             "hone validate --json my_reward.so"};
   }
   void declare(OptionSet& options) override {
     options.text({.name = "PLUGIN",
-                  .doc = "the shared library or the Python file",
+                  .doc = "shared library or Python file",
                   .value = "FILE",
                   .required = true},
                  path_);
-    options.text({.name = "--with", .doc = "its configuration, as JSON", .value = "JSON"}, with_);
-    options.integer({.name = "--timeout", .doc = "seconds for each check (10)", .value = "SECONDS"},
+    options.text({.name = "--with", .doc = "configuration of the plugin, as JSON", .value = "JSON"},
+                 with_);
+    options.integer({.name = "--timeout",
+                     .doc = "time limit of one check (s, default: 10)",
+                     .value = "SECONDS"},
                     timeout_s_, 1, 3600);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
@@ -68,7 +71,7 @@ class ValidateCommand : public Command {
     const auto report = path_.ends_with(".py") ? validate_python(path_, hosts, *with)
                                                : validate_plugin(path_, "/proc/self/exe", options);
     if (!report)
-      return terminal.fail(report.error(), "a plugin to start from: hone new reward NAME");
+      return terminal.fail(report.error(), "create a plugin from a template: hone new reward NAME");
     return json_ ? print_json(terminal, *report) : print(terminal, *report);
   }
 
@@ -106,7 +109,7 @@ class ValidateCommand : public Command {
     return report.ok() ? kExitOk : kExitNo;
   }
 
-  /// What makes a server use it. A plugin that is both is told of as a reward.
+  /// The option that makes a server use it. A plugin that is reward and dataset counts as a reward.
   std::string setting(const ValidationReport& report) const {
     const auto offers = [&](std::string_view kind) {
       return std::any_of(report.checks.begin(), report.checks.end(),

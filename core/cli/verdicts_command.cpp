@@ -1,5 +1,4 @@
-// `hone verdicts`: small episodes with a name each, as a reward gets them, and what one makes of
-// them.
+// `hone verdicts`: prints named sample episodes as a reward gets them, or their scores.
 #include <algorithm>
 
 #include "app/host.hpp"
@@ -46,30 +45,30 @@ class VerdictsCommand : public Command {
  public:
   std::string name() const override { return "verdicts"; }
   std::string summary() const override {
-    return "Show sample episodes of every verdict, or try a reward on them.";
+    return "Print sample episodes for every verdict, or score them with a reward.";
   }
   std::vector<std::string> examples() const override {
-    return {"hone verdicts                                  # their names and what each is",
-            "hone verdicts climb --json                     # a reward's input, in full",
-            "hone verdicts --reward my_reward.py            # what it makes of each",
+    return {"hone verdicts                                  # names and descriptions",
+            "hone verdicts climb --json                     # the complete input of a reward",
+            "hone verdicts --reward my_reward.py            # scores of all samples",
             "hone verdicts --reward kevin --with '{\"gamma\": 1}' fast climb"};
   }
   void declare(OptionSet& options) override {
-    options.texts({.name = "NAME", .doc = "only these"}, names_);
-    options.text(
-        {.name = "--reward", .doc = "score them: a name, or a .so or .py", .value = "FILE"},
-        reward_);
-    options.text({.name = "--with", .doc = "the reward's configuration, as JSON", .value = "JSON"},
+    options.texts({.name = "NAME", .doc = "only these samples"}, names_);
+    options.text({.name = "--reward",
+                  .doc = "score with this reward: a name, or path of a .so or .py",
+                  .value = "FILE"},
+                 reward_);
+    options.text({.name = "--with", .doc = "configuration of the reward, as JSON", .value = "JSON"},
                  with_);
     config_.declare(options);
-    options.flag({.name = "--list", .doc = "print names alone"}, list_);
-    options.flag({.name = "--json", .doc = "print JSON: episodes, or rewards with --reward"},
-                 json_);
+    options.flag({.name = "--list", .doc = "print only the names"}, list_);
+    options.flag({.name = "--json", .doc = "print JSON: episodes, or scores with --reward"}, json_);
   }
 
   int run(Terminal& terminal) override {
     if (const Status chosen = choose(); !chosen) {
-      return terminal.fail(chosen.error(), "all of them: hone verdicts --list");
+      return terminal.fail(chosen.error(), "list all samples: hone verdicts --list");
     }
     if (list_) {
       for (const VerdictFixture* fixture : chosen_) terminal.line(fixture->name);
@@ -109,7 +108,7 @@ class VerdictsCommand : public Command {
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"fixture", "turns", "what it is"}, rows);
+      terminal.table({"fixture", "turns", "description"}, rows);
     }
     return kExitOk;
   }
@@ -129,9 +128,9 @@ class VerdictsCommand : public Command {
   int score(Terminal& terminal) const {
     const auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
-    set_up_log(LogLevel::kInfo, false);  // what the reward prints is of interest
+    set_up_log(LogLevel::kInfo, false);  // the reward's own output helps its author
     const auto reward = open(loaded->config);
-    if (!reward) return terminal.fail(reward.error(), "all rewards: hone plugins");
+    if (!reward) return terminal.fail(reward.error(), "list all rewards: hone plugins");
     bool good = true;
     std::vector<Row> rows;
     Value listed = Value::array();

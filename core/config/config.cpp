@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-/// Sets members from a map.
+/// Reads members from a map.
 class Reader : public SchemaVisitor {
  public:
   explicit Reader(Fields& fields) : f_(fields) {}
@@ -89,7 +89,7 @@ class Reader : public SchemaVisitor {
   Fields& f_;
 };
 
-/// Shows members as a map.
+/// Writes members to a map.
 class Writer : public SchemaVisitor {
  public:
   Value value = Value::map();
@@ -227,7 +227,7 @@ void note_origins(const Value& value, const std::string& pointer, const Sources&
   loaded.origins[pointer] = found.empty() ? "default" : found;
 }
 
-/// A path in the file is relative to the file's folder, one on the command line to where that is typed.
+/// A path in the file is relative to the file's folder; a path on the command line is relative to the working folder.
 void make_paths_absolute(Config& config, const std::filesystem::path& folder,
                          const Sources& sources) {
   const auto locate = [&](std::string_view pointer, std::string& path) {
@@ -260,18 +260,20 @@ void make_paths_absolute(Config& config, const std::filesystem::path& folder,
   locate("/isolation/workdir", config.isolation.workdir);
 }
 
-/// What no range can say.
+/// Rules that involve more than one key.
 Status check_whole(const Config& c, const Sources& sources) {
   const auto refuse = [&](std::string_view pointer, const std::string& message) {
     const std::string where = sources.find(pointer, false);
     return invalid_argument((where.empty() ? sources.name : where) + ": " + message);
   };
-  if (c.datasets.empty()) return refuse("/datasets", "datasets: found none, expected at least one");
+  if (c.datasets.empty())
+    return refuse("/datasets", "datasets: the list is empty; expected at least one dataset");
   for (std::size_t i = 0; i < c.datasets.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (c.datasets[i].name == c.datasets[k].name) {
-        return refuse("/datasets/" + std::to_string(i) + "/name",
-                      "datasets: two are named '" + c.datasets[i].name + "'");
+        return refuse(
+            "/datasets/" + std::to_string(i) + "/name",
+            "datasets: two datasets have the name '" + c.datasets[i].name + "'; rename one");
       }
     }
   }
@@ -290,7 +292,7 @@ Status check_whole(const Config& c, const Sources& sources) {
   return {};
 }
 
-/// Checks these paths at the start: without this check a missing one fails only at its first use.
+/// Checks paths at the start; a missing one would fail only at its first use.
 Status check_paths(const LoadedConfig& loaded) {
   const Config& c = loaded.config;
   std::vector<std::pair<std::string, std::string>> paths;  // by JSON pointer

@@ -1,5 +1,4 @@
-// Config: everything that can be configured, as plain structs with their defaults, read strictly
-// from YAML.
+// Config: all settings with their defaults, as plain structs that are read strictly from YAML.
 #pragma once
 
 #include <cstdint>
@@ -15,62 +14,61 @@
 
 namespace hone {
 
-// Units stand last in each name. core/config/schema.cpp has every key's range and its line of
-// documentation.
+// The unit is the last part of a name. core/config/schema.cpp has the range and the description of each key.
 
 struct LimitsConfig {
-  std::int64_t frame_bytes = 4 << 20;     ///< of one frame of a message
-  std::int64_t message_bytes = 16 << 20;  ///< of all frames together
+  std::int64_t frame_bytes = 4 << 20;     ///< limit of one frame
+  std::int64_t message_bytes = 16 << 20;  ///< limit of all frames of a message
   std::int64_t frames = 16;               ///< per message
-  std::int64_t source_bytes = 256 << 10;  ///< of a submission
-  std::int64_t in_flight = 4096;          ///< requests of one client
-  std::int64_t episodes = 200'000;        ///< of all clients
-  // Of one client; its entry in the allow-list may say otherwise.
-  std::int64_t client_episodes = 100'000;  ///< open
-  std::int64_t client_evaluations = 1024;  ///< under way
-  std::int64_t client_bytes = 16LL << 30;  ///< of its turns, kept
+  std::int64_t source_bytes = 256 << 10;  ///< limit of a submission
+  std::int64_t in_flight = 4096;          ///< requests of one connection
+  std::int64_t episodes = 200'000;        ///< stored episodes of all clients
+  // Limits of one client. Its entry in the allow-list overrides them.
+  std::int64_t client_episodes = 100'000;  ///< open episodes
+  std::int64_t client_evaluations = 1024;  ///< steps in flight
+  std::int64_t client_bytes = 16LL << 30;  ///< memory of its stored turns
 };
 
 struct ServerConfig {
   std::string endpoint = "tcp://127.0.0.1:5917";
   std::string control = "tcp://127.0.0.1:5918";  ///< empty: none
-  std::string keys;  ///< folder of keys: CURVE on both endpoints; empty: none, and loopback alone
-  double lease_s = 900;        ///< an idle episode is closed after this time
-  double ended_lease_s = 120;  ///< the same after its last turn
-  double heartbeat_s = 10;     ///< how often clients are asked to ping
-  double drain_s = 20;         ///< how long a graceful shutdown waits for steps; clients wait 30 s
-  double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
+  std::string
+      keys;  ///< folder of keys for CURVE on both endpoints; empty: no keys, and only loopback
+  double lease_s = 900;        ///< idle time after which an episode is closed
+  double ended_lease_s = 120;  ///< the same, after the last turn
+  double heartbeat_s = 10;     ///< interval of the clients' pings
+  double drain_s = 20;  ///< wait of a graceful shutdown for steps in flight; clients wait 30 s
+  double disconnect_grace_s = 5;  ///< time after which steps of a lost connection are cancelled
   LimitsConfig limits;
 };
 
-/// Defaults of an episode, which a reset may change.
+/// Defaults of an episode. A reset may change them.
 struct EnvironmentConfig {
   std::string name = "kernel_refine";
-  std::string split = "train";  ///< drawn from when a reset names neither task nor split
+  std::string split = "train";  ///< of a reset that names neither task nor split
   std::int64_t max_turns = 4;
-  std::optional<double> stop_speedup;  ///< correct and at least so fast ends the episode
+  std::optional<double> stop_speedup;  ///< a correct kernel with this speedup ends the episode
   std::optional<double> stop_reward;
-  std::optional<double> seconds_max;  ///< of an episode
+  std::optional<double> seconds_max;  ///< time limit of an episode
   std::int64_t feedback_tokens = 600;
-  std::string prompt = "zero_shot";  ///< or "few_shot": examples of other tasks come first
-  std::string hardware;              ///< what prompts say of the machine; empty: nothing
-  std::string templates;             ///< folder of one's own templates; empty: those shipped
+  std::string prompt = "zero_shot";  ///< or "few_shot": with examples of other tasks
+  std::string hardware;              ///< description of the hardware in prompts; empty: none
+  std::string templates;             ///< folder of templates; empty: the shipped ones
 };
 
-/// Where episodes are recorded.
+/// The database of episodes.
 struct JournalConfig {
-  std::string path;             ///< empty: nowhere; they end with the server
-  double keep_days = 0;         ///< 0: for ever
-  std::int64_t keep_bytes = 0;  ///< 0: without limit
+  std::string path;             ///< empty: no journal; episodes end with the server
+  double keep_days = 0;         ///< 0: no limit
+  std::int64_t keep_bytes = 0;  ///< 0: no limit
 };
 
 struct DatasetConfig {
   std::string name = "tasks";
   std::string plugin = "tasks";  ///< a name, or the path of a library or a Python file
-  /// The plugin's own. A "path" is relative to the file it stands in; "builtin" means what hone
-  /// ships.
+  /// Configuration of the plugin. A "path" is relative to the configuration file; "builtin" means the shipped tasks.
   Value config = Value::map({{"path", "builtin"}});
-  bool unlisted = false;  ///< tasks that it does not list may be asked for by their ids
+  bool unlisted = false;  ///< also serve tasks that the dataset does not list
 };
 
 struct RewardConfig {
@@ -79,11 +77,11 @@ struct RewardConfig {
 };
 
 struct CompilerConfig {
-  std::string path = "auto";       ///< "auto": the first of gcc's and clang's that is installed
-  std::vector<std::string> flags;  ///< optimisation and dialect; the rest is hone's
+  std::string path = "auto";       ///< "auto": GCC, else clang
+  std::vector<std::string> flags;  ///< optimisation and dialect; hone adds all others
 };
 
-/// Cores of one device: the judge's own, and those that submissions run on.
+/// Cores of one CPU device: one of the judge, and those of submissions.
 struct DeviceConfig {
   std::int64_t judge_cpu = 0;
   std::vector<std::int64_t> cores{0};
@@ -92,9 +90,9 @@ struct DeviceConfig {
 struct CpuConfig {
   CompilerConfig cxx{"auto", {"-O3", "-march=native", "-std=c++20"}};
   CompilerConfig c{"auto", {"-O3", "-march=native", "-std=c17"}};
-  std::string python;                 ///< the interpreter of modules, with torch; empty: none
-  std::vector<std::string> readable;  ///< further folders that compilers need
-  std::vector<DeviceConfig> devices;  ///< empty: from the cores that this machine has
+  std::string python;                 ///< interpreter with torch, for modules; empty: none
+  std::vector<std::string> readable;  ///< more folders that compilers may read
+  std::vector<DeviceConfig> devices;  ///< empty: chosen for the cores of this machine
 };
 
 /// A backend of GPUs.
@@ -104,16 +102,17 @@ inline constexpr std::int64_t kModuleLanesMax = 8;
 struct GpuConfig {
   std::string compiler = "auto";     ///< the runtime compiler's library (or clang, for hip)
   std::string architecture;          ///< "sm_90"; empty: the first device's
-  std::vector<std::string> flags;    ///< of the compiler
-  std::vector<std::string> include;  ///< folders of headers; empty: the toolkit's
+  std::vector<std::string> flags;    ///< flags for the compiler
+  std::vector<std::string> include;  ///< folders of headers; empty: the toolkit's folders
   std::vector<std::int64_t> devices{0};
-  std::string isolation = "client";  ///< whose submissions share a process: a client's, or nobody's
-  std::string module_isolation = "fresh";  ///< whose modules do: an episode's, a client's, nobody's
+  std::string isolation = "client";  ///< submissions of a client share a process, or "fresh"
+  std::string module_isolation =
+      "fresh";  ///< modules share a process by episode or client, or "fresh"
   std::int64_t module_lanes =
-      0;  ///< modules that a device has at a time, of which one is measured; 0: by the cores
-  std::int64_t uses = 200;  ///< submissions before such a process is replaced
-  std::string library;      ///< another build of the backend; empty: what hone ships
-  std::string python;       ///< the interpreter of modules; empty: none are taken
+      0;                    ///< modules checked at a time on a device; 0: by the number of cores
+  std::int64_t uses = 200;  ///< submissions after which a shared process is replaced
+  std::string library;      ///< another build of the backend; empty: the shipped one
+  std::string python;       ///< interpreter of modules; empty: modules are rejected
 };
 
 struct MeasureConfig {
@@ -133,9 +132,10 @@ struct EvaluateConfig {
   double evaluation_seconds = 120;
   std::int64_t cache_mb = 64;
   std::int64_t installed_max = 6;
-  double suspect_speedup = 10;  ///< a winner so fast is judged twice; 0: none for that
-  double suspect_factor = 2;    ///< likewise, times the best of its task so far
-  double max_interval = 0.5;    ///< widest interval of a speedup, relative to it; 0: any
+  double suspect_speedup = 10;  ///< speedup from which a confirmation run must agree; 0: never
+  double suspect_factor = 2;    ///< the same, as a ratio to the task's best speedup so far
+  double max_interval =
+      0.5;  ///< limit of the confidence interval relative to the speedup; 0: no limit
   MeasureConfig measure;
 };
 
@@ -143,15 +143,15 @@ struct IsolationConfig {
   std::string minimum = "filtered";
   std::string maximum = "private";
   std::string freezer = "auto";
-  std::string workdir;  ///< empty: the system's folder for temporary files
+  std::string workdir;  ///< empty: the temporary folder of the system
   std::int64_t slots = 64;
   std::int64_t first_uid = 61000;
 };
 
-/// Of the processes that run plugins from outside the tree.
+/// Processes that run plugins from outside the tree.
 struct PluginHostConfig {
-  bool in_process = false;         ///< libraries run in hone itself
-  std::string python = "python3";  ///< an interpreter: of a virtual environment, say
+  bool in_process = false;         ///< run libraries in the process of hone
+  std::string python = "python3";  ///< interpreter, for example of a virtual environment
   double call_seconds = 10;
   double start_seconds = 60;
   std::int64_t memory_mb = 4096;  ///< 0: no limit
@@ -164,11 +164,11 @@ struct LogConfig {
 };
 
 struct Config {
-  std::string backend = "cpu";  ///< what evaluates: the one-line switch
+  std::string backend = "cpu";  ///< hardware backend
   ServerConfig server;
   EnvironmentConfig environment;
   std::vector<DatasetConfig> datasets{DatasetConfig{}};
-  bool open_held_out = false;  ///< serve tasks of split held_out, to everybody
+  bool open_held_out = false;  ///< serve tasks of the split held_out to all clients
   JournalConfig journal;
   RewardConfig reward;
   CpuConfig cpu;
@@ -176,37 +176,34 @@ struct Config {
   EvaluateConfig evaluate;
   IsolationConfig isolation;
   std::vector<std::string>
-      plugin_paths;  ///< libraries and Python files, or folders of them, besides what hone ships
+      plugin_paths;  ///< libraries and Python files, or folders of them, in addition to the shipped ones
   PluginHostConfig plugin_host;
   LogConfig log;
 };
 
-/// The interpreters of modules, one for each backend, by JSON pointer.
+/// Interpreters of modules by JSON pointer, one for each backend.
 inline std::map<std::string, std::string*> interpreters_of(Config& config) {
   return {{"/cpu/python", &config.cpu.python},
           {"/cuda/python", &config.cuda.python},
           {"/hip/python", &config.hip.python}};
 }
 
-/// A configuration and where each of its values came from.
+/// A configuration with the source of each value.
 struct LoadedConfig {
   Config config;
   /// By JSON pointer ("/server/lease_s"): "default", "hone.yaml:3" or "--set server.lease_s=5".
   std::map<std::string, std::string, std::less<>> origins;
 
-  /// Where a member, or the first inside it that is not a default, was said: "hone.yaml:3"; empty
-  /// where nobody said it.
+  /// Source of a member, or of the first non-default value inside it: "hone.yaml:3"; empty if all are defaults.
   std::string place(std::string_view pointer) const;
 };
 
-/// Reads YAML text. `name` stands in errors ("name:LINE: …"); relative paths are taken from
-/// `folder`. `sets` are "key.key=value" from the command line, the value in YAML; they win. Unknown
-/// keys, wrong types and ranges are invalid_argument.
+/// Reads YAML text. Errors begin with `name` ("name:LINE: …"). Relative paths are relative to `folder`. `sets` are "key.key=value" from the command line, with the value in YAML; they take precedence. Unknown keys, wrong types and values out of range are invalid_argument.
 Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
                                   const std::filesystem::path& folder,
                                   const std::vector<std::string>& sets = {});
 
-/// Reads a file; an empty path means the defaults alone. A path in plugins.paths, cpu.readable or
+/// Reads a file; an empty path means only the defaults. A path in plugins.paths, cpu.readable or
 /// isolation.workdir that does not exist is invalid_argument.
 ///
 ///   HONE_ASSIGN(const LoadedConfig loaded, load_config("configs/laptop.yaml",
@@ -214,10 +211,10 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
 Result<LoadedConfig> load_config(const std::filesystem::path& path,
                                  const std::vector<std::string>& sets = {});
 
-/// The whole configuration as a map that parse_config accepts.
+/// The configuration as a map that parse_config accepts.
 Value config_to_value(const Config& config);
 
-/// What may be configured.
+/// One key of the configuration.
 struct ConfigKey {
   std::string name;      ///< "server.lease_s"; "datasets[].name"
   std::string expected;  ///< "a number from 1 to 86400"

@@ -1,4 +1,4 @@
-// Every key of the configuration, its range and what it is for.
+// All keys of the configuration, with their ranges and descriptions.
 #include "config/schema.hpp"
 
 namespace hone {
@@ -7,192 +7,205 @@ namespace {
 constexpr double kDay = 86400;
 
 void walk_limits(LimitsConfig& c, SchemaVisitor& v) {
-  v.integer("frame_bytes", c.frame_bytes, {1024, 1 << 30}, "largest frame of a message");
+  v.integer("frame_bytes", c.frame_bytes, {1024, 1 << 30}, "limit of one frame (bytes)");
   v.integer("message_bytes", c.message_bytes, {1024, 1 << 30},
-            "largest message, all frames together");
-  v.integer("frames", c.frames, {4, 1024}, "most frames of a message");
-  v.integer("source_bytes", c.source_bytes, {64, 64 << 20}, "largest submission");
+            "limit of one message with all its frames (bytes)");
+  v.integer("frames", c.frames, {4, 1024}, "limit of frames in a message");
+  v.integer("source_bytes", c.source_bytes, {64, 64 << 20},
+            "limit of one submission's source (bytes)");
   v.integer("in_flight", c.in_flight, {1, 1 << 20},
-            "requests of one connection under way at a time");
-  v.integer("episodes", c.episodes, {1, 10'000'000}, "episodes kept, of all clients");
+            "limit of requests in flight on one connection");
+  v.integer("episodes", c.episodes, {1, 10'000'000}, "limit of stored episodes of all clients");
   v.integer("client_episodes", c.client_episodes, {1, 10'000'000},
-            "open episodes of one client, where its entry says nothing else");
+            "limit of open episodes of one client (default for its entry in clients.yaml)");
   v.integer("client_evaluations", c.client_evaluations, {1, 1 << 20},
-            "steps of one client under way, likewise");
+            "limit of steps in flight of one client (default for its entry)");
   v.integer("client_bytes", c.client_bytes, {1024, 1LL << 50},
-            "bytes kept of one client's turns, likewise");
+            "limit of stored turns of one client (bytes; default for its entry)");
 }
 
 void walk_server(ServerConfig& c, SchemaVisitor& v) {
   v.text("endpoint", c.endpoint,
-         "where trainers connect: tcp://127.0.0.1:PORT or ipc:///path; beyond loopback with keys");
-  v.text("control", c.control, "where cancel, metrics and health are answered; empty: nowhere");
+         "endpoint for trainers: tcp://HOST:PORT or ipc:///path; beyond loopback only with keys");
+  v.text("control", c.control, "endpoint for cancel, metrics and health; empty: none");
   v.text("keys", c.keys,
-         "folder of keys (hone keys new NAME): CURVE on both endpoints; empty: loopback only");
+         "folder of keys (hone keys new NAME) for CURVE on both endpoints; empty: none");
   v.number("lease_s", c.lease_s, {1, kDay}, "idle time after which an episode is closed (s)");
   v.number("ended_lease_s", c.ended_lease_s, {1, kDay},
            "time for which the replies of an ended episode are kept (s)");
-  v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "how often clients are asked to ping");
-  v.number("drain_s", c.drain_s, {0, 3600}, "how long a shutdown waits for steps under way");
+  v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "interval at which clients send a ping (s)");
+  v.number("drain_s", c.drain_s, {0, 3600},
+           "time for which a shutdown waits for steps in flight (s)");
   v.number("disconnect_grace_s", c.disconnect_grace_s, {0, kDay},
-           "time after which the steps of a lost connection are dropped");
+           "time after which steps of a lost connection are cancelled (s)");
   v.group("limits", [&c](SchemaVisitor& inner) { walk_limits(c.limits, inner); });
 }
 
 void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
-  v.text(
-      "name", c.name,
-      "the environment that episodes run in: kernel_refine, autotune, or a plugin's name or .py");
-  v.text("split", c.split, "where a task is drawn from when a reset names none");
-  v.integer("max_turns", c.max_turns, {1, 1000}, "turns of an episode");
+  v.text("name", c.name,
+         "environment of the episodes: kernel_refine, autotune, or name or .py of a plugin");
+  v.text("split", c.split, "split from which a reset without a task draws");
+  v.integer("max_turns", c.max_turns, {1, 1000}, "limit of turns in an episode");
   v.number_or_nil("stop_speedup", c.stop_speedup, {0, 1e6},
-                  "a correct kernel this fast ends the episode");
-  v.number_or_nil("stop_reward", c.stop_reward, {-1e9, 1e9},
-                  "a reward of so much ends the episode");
-  v.number_or_nil("seconds_max", c.seconds_max, {0.1, 30 * kDay}, "an episode ends after so long");
+                  "speedup of a correct kernel that ends the episode");
+  v.number_or_nil("stop_reward", c.stop_reward, {-1e9, 1e9}, "reward that ends the episode");
+  v.number_or_nil("seconds_max", c.seconds_max, {0.1, 30 * kDay}, "time limit of an episode (s)");
   v.integer("feedback_tokens", c.feedback_tokens, {64, 65536},
-            "most tokens of feedback after a turn");
+            "limit of the feedback after a turn (tokens)");
   v.choice("prompt", c.prompt, {"zero_shot", "few_shot"},
-           "the task alone, or after examples of other tasks");
-  v.text("hardware", c.hardware, "what prompts say of the machine; empty: nothing");
+           "form of the prompt: only the task, or with examples of other tasks");
+  v.text("hardware", c.hardware, "description of the hardware in prompts; empty: none");
   v.text("templates", c.templates,
-         "folder of templates that stand in the place of those shipped (docs/prompts.md)");
+         "folder of templates that replace the shipped ones (docs/prompts.md)");
 }
 
 void walk_compiler(CompilerConfig& c, SchemaVisitor& v) {
-  v.text("path", c.path, "auto (GCC, else clang) or an absolute path");
-  v.texts("flags", c.flags, "optimisation and dialect; the rest is hone's");
+  v.text("path", c.path, "absolute path of the compiler, or auto (GCC, else clang)");
+  v.texts("flags", c.flags, "flags for optimisation and dialect; hone adds all others");
 }
 
 void walk_cpu(CpuConfig& c, SchemaVisitor& v) {
   v.group("c++", [&c](SchemaVisitor& inner) { walk_compiler(c.cxx, inner); });
   v.group("c", [&c](SchemaVisitor& inner) { walk_compiler(c.c, inner); });
   v.text("python", c.python,
-         "the interpreter for PyTorch and Triton modules; empty: none are taken");
-  v.texts("readable", c.readable, "further folders that the compilers need to read");
+         "Python interpreter for PyTorch and Triton modules; empty: modules are rejected");
+  v.texts("readable", c.readable, "more folders that the compilers may read");
   v.list(
       "devices", c.devices.size(), [&c](std::size_t n) { c.devices.assign(n, {}); },
       [&c](std::size_t i, SchemaVisitor& inner) {
-        inner.integer("judge_cpu", c.devices[i].judge_cpu, {0, 4095}, "the judge's own core");
-        inner.integers("cores", c.devices[i].cores, {0, 4095}, "cores that submissions run on");
+        inner.integer("judge_cpu", c.devices[i].judge_cpu, {0, 4095}, "core of the judge");
+        inner.integers("cores", c.devices[i].cores, {0, 4095}, "cores of the submission");
       },
-      "sets of cores that measure side by side; none given: chosen for this machine");
+      "sets of cores, each of which measures independently; empty: chosen for this machine");
 }
 
 void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
-  v.text("compiler", c.compiler, "auto, or the path of the runtime compiler's library");
-  v.text("architecture", c.architecture, "what is built for; empty: what the device is");
-  v.texts("flags", c.flags, "of the compiler; the rest is hone's");
-  v.texts("include", c.include, "folders of the vendor's headers; none given: the toolkit's");
-  v.integers("devices", c.devices, {0, 1023}, "which devices evaluate");
+  v.text("compiler", c.compiler, "path of the runtime compiler's library, or auto");
+  v.text("architecture", c.architecture,
+         "target architecture; empty: the architecture of the device");
+  v.texts("flags", c.flags, "flags for the compiler; hone adds all others");
+  v.texts("include", c.include, "folders of the vendor's headers; empty: the toolkit's folders");
+  v.integers("devices", c.devices, {0, 1023}, "numbers of the devices that evaluate");
   v.choice("isolation", c.isolation, {"client", "fresh"},
-           "client: the submissions of one client share a process; fresh: each has its own");
+           "process of a submission: shared by one client's submissions, or fresh for each");
   v.choice(
       "module_isolation", c.module_isolation, {"fresh", "episode", "client"},
-      "of PyTorch and Triton modules: fresh: each has a process of its own; episode, client: those "
-      "of one share it");
+      "process of a module: fresh for each, or shared by the modules of one episode or client");
   v.integer("module_lanes", c.module_lanes, {0, kModuleLanesMax},
-            "modules that are checked at a time where each has a process of its own, one alone is "
-            "measured; 0: by the processor's cores");
-  v.integer("uses", c.uses, {1, 1'000'000}, "submissions before a shared process is replaced");
+            "modules checked at a time, with module_isolation fresh; one of them is timed; 0: by "
+            "the number of cores");
+  v.integer("uses", c.uses, {1, 1'000'000},
+            "number of submissions after which a shared process is replaced");
   v.text("python", c.python,
-         "the interpreter for PyTorch and Triton modules; empty: none are taken");
-  v.text("library", c.library, "another build of the backend's library; empty: hone's");
+         "Python interpreter for PyTorch and Triton modules; empty: modules are rejected");
+  v.text("library", c.library,
+         "path of another build of the backend's library; empty: the shipped one");
 }
 
 void walk_measure(MeasureConfig& c, SchemaVisitor& v) {
   v.number("round_ms", c.round_ms, {0.1, 1000}, "target duration of one timed round (ms)");
   v.integer("pairs_min", c.pairs_min, {3, 1000},
-            "fewest pairs of baseline and submission; of modules on a device three quarters");
-  v.integer("pairs_max", c.pairs_max, {3, 1000}, "most pairs; likewise");
-  v.number("seconds_max", c.seconds_max, {0.01, 600}, "no further pair after so long");
+            "minimum number of pairs of rounds; three quarters of it for modules on a device");
+  v.integer("pairs_max", c.pairs_max, {3, 1000},
+            "maximum number of pairs of rounds; three quarters of it for modules on a device");
+  v.number("seconds_max", c.seconds_max, {0.01, 600},
+           "time after which no further pair of rounds starts (s)");
   v.integer("set_mb", c.set_mb, {1, 65536},
-            "memory for a round's inputs and outputs; above the caches");
-  v.integer("singles", c.singles, {0, 100},
-            "pairs of rounds of one call, which must agree; of modules at most 3");
+            "memory for inputs and outputs of one round, more than the caches (MiB)");
+  v.integer(
+      "singles", c.singles, {0, 100},
+      "number of pairs of single-call rounds that confirm the speedup; for modules at most 3");
 }
 
 void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
   v.integer("builders", c.builders, {0, 256},
-            "builds at a time; 0: on the processor 1, for devices one for each three cores");
+            "builds at a time; 0: one on the CPU, one for each three cores on a device");
   v.integer("queue_max", c.queue_max, {1, 1 << 20},
-            "submissions waiting and running; more are answered BUSY");
-  v.integer("client_max", c.client_max, {1, 1 << 20}, "the same, of one client");
-  v.number("build_seconds", c.build_seconds, {0.5, 3600}, "processor time for one compiler");
-  v.integer("build_memory_mb", c.build_memory_mb, {64, 1 << 20}, "memory for one build");
+            "limit of submissions in the queue and running; beyond it the server replies BUSY");
+  v.integer("client_max", c.client_max, {1, 1 << 20},
+            "limit of submissions of one client in the queue and running");
+  v.number("build_seconds", c.build_seconds, {0.5, 3600}, "CPU time limit of one build (s)");
+  v.integer("build_memory_mb", c.build_memory_mb, {64, 1 << 20}, "memory limit of one build (MiB)");
   v.number("evaluation_seconds", c.evaluation_seconds, {1, 3600},
-           "time for check and measurement of one submission");
-  v.integer("cache_mb", c.cache_mb, {0, 65536}, "built artifacts kept");
+           "time limit for check and measurement of one submission (s)");
+  v.integer("cache_mb", c.cache_mb, {0, 65536}, "size of the build cache (MiB)");
   v.integer("installed_max", c.installed_max, {1, 1024},
-            "tasks whose baseline a device keeps ready");
+            "number of tasks whose baselines a device keeps loaded");
   v.number("suspect_speedup", c.suspect_speedup, {0, 1e6},
-           "a speedup so high gets a second look, which must agree; 0: none for that");
+           "speedup from which a confirmation run must agree; 0: never");
   v.number("suspect_factor", c.suspect_factor, {0, 1e6},
-           "so does one so many times the best of its task since the start; 0: none for that");
-  v.number(
-      "max_interval", c.max_interval, {0, 1e6},
-      "widest interval of a speedup, relative to it; on a noisy machine a wider one is measured "
-      "again, then reward_valid is false; 0: any");
+           "ratio to the best speedup of the task since the start from which a confirmation run "
+           "must agree; 0: never");
+  v.number("max_interval", c.max_interval, {0, 1e6},
+           "limit of the confidence interval relative to the speedup, on a noisy machine; beyond "
+           "it, the judge measures again, then reward_valid is false; 0: no limit");
   v.group("measure", [&c](SchemaVisitor& inner) { walk_measure(c.measure, inner); });
 }
 
 void walk_isolation(IsolationConfig& c, SchemaVisitor& v) {
   const std::vector<std::string> levels{"none", "filtered", "separated", "private"};
-  v.choice("minimum", c.minimum, levels, "refuse to start where the machine allows less");
-  v.choice("maximum", c.maximum, levels, "use no more than this, for tests");
-  v.choice("freezer", c.freezer, {"auto", "cgroup", "ptrace"}, "how candidates are stopped");
-  v.text("workdir", c.workdir, "scratch for builds; empty: the system's temporary folder");
-  v.integer("slots", c.slots, {4, 4096}, "jailed processes at a time");
+  v.choice("minimum", c.minimum, levels, "lowest isolation level with which hone starts");
+  v.choice("maximum", c.maximum, levels, "highest isolation level to use, for tests");
+  v.choice("freezer", c.freezer, {"auto", "cgroup", "ptrace"}, "mechanism that freezes candidates");
+  v.text("workdir", c.workdir,
+         "folder for temporary files of builds; empty: the temporary folder of the system");
+  v.integer("slots", c.slots, {4, 4096}, "limit of sandboxed processes at a time");
   v.integer("first_uid", c.first_uid, {1000, 2'000'000'000},
-            "first user of the jails, when run as root");
+            "first user id of the sandboxes, if hone runs as root");
 }
 
 void walk_datasets(std::vector<DatasetConfig>& datasets, SchemaVisitor& v) {
   v.list(
       "datasets", datasets.size(), [&](std::size_t n) { datasets.assign(n, {}); },
       [&](std::size_t i, SchemaVisitor& inner) {
-        inner.text("name", datasets[i].name, "its tasks are NAME/ID");
+        inner.text("name", datasets[i].name, "name of the dataset; its tasks are NAME/ID");
         inner.text("plugin", datasets[i].plugin,
-                   "the dataset plugin that reads it: a name, or the path of a .so or .py");
+                   "dataset plugin: a name, or the path of a .so or .py");
         inner.open_map("config", datasets[i].config,
-                       "the plugin's own: {path: FOLDER}, relative to this file, or builtin");
+                       "configuration of the plugin, as in {path: FOLDER}, relative to this file; "
+                       "builtin: shipped tasks");
         inner.flag("unlisted", datasets[i].unlisted,
-                   "serve tasks that it does not list, by their ids (docs/modules.md)");
+                   "also serve tasks that the dataset does not list, by id (docs/modules.md)");
       },
-      "where tasks come from");
+      "sources of tasks");
 }
 
 void walk_plugin_host(PluginHostConfig& c, SchemaVisitor& v) {
-  v.flag("in_process", c.in_process, "trust libraries of your own: they run in hone itself");
-  v.text("python", c.python, "what runs plugins in Python: of a virtual environment, say");
+  v.flag("in_process", c.in_process,
+         "run plugin libraries in the process of hone, which trusts them");
+  v.text("python", c.python,
+         "Python interpreter for plugins, for example of a virtual environment");
   v.number("call_seconds", c.call_seconds, {0.01, 3600},
-           "time for a call of a plugin that runs in a process of its own");
-  v.number("start_seconds", c.start_seconds, {0.1, 3600}, "time for it to load, and to open");
-  v.integer("memory_mb", c.memory_mb, {0, 1 << 24}, "memory for its process; 0: no limit");
-  v.flag("reload", c.reload, "start it again when its file has changed, for development");
+           "time limit of one call of a plugin in its own process (s)");
+  v.number("start_seconds", c.start_seconds, {0.1, 3600},
+           "time limit to load and to open such a plugin (s)");
+  v.integer("memory_mb", c.memory_mb, {0, 1 << 24},
+            "memory limit of its process (MiB); 0: no limit");
+  v.flag("reload", c.reload, "restart it when its file changes, for development");
 }
 
 }  // namespace
 
 void walk_config(Config& c, SchemaVisitor& v) {
-  v.choice("backend", c.backend, {"cpu", "cuda", "hip"}, "the hardware that evaluates");
+  v.choice("backend", c.backend, {"cpu", "cuda", "hip"}, "hardware backend");
   v.group("server", [&c](SchemaVisitor& inner) { walk_server(c.server, inner); });
   v.group("environment", [&c](SchemaVisitor& inner) { walk_environment(c.environment, inner); });
   walk_datasets(c.datasets, v);
-  v.flag("open_held_out", c.open_held_out, "serve tasks of split held_out, to everybody");
+  v.flag("open_held_out", c.open_held_out, "serve tasks of the split held_out to all clients");
   v.group("journal", [&c](SchemaVisitor& inner) {
     inner.text("path", c.journal.path,
-               "file in an existing folder that records episodes, so that they outlive the server; "
-               "empty: none");
+               "file that stores the episodes across restarts; its folder must exist; empty: none");
     inner.number("keep_days", c.journal.keep_days, {0, 36500},
-                 "episodes that nobody holds go after so long; 0: never");
-    inner.integer("keep_bytes", c.journal.keep_bytes, {0, 1LL << 50},
-                  "above this size the oldest of them go; 0: never");
+                 "age after which released episodes are deleted (days); 0: never");
+    inner.integer(
+        "keep_bytes", c.journal.keep_bytes, {0, 1LL << 50},
+        "file size above which the oldest released episodes are deleted (bytes); 0: no limit");
   });
   v.group("reward", [&c](SchemaVisitor& inner) {
     inner.text("name", c.reward.name,
-               "the reward plugin: a name, or the path of a .so or .py; a reset may name another");
-    inner.open_map("config", c.reward.config, "the plugin's own: hone plugins NAME lists it");
+               "reward plugin: a name, or the path of a .so or .py; a reset may choose another");
+    inner.open_map("config", c.reward.config,
+                   "configuration of the plugin; `hone plugins NAME` lists its keys");
   });
   v.group("cpu", [&c](SchemaVisitor& inner) { walk_cpu(c.cpu, inner); });
   v.group("cuda", [&c](SchemaVisitor& inner) { walk_gpu(c.cuda, inner); });
@@ -201,13 +214,13 @@ void walk_config(Config& c, SchemaVisitor& v) {
   v.group("isolation", [&c](SchemaVisitor& inner) { walk_isolation(c.isolation, inner); });
   v.group("plugins", [&c](SchemaVisitor& inner) {
     inner.texts("paths", c.plugin_paths,
-                "plugins of your own: libraries and Python files, or folders of them");
+                "more plugins: libraries and Python files, or folders of them");
     walk_plugin_host(c.plugin_host, inner);
   });
   v.group("log", [&c](SchemaVisitor& inner) {
     inner.choice("level", c.log.level, {"debug", "info", "warning", "error", "off"},
-                 "least to say");
-    inner.flag("json", c.log.json, "lines are JSON objects");
+                 "lowest level of messages to log");
+    inner.flag("json", c.log.json, "write one JSON object per line");
   });
 }
 

@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// Visits keys in their order. What it does with a member is its own: set it, show it, document it.
+/// Visits all keys in order. Implementations read, write or document the members.
 class SchemaVisitor {
  public:
   using Walk = std::function<void(SchemaVisitor&)>;
@@ -38,7 +38,7 @@ class SchemaVisitor {
   /// A map that a plugin reads.
   virtual void open_map(std::string_view key, Value& member, std::string_view doc) = 0;
   virtual void group(std::string_view key, const Walk& walk) = 0;
-  /// A list of maps: `resize` makes so many members, `walk` visits the i-th.
+  /// A list of maps: `resize` sets the number of members, `walk` visits the i-th.
   virtual void list(std::string_view key, std::size_t count,
                     const std::function<void(std::size_t)>& resize,
                     const std::function<void(std::size_t, SchemaVisitor&)>& walk,

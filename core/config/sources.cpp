@@ -1,4 +1,4 @@
-// What --set does to a document, and where its values came from then.
+// Applies --set options to a document, and keeps the places of its values.
 #include "config/sources.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-/// The member of a map or list that one part of a key names, made where it is missing.
+/// The member of a map or list that one part of a key names; created if missing.
 Result<Value*> step_into(Value& at, const std::string& part, const std::string& whole) {
   if (at.is_nil()) at = Value::map();
   if (at.is_array()) {
@@ -31,7 +31,7 @@ Result<Value*> step_into(Value& at, const std::string& part, const std::string& 
   return &at.as_map().back().second;
 }
 
-/// What was said at `pointer` and inside it, which something else replaces.
+/// Removes the places of `pointer` and of the values inside it.
 template <class Places>
 void forget(Places& places, const std::string& pointer) {
   std::erase_if(places, [&](const auto& place) {
@@ -48,7 +48,7 @@ std::string Sources::find(std::string_view pointer, bool exact) const {
         line != document.lines.end() && (!exact || at == pointer)) {
       return name + ":" + std::to_string(line->second);
     }
-    if (!exact && at == pointer) {  // what only a --set of something inside it has made
+    if (!exact && at == pointer) {  // created by a --set of a value inside it
       const auto inside = sets.lower_bound(std::string(at) + "/");
       if (inside != sets.end() && inside->first.starts_with(std::string(at) + "/")) {
         return inside->second;

@@ -1,4 +1,4 @@
-// Sources: where each value of a configuration was said, in its file or by the command line.
+// Sources: the place of each value of a configuration: a line of its file, or a --set option.
 #pragma once
 
 #include <map>
@@ -15,10 +15,9 @@ struct Sources {
   YamlDocument document;
   std::map<std::string, std::string, std::less<>> sets;  ///< pointer → "--set key=value"
 
-  /// Of the innermost that encloses it; "" where nobody said it. `exact`: a line of the file counts for its own value
-  /// alone.
+  /// Place of the innermost value that encloses `pointer`; "" for a default. `exact`: a line of the file counts only for its own value.
   std::string find(std::string_view pointer, bool exact) const;
-  /// Puts what "key=value" says in the document's place for it, and itself in the place of what was said there.
+  /// Writes the value of "key=value" into the document, and replaces the place of the value by this option.
   Status apply_set(const std::string& set);
 };
 

@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-/// Of a text that a message quotes, bytes.
+/// Length of a quotation in a message (bytes).
 constexpr std::size_t kQuotedMax = 256;
 
 /// Leaves yaml-cpp's parser from inside an event; caught in parse_yaml.
@@ -101,7 +101,7 @@ Value plain_scalar(const std::string& text, int line) {
   return text;
 }
 
-/// Builds the document from events. The stack holds what is open, outermost first.
+/// Builds the document from events. The stack holds the open maps and lists, outermost first.
 class Builder : public YAML::EventHandler {
  public:
   explicit Builder(const YamlLimits& limits) : limits_(limits) {}
@@ -121,12 +121,12 @@ class Builder : public YAML::EventHandler {
                 const std::string& text) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
-    // Rationale: yaml-cpp writes some escapes ("\\_") as bytes that are no UTF-8.
+    // Rationale: yaml-cpp decodes some escapes ("\\_") to invalid UTF-8.
     if (find_invalid_utf8(text) != std::string::npos) {
-      throw Refused(line_of(mark), "an escape that gives no UTF-8 text");
+      throw Refused(line_of(mark), "an escape sequence that is not valid UTF-8");
     }
     const bool key_next = !open_.empty() && open_.back().value.is_map() && !open_.back().has_key;
-    // "?" marks a plain scalar, "!" a quoted or block one, which is text whatever it says.
+    // "?" marks a plain scalar, "!" a quoted or block one, which is always text.
     take(key_next || tag == "!" ? Value(text) : plain_scalar(text, line_of(mark)), mark, false);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -157,7 +157,7 @@ class Builder : public YAML::EventHandler {
   static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (!tag.empty() && tag != "?" && tag != "!") {
       throw Refused(line_of(mark),
-                    "tag " + cut_middle(tag, kQuotedMax) + " is not allowed; only plain data is");
+                    "tag " + cut_middle(tag, kQuotedMax) + " is not allowed; use plain data");
     }
   }
 
@@ -183,17 +183,16 @@ class Builder : public YAML::EventHandler {
     if (null || key.as_string().empty())
       throw Refused(line_of(mark), "expected a key, found nothing");
     if (key.as_string() == "<<") throw Refused(line_of(mark), "merge keys (<<) are not allowed");
-    // Rationale: its line tells whether a key is there; looking through the map would take a file
-    // of a hundred thousand keys minutes.
+    // Rationale: the lookup in `lines` finds duplicates; a search through the map would take minutes for a file of a hundred thousand keys.
     const std::string pointer = top.pointer + "/" + pointer_token(key.as_string());
     if (const auto first = document.lines.find(pointer); first != document.lines.end()) {
       throw Refused(line_of(mark), "key '" + cut_middle(key.as_string(), kQuotedMax) +
-                                       "' stands twice, first in line " +
+                                       "' occurs twice, first in line " +
                                        std::to_string(first->second));
     }
     top.key = key.as_string();
     top.has_key = true;
-    // A member's line is its key's: there one looks for it.
+    // The line of a member is the line of its key.
     add_line(pointer, mark);
   }
 
@@ -230,7 +229,7 @@ class Builder : public YAML::EventHandler {
     }
   }
 
-  /// Where the next value will stand.
+  /// Pointer of the next value.
   std::string pointer() const {
     if (open_.empty()) return "";
     const Open& top = open_.back();
@@ -245,7 +244,7 @@ class Builder : public YAML::EventHandler {
   void add_line(std::string pointer, const YAML::Mark& mark) {
     pointer_bytes_ += pointer.size();
     if (pointer_bytes_ > limits_.pointer_bytes_max) {
-      throw Refused(line_of(mark), "too many values below keys so long");
+      throw Refused(line_of(mark), "too many values below long keys");
     }
     document.lines.emplace(std::move(pointer), line_of(mark));
   }
@@ -267,7 +266,7 @@ bool begins_with_tab(std::string_view text, int line) {
   return text.substr(start, end - start).find('\t') != std::string_view::npos;
 }
 
-/// The line of the first byte that text may not have, or 0.
+/// The line of the first byte that is not allowed in text, or 0.
 int line_of_bad_byte(std::string_view text) {
   const auto bad = [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -312,10 +311,10 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view name,
   };
   if (text.size() > limits.bytes_max) {
     return invalid_argument(std::string(name) + ": " + std::to_string(text.size()) +
-                            " bytes, at most " + std::to_string(limits.bytes_max) + " allowed");
+                            " bytes; the limit is " + std::to_string(limits.bytes_max));
   }
   if (const int line = line_of_bad_byte(text); line != 0) {
-    return refuse(line, "a byte that is no UTF-8 text");
+    return refuse(line, "a byte that is not valid UTF-8 text");
   }
   try {
     std::istringstream stream{std::string(text)};
@@ -326,7 +325,7 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view name,
     if (parser.HandleNextDocument(second)) {
       const auto found = second.document.lines.find("");
       return refuse(found == second.document.lines.end() ? 1 : found->second,
-                    "a second document; a file holds one");
+                    "found a second document; expected one per file");
     }
     return std::move(builder.document);
   } catch (const Refused& refused) {
@@ -335,7 +334,7 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view name,
     const int line = error.mark.is_null() ? 1 : error.mark.line + 1;
     for (const int near : {line, line - 1, line + 1}) {
       if (begins_with_tab(text, near)) {
-        return refuse(near, "a tab before the first word; YAML is indented with spaces alone");
+        return refuse(near, "found a tab in the indentation; indent YAML with spaces");
       }
     }
     return refuse(line, error.msg);

@@ -12,12 +12,12 @@
 
 namespace hone {
 
-/// What a document may hold.
+/// Limits of a document.
 struct YamlLimits {
   std::size_t bytes_max = 4u << 20;
   std::size_t depth_max = 32;
   std::size_t values_max = 1u << 18;
-  /// Of all pointers in `lines` together: below a long key, each value has a long pointer.
+  /// Total length of the pointers in `lines`: each value below a long key has a long pointer.
   std::size_t pointer_bytes_max = 64u << 20;
 };
 
@@ -31,9 +31,7 @@ struct YamlDocument {
 };
 
 /// Parses one document of plain YAML 1.2 data: maps with text keys, lists, text, numbers, true,
-/// false and null. Anchors, aliases, tags, merge keys, a key twice, a second document and bytes
-/// that are no UTF-8 text are invalid_argument "name:LINE: …", as is anything over a limit. An
-/// empty document is nil.
+/// false and null. Errors are invalid_argument "name:LINE: …": anchors, aliases, tags, merge keys, duplicate keys, a second document, invalid UTF-8, and values over a limit. An empty document is nil.
 ///
 ///   HONE_ASSIGN(const YamlDocument document, parse_yaml("turns: 4", "hone.yaml"));
 ///   document.lines.at("/turns");   // 1

@@ -148,7 +148,7 @@ void MemoryLedger::rest(std::size_t lane, std::uint64_t bytes) {
   changed_.notify_all();
 }
 
-bool MemoryLedger::is_wanted() const {
+bool MemoryLedger::is_awaited() const {
   MutexLock lock(mutex_);
   return !waiting_.empty();
 }

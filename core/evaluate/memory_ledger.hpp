@@ -16,7 +16,7 @@ namespace hone {
 ///
 /// Theory of operation. Each lane has a claim, in bytes: for the task that it works on and for those that it keeps ready.
 /// The claims together are never more than the device has. A lane raises its claim before it works, while it holds no turn
-/// (turns.hpp), so that no two lanes wait for each other; lanes that wait are served in order, but for one that passes another
+/// (device_lock.hpp), so that no two lanes wait for each other; lanes that wait are served in order, but for one that passes another
 /// while that would have to wait anyway: a small task runs beside a large one although the next large one came before it. A
 /// lane at rest keeps what it has until another lane needs it, and then that one takes it back.
 class MemoryLedger {
@@ -54,7 +54,7 @@ class MemoryLedger {
   void rest(std::size_t lane, std::uint64_t bytes);
 
   /// Whether another lane waits.
-  bool is_wanted() const;
+  bool is_awaited() const;
   std::uint64_t claimed() const;  ///< by all lanes
 
  private:

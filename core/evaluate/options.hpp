@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluate/memory_budget.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/settings.hpp"
 
 namespace hone {
 
@@ -62,8 +62,8 @@ struct EvaluatorOptions {
   double evaluation_seconds = 120;  ///< for check and measurement of one submission
   std::size_t cache_mb = 64;        ///< artifacts kept
   std::size_t installed_max = 6;    ///< tasks whose reference and baseline a device keeps ready
-  double suspect_speedup = 10;      ///< a winner so fast gets a second look; 0: none for that
-  double suspect_factor = 2;        ///< likewise, times the best of its task so far
+  double suspect_speedup = 10;  ///< least speedup that gets a confirmation run; 0: none for that
+  double suspect_factor = 2;    ///< likewise, times the best of its task so far
   MeasureSettings measure;
 };
 

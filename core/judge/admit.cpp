@@ -13,7 +13,6 @@
 #include "judge/compare.hpp"
 #include "judge/fill.hpp"
 #include "judge/input_set.hpp"
-#include "judge/messages.hpp"
 #include "judge/session.hpp"
 
 namespace hone {
@@ -227,7 +226,7 @@ class Admission {
 
   /// A fault of ours, or a mistake of the task's.
   static Error failed(const std::string& what, const Round& round) {
-    const std::string message = what + " failed: " + std::string(ending_name(round.ending)) +
+    const std::string message = what + " failed: " + std::string(enum_name(round.ending)) +
                                 (round.message.empty() ? "" : ": " + round.message);
     const bool fault = round.ending == Ending::kFault || round.ending == Ending::kStarved;
     return fault ? internal_error(message) : failed_precondition(message);

@@ -3,7 +3,10 @@
 
 #include <string>
 
-#include "judge/session.hpp"
+#include "judge/input_set.hpp"
+#include "judge/layout.hpp"
+#include "judge/runner.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 

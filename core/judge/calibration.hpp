@@ -1,9 +1,13 @@
-// Times of a new baseline: rounds of one call, empty rounds, and the reference's answers.
+// Calibration of a task's own code when it is installed: the baseline's times, and the reference's error.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
-#include "judge/session.hpp"
+#include "judge/input_set.hpp"
+#include "judge/installed.hpp"
+#include "judge/workbench.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 
@@ -28,7 +32,7 @@ class BaselineTimes {
 
   const Task* task_;
   std::uint64_t seed_;
-  Workbench* workbench_;
+  bool on_device_;
   InputSet set_;
   Layout layout_;
 };
@@ -36,5 +40,10 @@ class BaselineTimes {
 /// Times the calls, then the answers.
 Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
                     Workbench& workbench);
+
+/// Has the reference compute its own error, over all families of inputs; nothing where the task has a tolerance of its own.
+/// `between` is called before each family of inputs.
+Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
+                     const std::function<Status()>& between = nullptr);
 
 }  // namespace hone

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/defences.hpp"
 #include "judge/layout.hpp"
 #include "judge/runner.hpp"
 #include "judge/workbench.hpp"
+#include "judge_protocol/defences.hpp"
 #include "model/task.hpp"
 #include "model/verdict.hpp"
 

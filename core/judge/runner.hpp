@@ -11,27 +11,11 @@
 #include "channel/control.hpp"
 #include "judge/arena.hpp"
 #include "judge/layout.hpp"
+#include "judge_protocol/form.hpp"
+#include "judge_protocol/judgement.hpp"
 #include "model/task.hpp"
 
 namespace hone {
-
-/// Why a round did not end as it should. `kFault` and `kStarved` are faults; the candidate caused all others.
-/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine gave the
-/// candidate too little time on its cores. `kBrokenReport`: a report that cannot be read, or was not due.
-/// `kNotLaunchable`: a launch or scratch memory of its plan that the device cannot have.
-enum class Ending {
-  kDone,
-  kDied,
-  kTimedOut,
-  kOutOfMemory,
-  kException,
-  kRefused,
-  kFault,
-  kMismatch,
-  kStarved,
-  kBrokenReport,
-  kNotLaunchable
-};
 
 struct Round {
   Ending ending = Ending::kDone;
@@ -51,18 +35,6 @@ inline constexpr int kMeasurePriority = -15;
 /// The nice value of a submission while it is loaded and checked. A submission that spins then must not keep others'
 /// compilers (kBuilderPriority) from their share.
 inline constexpr int kCheckPriority = 0;
-
-/// Which plan of an artifact a round runs.
-enum class Form {
-  kEntry,   ///< a submission's or a baseline's only one; a reference's plain one
-  kExact,   ///< a reference's: float outputs are doubles
-  kInputs,  ///< a reference's, where it fills the inputs of its task
-  kVaried,  ///< the same, less foreseeable
-  kOwn,     ///< a reference's: what the plain one gives, as doubles
-  kStrict,  ///< a reference's: as the plain one, without TF32
-  kError,   ///< a reference's: says how far the plain one is from the exact one (Order::kObserved)
-  kShortcuts  ///< a reference's: says how far an answer that takes less work is, another one at each call
-};
 
 /// The arguments of one call: offsets into the arena, and scalars' bits.
 using RoundValues = std::array<std::uint64_t, HONE_ARGUMENTS_MAX>;

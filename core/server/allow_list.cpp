@@ -1,4 +1,4 @@
-// The allow-list's file: its form, and noticing that it changed.
+// Reads and writes the file of the allow-list, and detects changes.
 #include "server/allow_list.hpp"
 
 #include <algorithm>
@@ -19,9 +19,10 @@ constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 constexpr const char* kHead =
-    "# Who may connect. `hone keys new NAME` adds a client, `hone keys revoke NAME` takes it out; "
-    "a\n"
-    "# running server notices either, and changes by hand too. The keys are public halves.\n";
+    "# Clients that may connect. `hone keys new NAME` adds a client, `hone keys revoke NAME` "
+    "removes "
+    "it.\n"
+    "# A running server reloads this file after each change. All keys are public keys.\n";
 
 std::size_t count_or_default(Fields& f, std::string_view key, std::int64_t max) {
   return static_cast<std::size_t>(f.integer_or(key, 0, 0, max));
@@ -97,7 +98,7 @@ Result<AllowedClients> parse_clients(std::string_view text, std::string_view nam
         one.mistake("name", "a second client '" + client.name + "'");
       }
       if (!seen.insert("key " + client.public_key).second) {
-        one.mistake("public", "the key of another client too");
+        one.mistake("public", "another client has the same key");
       }
       f.adopt(one.finish());
       clients.push_back(std::move(client));
@@ -118,7 +119,7 @@ Result<AllowedClients> read_clients(const std::filesystem::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && (info.st_mode & 022u) != 0) {
     return failed_precondition("allow-list " + path.string() +
-                               ": others than its owner may write it; chmod go-w");
+                               ": other users may write this file; run chmod go-w");
   }
   HONE_ASSIGN(const std::string text, read_text(path, YamlLimits().bytes_max));
   return parse_clients(text, path.string());
@@ -156,18 +157,18 @@ void AllowList::take(AllowedClients clients) {
 
 void AllowList::refresh() {
   MutexLock lock(mutex_);
-  // Before the file is read: one that is replaced meanwhile is read once more, never missed.
+  // The identity is taken before the file is read, so a replacement in between causes another read.
   const Version found = version();
   if (found == read_) return;
   read_ = found;
   auto clients = read_clients(path_);
   if (!clients) {
-    log_error("server", clients.error().message + "; the clients known before stay allowed");
+    log_error("server", clients.error().message + "; the previous list stays in effect");
     return;
   }
   take(std::move(*clients));
   log_info("server", "allow-list " + path_.string() +
-                         " read again: " + std::to_string(clients_.size()) + " clients");
+                         " reloaded: " + std::to_string(clients_.size()) + " clients");
 }
 
 std::shared_ptr<const AllowedClient> AllowList::find(const std::string& public_key) const {

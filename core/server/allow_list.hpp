@@ -1,4 +1,4 @@
-// AllowList: the clients that may connect, by their public keys, and what each of them may do.
+// AllowList: the clients that may connect, by public key, with their permissions.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace hone {
 
 enum class ClientRole {
   kTrainer,  ///< every verb
-  kMonitor,  ///< hello, ping, describe, metrics and health: looks, and changes nothing
+  kMonitor,  ///< only hello, ping, describe, metrics and health
 };
 std::string_view role_name(ClientRole role);
 std::vector<std::string> role_names();
@@ -42,7 +42,7 @@ Status check_client_name(const std::string& name);
 Result<AllowedClients> parse_clients(std::string_view text, std::string_view name);
 /// What parse_clients reads.
 std::string clients_text(const AllowedClients& clients);
-/// failed_precondition: others than the owner may write the file.
+/// failed_precondition: other users may write the file.
 Result<AllowedClients> read_clients(const std::filesystem::path& path);
 
 /// The list of a running server. [any thread] All members.
@@ -54,12 +54,11 @@ class AllowList {
  public:
   static Result<std::shared_ptr<AllowList>> open(std::filesystem::path path);
 
-  /// Reads the file again if it is another one than before; costs one stat() if not. A file that
-  /// is gone or wrong is said in the log, and the list stays what it was.
+  /// Reads the file again if it changed; otherwise it costs one stat(). If the file is missing or invalid, it logs an error and keeps the list.
   void refresh();
-  /// Goes up when the list changes.
+  /// Increases with each change of the list.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
-  /// nullptr: nobody has this key, or not any more.
+  /// nullptr: no client has this key, or the key was revoked.
   std::shared_ptr<const AllowedClient> find(const std::string& public_key) const;
   std::size_t size() const;
 

@@ -1,4 +1,4 @@
-// Requests to the service and its answers back: the part of IoLoop that knows the protocol.
+// The part of IoLoop that knows the protocol: passes requests to the service and replies to clients.
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -10,8 +10,7 @@
 namespace hone {
 namespace {
 
-/// Identities that ZeroMQ gives out are a zero byte and four more; what a client chose never begins
-/// with zero.
+/// A routing id from ZeroMQ is a zero byte and four more bytes; one that a client sets never begins with zero.
 bool chosen_by_client(const std::string& routing_id) {
   return routing_id.empty() || routing_id.front() != '\0';
 }
@@ -28,15 +27,14 @@ double seconds_left(std::int64_t deadline_ns) {
 
 Error too_late(Verb verb) {
   return {Code::kDeadlineExceeded,
-          std::string(verb_name(verb)) +
-              ": not done by its deadline; the same request may be sent again"};
+          std::string(verb_name(verb)) + ": not done by its deadline; send the same request again"};
 }
 
 }  // namespace
 
 void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::string& key,
                     wire::Incoming message) {
-  // The control endpoint stays open: an operator can look into a server that is full.
+  // The control endpoint stays open, so that an operator can inspect a full server.
   const bool full = &peers == main_.get() && keeper_->full();
   const std::shared_ptr<Peer> peer = peers.get(routing_id, key, monotonic_ns(), !full);
   if (peer == nullptr) return turn_away(peers, routing_id, std::move(message), full);
@@ -45,7 +43,7 @@ void IoLoop::handle(Peers& peers, const std::string& routing_id, const std::stri
   if (peers.revoked(*peer)) return refuse_revoked(peers, *peer, decoded);
   if (auto* refusal = std::get_if<wire::Refusal>(&decoded)) {
     ++metrics_.malformed;
-    // Rationale: an id that is in flight would make this look like the end of that request.
+    // Rationale: with an id in flight, the client would take this error for the end of that request.
     const bool taken = peer->in_flight.count(refusal->id) != 0;
     return refuse(peer, taken ? -1 : refusal->id, refusal->verb, refusal->error);
   }
@@ -56,17 +54,17 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
   if (peer->in_flight.count(request.id) != 0) {
     return refuse(peer, -1, std::move(request.verb),
                   invalid_argument("header/id: " + std::to_string(request.id) +
-                                   " is in flight already; use another for each request"));
+                                   " is already in flight; use a new id for each request"));
   }
   if (peer->dropped) {
     const Error lost = unavailable(
-        "replies to this connection were dropped because it did not read; connect again and "
+        "replies to this connection were dropped because it did not read them; connect again and "
         "resume");
-    peers.send_or_forget(*peer, wire::encode_reply({wire::ReplyKind::kError,
-                                                    request.id,
-                                                    request.verb,
-                                                    to_msgpack(to_value(wire::error_body(lost, 0))),
-                                                    {}}));
+    peers.send_unqueued(*peer, wire::encode_reply({wire::ReplyKind::kError,
+                                                   request.id,
+                                                   request.verb,
+                                                   to_msgpack(to_value(wire::error_body(lost, 0))),
+                                                   {}}));
     return;
   }
   if (chosen_by_client(peer->routing_id)) {
@@ -131,7 +129,7 @@ void IoLoop::serve(Call call) {
   }
 }
 
-/// `accepted` is left out when the answer is there when the call returns: it would say nothing.
+/// Sends no `accepted` if the reply is ready when the call returns.
 void IoLoop::serve_step(Call call) {
   service_.step(call.peer->caller, call.body, seconds_left(call.deadline_ns), progress_of(call),
                 reply_to(call));
@@ -176,13 +174,13 @@ Result<Value> IoLoop::serve_here(const Call& call) {
     case Verb::kResume:
       return service_.resume(call.peer->caller, call.body);
     default:
-      return internal_error("no such verb here");
+      return internal_error("the verb has no handler");
   }
 }
 
 Result<Value> IoLoop::hello(const Call& call) {
   HONE_ASSIGN(wire::Hello greeting, wire::read_hello(call.body));
-  // With CURVE the name is the key's, whatever a client calls itself.
+  // With CURVE, the key decides the client's name.
   const Caller& caller = call.peer->caller;
   if (!greeting.client.empty() && !caller.proven) {
     call.peer->caller.client = std::move(greeting.client);
@@ -309,7 +307,7 @@ void IoLoop::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uin
   peers_of(*peer).send(peer, wire::encode_reply(std::move(reply)));
 }
 
-/// The service answers deadlines itself; this is for one that does not.
+/// Ends requests that the service has not answered at their deadlines.
 void IoLoop::end_overdue(std::int64_t now_ns) {
   while (!overdue_.empty() && overdue_.begin()->first.first <= now_ns) {
     const std::uint64_t serial = overdue_.begin()->first.second;

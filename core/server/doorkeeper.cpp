@@ -1,4 +1,4 @@
-// ZAP's questions and answers, and the events of connections.
+// Answers ZAP requests, and handles events of connections.
 #include "server/doorkeeper.hpp"
 
 #include <pthread.h>
@@ -15,11 +15,10 @@
 namespace hone {
 namespace {
 
-// A CURVE client has sent a greeting (64 bytes), HELLO (202) and INITIATE (over 250) when it is let
-// in; one without CURVE a greeting and READY.
+// Bytes that a client sends before its handshake is complete. With CURVE: greeting (64), HELLO (202) and INITIATE (over 250). Without: greeting and READY.
 constexpr std::size_t kCurveBytesMin = 500, kPlainBytesMin = 80;
-// Rationale: somebody who is refused in a loop must not fill the log.
-constexpr std::int64_t kSayAgainNs = 1'000'000'000;
+// Rationale: a client that retries in a loop must not fill the log.
+constexpr std::int64_t kLogIntervalNs = 1'000'000'000;
 constexpr std::size_t kQuestionFrames = 7;
 
 Strangers::Limits within_descriptors(Strangers::Limits limits) {
@@ -29,7 +28,7 @@ Strangers::Limits within_descriptors(Strangers::Limits limits) {
   return limits;
 }
 
-/// An address is the peer's word for itself only as far as it goes into the log: ZeroMQ gives it.
+/// Printable ASCII for the log. ZeroMQ gives the address, not the peer.
 std::string safe(const std::string& text) {
   std::string plain = text.substr(0, 64);
   for (char& c : plain) c = c > ' ' && c < '\x7f' ? c : '?';
@@ -92,7 +91,7 @@ std::string Doorkeeper::limit_text() const {
 }
 
 Doorkeeper::Counts Doorkeeper::counts() const {
-  return {admitted_, keys_refused_, handshakes_failed_, hung_up_, open_, departed_};
+  return {admitted_, keys_refused_, handshakes_failed_, hung_up_, open_, disconnected_};
 }
 
 void Doorkeeper::run() {
@@ -127,14 +126,17 @@ void Doorkeeper::answer(const wire::Frames& question) {
   static_cast<void>(zap_->send({"1.0", id, "400", "unknown key", "", ""}));
   const std::uint64_t refused = ++keys_refused_;
   const std::int64_t now_ns = monotonic_ns();
-  if (said_ns_ != 0 && now_ns - said_ns_ < kSayAgainNs) return;
-  const std::uint64_t unsaid = refused - said_count_ - 1;
-  said_ns_ = now_ns;
-  said_count_ = refused;
-  log_warning("server", "refused a connection from " +
-                            (question.size() > 3 ? safe(question[3]) : std::string("somewhere")) +
-                            ": no client has the public key " + (key.empty() ? "(none)" : key) +
-                            (unsaid > 0 ? "; " + std::to_string(unsaid) + " more before it" : ""));
+  if (logged_ns_ != 0 && now_ns - logged_ns_ < kLogIntervalNs) return;
+  const std::uint64_t not_logged = refused - logged_count_ - 1;
+  logged_ns_ = now_ns;
+  logged_count_ = refused;
+  log_warning(
+      "server",
+      "refused a connection from " +
+          (question.size() > 3 ? safe(question[3]) : std::string("an unknown address")) +
+          ": its public key is not in the allow-list: " + (key.empty() ? "(none)" : key) +
+          (not_logged > 0 ? "; " + std::to_string(not_logged) + " more since the last message"
+                          : ""));
 }
 
 void Doorkeeper::note(const ConnectionEvent& event) {
@@ -144,7 +146,7 @@ void Doorkeeper::note(const ConnectionEvent& event) {
       break;
     case ConnectionEvent::kGone:
       strangers_.gone(event.descriptor);
-      ++departed_;
+      ++disconnected_;
       break;
     case ConnectionEvent::kHandshakeFailed:
       ++handshakes_failed_;
@@ -158,11 +160,12 @@ void Doorkeeper::note(const ConnectionEvent& event) {
 void Doorkeeper::hang_up(int descriptor, const std::string& endpoint) {
   if (!shut_down_connection(descriptor, endpoint)) return;
   if (hung_up_++ == 0) {
-    log_warning("server", "connections to " + endpoint + " are closed: found " +
-                              std::to_string(open_) + " open, expected at most " + limit_text() +
-                              ", of which the last " +
-                              std::to_string(strangers_.limits().waiting_max) +
-                              " may be silent; the metric hung_up counts them");
+    log_warning(
+        "server",
+        "closed a connection to " + endpoint + ": " + std::to_string(open_) +
+            " connections are open; the limits are " + limit_text() + " in total and " +
+            std::to_string(strangers_.limits().waiting_max) +
+            " that have not completed a handshake; the metric hung_up counts closed connections");
   }
 }
 

@@ -1,4 +1,4 @@
-// Doorkeeper: answers ZeroMQ's question who may come in, and limits what strangers cost.
+// Doorkeeper: authenticates connections (ZAP), and limits connections without a handshake.
 #pragma once
 
 #include <atomic>
@@ -18,24 +18,21 @@ namespace hone {
 
 /// Owns one thread, the ZAP socket and the watches over the routers' connections.
 ///
-/// Theory of operation: made before the routers, because libzmq lets everybody in where nobody
-/// answers ZAP; watch() for each router before it is bound, then start(). With CURVE, libzmq asks for
-/// each new connection once its key is proven; the allow-list is looked at anew each time, so a
-/// revoked key is refused at once. The name that a key has is found again by every message's user
-/// id, which is the key. Ends after the routers.
+/// Theory of operation: created before the routers, because libzmq accepts every key while no ZAP handler is bound; watch() for each router before it is bound, then start(). With CURVE, libzmq asks for
+/// each new connection once its key is proven; the allow-list is read each time, so a revoked key is refused at once. The user id of each message is the key, by which the client's name is found. It must outlive the routers.
 class Doorkeeper {
  public:
-  /// What came to nothing, ever.
+  /// Counters since the start, and open connections.
   struct Counts {
     std::uint64_t admitted = 0;           ///< connections whose key is in the allow-list
-    std::uint64_t keys_refused = 0;       ///< a key that is not, or not any more
+    std::uint64_t keys_refused = 0;       ///< connections with an unknown or revoked key
     std::uint64_t handshakes_failed = 0;  ///< no CURVE, the wrong server key, garbage, too slow
-    std::uint64_t hung_up = 0;            ///< silent or too many
-    std::uint64_t open = 0;               ///< connections now, those of strangers included
-    std::uint64_t departed = 0;           ///< connections that ended, ever
+    std::uint64_t hung_up = 0;            ///< closed: silent, or too many
+    std::uint64_t open = 0;               ///< open connections, including those without a handshake
+    std::uint64_t disconnected = 0;       ///< connections that ended
   };
 
-  /// `allowed` is null where there is no CURVE: then connections are limited, and nobody is asked.
+  /// Without CURVE, `allowed` is null: connections are limited, but not authenticated.
   static Result<std::unique_ptr<Doorkeeper>> create(SocketContext& context,
                                                     std::shared_ptr<AllowList> allowed,
                                                     Strangers::Limits limits);
@@ -67,9 +64,9 @@ class Doorkeeper {
   const std::size_t served_max_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> admitted_{0}, keys_refused_{0}, handshakes_failed_{0}, hung_up_{0},
-      open_{0}, departed_{0};
-  std::int64_t said_ns_ = 0;      // when a refusal was last put into the log
-  std::uint64_t said_count_ = 0;  // how many there were by then
+      open_{0}, disconnected_{0};
+  std::int64_t logged_ns_ = 0;      // time of the last logged refusal
+  std::uint64_t logged_count_ = 0;  // refusals up to that time
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// The rules for endpoints.
+// Checks endpoints.
 #include "server/endpoint.hpp"
 
 #include <arpa/inet.h>
@@ -40,8 +40,7 @@ Result<std::string> prepare_tcp(const std::string& endpoint, bool guarded) {
                       std::stoul(port) > 65535)) {
     return invalid_argument(endpoint + ": found port '" + port + "', expected 0 to 65535 or *");
   }
-  // Rationale: a name is whatever a resolver says today; the one name allowed is replaced by what
-  // it has to mean.
+  // Rationale: a resolver may map a name to any address. The only permitted name, localhost, is replaced by its address.
   if (host == "localhost") host = "127.0.0.1";
   std::string bare = host;
   if (bare.size() > 2 && bare.front() == '[' && bare.back() == ']') {
@@ -58,7 +57,7 @@ Result<std::string> prepare_tcp(const std::string& endpoint, bool guarded) {
   return std::string(kTcp) + host + ":" + port;
 }
 
-/// Whether somebody accepts connections on this socket file.
+/// Whether a process accepts connections on this socket file.
 Result<bool> is_alive(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -85,7 +84,7 @@ Status check_folder(const std::string& endpoint, const std::filesystem::path& fo
     return failed_precondition(endpoint + ": folder " + folder.string() + ": found mode " + mode +
                                " of user " + std::to_string(info.st_uid) +
                                ", expected 0700 of user " + std::to_string(::geteuid()) +
-                               ", so that nobody else can connect");
+                               ", so that other users cannot connect");
   }
   return {};
 }
@@ -94,7 +93,7 @@ Status check_ipc(const std::string& endpoint) {
   const std::string path = endpoint.substr(kIpc.size());
   if (path.empty() || path.front() != '/') {
     return invalid_argument(endpoint +
-                            ": found no absolute path, expected ipc:///FOLDER/hone.sock");
+                            ": the path is not absolute; expected ipc:///FOLDER/hone.sock");
   }
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {
     return invalid_argument(endpoint + ": found a path of " + std::to_string(path.size()) +
@@ -107,7 +106,8 @@ Status check_ipc(const std::string& endpoint) {
     return errno == ENOENT ? Status() : Status(system_error(endpoint, errno));
   }
   if (!S_ISSOCK(info.st_mode)) {
-    return failed_precondition(endpoint + ": found a file that is no socket; it is left alone");
+    return failed_precondition(
+        endpoint + ": the file exists and is not a socket; remove it or choose another path");
   }
   return {};
 }
@@ -133,7 +133,7 @@ Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded) 
 
 Status check_endpoint(const std::string& endpoint, bool guarded) {
   if (endpoint.rfind(kIpc, 0) == 0) return check_ipc(endpoint);
-  HONE_TRY(prepare_endpoint(endpoint, guarded));  // of tcp it touches nothing
+  HONE_TRY(prepare_endpoint(endpoint, guarded));  // for tcp it changes nothing
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Where a server may listen: loopback and private ipc sockets; anywhere once CURVE guards it.
+// Rules for endpoints: loopback and private ipc sockets; any address with CURVE.
 #pragma once
 
 #include <string>
@@ -7,13 +7,10 @@
 
 namespace hone {
 
-/// Checks an endpoint and makes its place ready: removes the socket file of a server that is gone.
-/// Gives the endpoint as it is bound. invalid_argument: malformed, or reachable from other
-/// machines though not `guarded` by CURVE; failed_precondition: the folder of an ipc socket is open to others, or its file is
-/// something else; unavailable: a server listens there.
+/// Checks an endpoint and removes a stale socket file. Returns the endpoint to bind. invalid_argument: malformed, or reachable from other machines without CURVE (`guarded`); failed_precondition: other users can access the folder of an ipc socket, or the file is not a socket; unavailable: a server listens there.
 Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded);
 
-/// Whether prepare_endpoint() would refuse it for what it says or where it lies. Touches nothing.
+/// The checks of prepare_endpoint() that need no change of files.
 Status check_endpoint(const std::string& endpoint, bool guarded);
 
 /// After bind: only this user may connect to an ipc socket. Does nothing for tcp.

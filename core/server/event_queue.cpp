@@ -46,8 +46,7 @@ void EventQueue::take(std::vector<Event>& events) {
     std::uint64_t count = 0;
     static_cast<void>(!::read(fd_.get(), &count, sizeof count));
   }
-  // Other threads first: progress of theirs comes before an end that the owner's own call brought
-  // about.
+  // Events of other threads first: their progress precedes a reply that the owner itself pushed.
   if (remote_waiting_.load(std::memory_order_acquire)) {
     MutexLock lock(mutex_);
     events.swap(remote_);

@@ -1,4 +1,4 @@
-// EventQueue: what the service has to say, from any thread to the I/O thread.
+// EventQueue: passes progress and replies from any thread to the I/O thread.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct Peer;
 
 /// Progress of a request, or its end.
 struct Event {
-  std::shared_ptr<Peer> peer;  ///< touched by the I/O thread alone
+  std::shared_ptr<Peer> peer;  ///< used only by the I/O thread
   std::int64_t id = 0;         ///< of the request
   std::uint64_t serial = 0;    ///< of the request, unique in the server: ids may be used again
   bool last = true;
@@ -31,13 +31,13 @@ class EventQueue {
  public:
   static Result<std::shared_ptr<EventQueue>> create();
 
-  /// The calling thread becomes the one that takes.
+  /// Makes the calling thread the owner, which takes events.
   void adopt() { owner_ = std::this_thread::get_id(); }
   /// [any thread] Dropped when the queue is closed.
   void push(Event event);
   /// [any thread] Makes the owner's wait end.
   void wake();
-  /// [owner] Everything so far, in order; empty: nothing.
+  /// [owner] All queued events in order.
   void take(std::vector<Event>& events);
   void close();
   /// Readable when another thread pushed.

@@ -1,4 +1,4 @@
-// The I/O thread's loop: who is read when, and what happens at what time.
+// The loop of the I/O thread: order of reads, timeouts, shutdown.
 #include "server/io_loop.hpp"
 
 #include <algorithm>
@@ -15,8 +15,7 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-// Rationale: the control socket and the queue are looked at between batches, so a batch bounds how
-// long they wait.
+// Rationale: the control socket and the queue are polled between batches, so the batch size bounds their delay.
 constexpr std::size_t kBatch = 64;
 constexpr std::int64_t kRetryNs = 5'000'000;  // for connections that do not read
 
@@ -27,7 +26,7 @@ Result<std::string> listen_on(Socket& socket, const std::string& wanted, bool gu
   return bound;
 }
 
-/// Progress of a request whose end is right behind it tells nobody anything.
+/// A progress message is useless if the reply to its request follows in the same batch.
 bool outdated(const std::vector<Event>& events, std::size_t index) {
   constexpr std::size_t kLookAhead = 8;
   if (events[index].last) return false;
@@ -54,7 +53,7 @@ Result<std::unique_ptr<IoLoop>> IoLoop::open(ServerOptions options, EpisodeServi
   HONE_ASSIGN(auto events, EventQueue::create());
   std::unique_ptr<IoLoop> loop(new IoLoop(std::move(options), service, std::move(events)));
   HONE_TRY(loop->listen(context));
-  loop->look_for_problems();
+  loop->check_health();
   return loop;
 }
 
@@ -140,7 +139,7 @@ std::size_t IoLoop::read(Peers& peers, std::size_t messages_max) {
                                 key)) {
       return n;
     }
-    if (n == 0) look_at_the_allow_list();
+    if (n == 0) refresh_allow_list();
     metrics_.received(message.bytes);
     handle(peers, routing_id, key, std::move(message));
     take_events();
@@ -148,9 +147,8 @@ std::size_t IoLoop::read(Peers& peers, std::size_t messages_max) {
   return messages_max;
 }
 
-/// Rationale: after a message was taken and before it is looked at, so that one that was sent after a
-/// key was revoked is refused. One stat() a batch.
-void IoLoop::look_at_the_allow_list() {
+/// Called after messages are read and before they are handled, so that messages sent after a revocation are refused. Costs one stat() per batch.
+void IoLoop::refresh_allow_list() {
   if (allowed_ == nullptr) return;
   allowed_->refresh();
   if (allowed_->generation() == allowed_generation_) return;
@@ -171,8 +169,7 @@ long IoLoop::wait_ms(std::int64_t now_ns) const {
   std::int64_t until_ns = reap_at_ns_;
   if (!overdue_.empty()) until_ns = std::min(until_ns, overdue_.begin()->first.first);
   const bool waiting = main_->has_waiting() || (control_ && control_->has_waiting());
-  // A service that still works on something of which nobody is told any more does not wake this
-  // thread: look often.
+  // The service may still work on steps without a waiting client. These do not wake this thread, so it polls.
   if (waiting || draining_) until_ns = std::min(until_ns, now_ns + kRetryNs);
   if (until_ns <= now_ns) return 0;
   return static_cast<long>((until_ns - now_ns + 999'999) / 1'000'000);
@@ -184,17 +181,17 @@ void IoLoop::keep_time(std::int64_t now_ns) {
   reap_at_ns_ = now_ns + static_cast<std::int64_t>(options_.reap_interval_s * kSecondNs);
   main_->expire(now_ns);
   if (control_) control_->expire(now_ns);
-  look_for_the_gone(now_ns);
+  drop_steps_of_disconnected(now_ns);
   if (reaping_.exchange(true)) return;
   const bool taken = workers_.submit([this] {
     reaped_ += service_.reap();
-    look_for_problems();
+    check_health();
     reaping_ = false;
   });
   if (!taken) reaping_ = false;
 }
 
-void IoLoop::look_for_problems() {
+void IoLoop::check_health() {
   if (!options_.problems) return;
   std::vector<std::string> found = options_.problems();
   MutexLock lock(problems_mutex_);
@@ -205,22 +202,20 @@ void IoLoop::look_for_problems() {
   problems_ = std::move(found);
 }
 
-/// Drops the steps of connections that are gone.
-///
-/// Rationale: ZeroMQ reports that a connection has ended; whose it was shows only when a message to it
-/// fails. So the server repeats the progress of a step to each client that waits for one. It does so for
-/// a while, because the report may come before ZeroMQ refuses messages.
-void IoLoop::look_for_the_gone(std::int64_t now_ns) {
+/// Cancels the steps of lost connections.
+/// Rationale: ZeroMQ reports the end of a connection, but not its routing id. A message to it fails, however. So after each report, the server repeats the progress message to each client with a step in flight. It does so for a while, because the report may come before ZeroMQ refuses messages.
+void IoLoop::drop_steps_of_disconnected(std::int64_t now_ns) {
   constexpr std::int64_t kProbeNs = 3'000'000'000;
-  const std::uint64_t departed = keeper_->counts().departed;
-  if (std::exchange(departed_, departed) != departed) probe_until_ns_ = now_ns + kProbeNs;
+  const std::uint64_t disconnected = keeper_->counts().disconnected;
+  if (std::exchange(disconnected_count_, disconnected) != disconnected)
+    probe_until_ns_ = now_ns + kProbeNs;
   const bool probing = now_ns < probe_until_ns_;
   std::vector<std::shared_ptr<Peer>> left;
   main_->each([&](const std::shared_ptr<Peer>& peer) {
-    if (peer->in_flight.empty() || peer->left) return;
-    if (probing && peer->gone_ns == 0) probe(peer);
-    const double gone_s = static_cast<double>(now_ns - peer->gone_ns) * 1e-9;
-    if (peer->gone_ns != 0 && gone_s >= options_.disconnect_grace_s) left.push_back(peer);
+    if (peer->in_flight.empty() || peer->steps_dropped) return;
+    if (probing && peer->disconnected_ns == 0) probe(peer);
+    const double gone_s = static_cast<double>(now_ns - peer->disconnected_ns) * 1e-9;
+    if (peer->disconnected_ns != 0 && gone_s >= options_.disconnect_grace_s) left.push_back(peer);
   });
   if (left.empty()) return;
   std::set<std::string> connections;
@@ -230,9 +225,9 @@ void IoLoop::look_for_the_gone(std::int64_t now_ns) {
     steps_dropped_ += steps;
     if (steps == 0) return;
     log_info("server", std::to_string(steps) + " steps dropped: their " +
-                           std::to_string(connections.size()) + " connections are gone");
+                           std::to_string(connections.size()) + " connections were lost");
   });
-  for (const auto& peer : left) peer->left = taken;
+  for (const auto& peer : left) peer->steps_dropped = taken;
 }
 
 void IoLoop::probe(const std::shared_ptr<Peer>& peer) {
@@ -245,12 +240,11 @@ void IoLoop::probe(const std::shared_ptr<Peer>& peer) {
   }
 }
 
-/// Rationale: the sockets stay bound. ZeroMQ's unbind would also end the connections that came in
-/// by it, with the replies they wait for; new connections are refused one floor up.
+/// Rationale: the sockets stay bound, because ZeroMQ's unbind would also close the existing connections, which wait for replies. dispatch.cpp refuses new connections.
 void IoLoop::start_draining() {
   draining_ = true;
   draining_since_ns_ = monotonic_ns();
-  log_info("server", "shutting down: " + std::to_string(in_flight_) + " requests are under way");
+  log_info("server", "shutting down: " + std::to_string(in_flight_) + " requests are in flight");
   service_.refuse_new_work();
 }
 
@@ -258,28 +252,29 @@ bool IoLoop::drained(std::int64_t now_ns, bool idle) {
   const bool waiting = main_->has_waiting() || (control_ && control_->has_waiting());
   if (idle && in_flight_ == 0 && !waiting && service_.pending() == 0) return true;
   if (now_ns < drain_limit_ns_.load(std::memory_order_acquire)) return false;
-  cut_short();
+  abort_requests();
   return true;
 }
 
-/// The time is up: whoever still waits is told so.
-void IoLoop::cut_short() {
+/// After the time limit: answers all waiting requests with an error.
+void IoLoop::abort_requests() {
   const std::size_t open = in_flight_;
   if (open > 0 || service_.pending() > 0) clean_ = false;
-  if (open > 0) log_warning("server", std::to_string(open) + " requests are cut short");
+  if (open > 0)
+    log_warning("server", std::to_string(open) + " requests are aborted after the time limit");
   const auto end_all = [this](const std::shared_ptr<Peer>& peer) {
     const auto requests = peer->in_flight;
     for (const auto& [id, request] : requests) {
       finish(peer, id, request.serial,
-             unavailable("the server shut down before this was done; a turn under way stays open"));
+             unavailable(
+                 "the server shut down before the request was done; a turn in flight stays open"));
     }
   };
   main_->each(end_all);
   if (control_) control_->each(end_all);
 }
 
-/// Gives slow readers `linger_s` to take what waits for them here; ZeroMQ does the same for what it
-/// holds.
+/// Gives slow readers `linger_s` to read queued replies. ZeroMQ does the same for its own queues.
 void IoLoop::flush_at_end() {
   const std::int64_t until_ns =
       monotonic_ns() + static_cast<std::int64_t>(options_.linger_s * kSecondNs);

@@ -1,4 +1,4 @@
-// IoLoop: the server's I/O thread. Reads, dispatches, sends, and keeps the time.
+// IoLoop: the server's I/O thread. Reads, dispatches, sends, and handles timeouts.
 #pragma once
 
 #include <atomic>
@@ -27,16 +27,16 @@ class IoLoop {
   static Result<std::unique_ptr<IoLoop>> open(ServerOptions options, EpisodeService& service,
                                               SocketContext& context);
 
-  /// Until drain() was asked for and is done. Closes the sockets at its end.
+  /// Returns when drain() is complete, and closes the sockets.
   void run();
-  /// [any thread] Asks for the end; the limit is in monotonic nanoseconds.
+  /// [any thread] Starts the shutdown, which ends at the limit (monotonic nanoseconds).
   void drain(std::int64_t limit_ns);
 
   const std::string& endpoint() const { return endpoint_; }
   const std::string& control_endpoint() const { return control_endpoint_; }
   const std::string& incarnation() const { return incarnation_; }
   std::string server_key() const { return server_key_; }  ///< its public key; empty: no CURVE
-  bool clean() const { return clean_; }  ///< after run(): nothing had to be cut short
+  bool clean() const { return clean_; }                   ///< after run(): no request was aborted
 
  private:
   /// A request on its way through the dispatcher.
@@ -61,16 +61,16 @@ class IoLoop {
   void take_events();
   long wait_ms(std::int64_t now_ns) const;
   void keep_time(std::int64_t now_ns);
-  void look_for_problems();
-  void look_for_the_gone(std::int64_t now_ns);
+  void check_health();
+  void drop_steps_of_disconnected(std::int64_t now_ns);
   void probe(const std::shared_ptr<Peer>& peer);
   void start_draining();
   bool drained(std::int64_t now_ns, bool idle);
-  void cut_short();
+  void abort_requests();
   void flush_at_end();
 
   // dispatch.cpp: requests and their ends
-  void look_at_the_allow_list();
+  void refresh_allow_list();
   void handle(Peers& peers, const std::string& routing_id, const std::string& key,
               wire::Incoming message);
   void turn_away(Peers& peers, const std::string& routing_id, wire::Incoming message, bool full);
@@ -114,23 +114,23 @@ class IoLoop {
   std::vector<Event> taken_;
   std::uint64_t serials_ = 0;
   std::size_t in_flight_ = 0;
-  std::int64_t full_said_ns_ = 0;  // when the log last said that the server is full
-  // By when and serial; a request that ends leaves it.
+  std::int64_t full_logged_ns_ = 0;  // time of the last logged message that the server is full
+  // By deadline and serial; a completed request is removed.
   std::map<std::pair<std::int64_t, std::uint64_t>, Overdue> overdue_;
   std::int64_t reap_at_ns_ = 0;
   std::atomic<bool> reaping_{false};
   Mutex problems_mutex_;
   std::vector<std::string> problems_ HONE_GUARDED_BY(problems_mutex_);
   std::atomic<std::uint64_t> reaped_{0};
-  std::uint64_t departed_ = 0;  // connections, as the doorkeeper counted them last
+  std::uint64_t disconnected_count_ = 0;  // last value of the doorkeeper's counter
   std::int64_t probe_until_ns_ = 0;
   std::atomic<std::uint64_t> steps_dropped_{0};
 
-  std::atomic<std::int64_t> drain_limit_ns_{0};  // 0: not asked for
+  std::atomic<std::int64_t> drain_limit_ns_{0};  // 0: no shutdown
   bool draining_ = false;
   std::int64_t draining_since_ns_ = 0;
   bool clean_ = true;
-  WorkerPool workers_;  // last: its jobs use what is above
+  WorkerPool workers_;  // last, because its jobs use the members above
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Changes to a folder of keys, one at a time.
+// Changes a folder of keys under a lock.
 #include "server/keys.hpp"
 
 #include <fcntl.h>
@@ -19,12 +19,12 @@
 namespace hone {
 namespace {
 
-/// Held while the folder is changed, so that two `hone keys` do not lose each other's work.
+/// Held during a change, so that two `hone keys` do not overwrite each other's changes.
 Result<UniqueFd> lock_folder(const KeyFolder& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder.path.parent_path(), error);
   if (::mkdir(folder.path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return system_error("make folder " + folder.path.string(), errno);
+    return system_error("create folder " + folder.path.string(), errno);
   }
   UniqueFd fd(::open(folder.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return system_error("open " + folder.path.string(), errno);
@@ -48,10 +48,10 @@ Result<AllowedClients> known_clients(const KeyFolder& folder) {
 Result<wire::KeyPair> make_server_key_locked(const KeyFolder& folder) {
   HONE_ASSIGN(wire::KeyPair pair, make_key_pair());
   HONE_TRY(wire::write_key_file(folder.server_key().string(),
-                                "hone, the server's key pair: it stays here, and secret", pair));
+                                "hone, key pair of the server: keep it secret on this machine",
+                                pair));
   HONE_TRY(wire::write_public_file(folder.server_public().string(),
-                                   "hone, the server's public key: clients have it, anybody may",
-                                   pair.public_key));
+                                   "hone, public key of the server, for clients", pair.public_key));
   if (!is_there(folder.clients())) HONE_TRY(write_clients(folder, {}));
   return pair;
 }
@@ -62,7 +62,7 @@ Result<wire::KeyPair> read_server_key(const KeyFolder& folder) {
   auto pair = wire::read_key_file(folder.server_key().string());
   if (!pair) {
     if (pair.error().code != Code::kNotFound) return pair;
-    return not_found(pair.error().message + "; make one with: hone keys new NAME --keys " +
+    return not_found(pair.error().message + "; create one with: hone keys new NAME --keys " +
                      folder.path.string());
   }
   if (const Status checked = check_key_pair(*pair); !checked) {
@@ -100,8 +100,7 @@ Result<AllowedClient> add_client(const KeyFolder& folder, AllowedClient client,
   HONE_ASSIGN(wire::KeyPair pair, make_key_pair());
   pair.server_key = server->public_key;
   HONE_TRY(wire::write_key_file(
-      key_file.string(), "hone, the key pair of client '" + client.name + "': keep it secret",
-      pair));
+      key_file.string(), "hone, key pair of client '" + client.name + "': keep it secret", pair));
   client.public_key = pair.public_key;
   client.created = utc_now();
   clients.push_back(client);
@@ -114,7 +113,7 @@ Result<AllowedClient> add_client(const KeyFolder& folder, AllowedClient client,
 
 Status revoke_client(const KeyFolder& folder, const std::string& name) {
   if (!is_there(folder.clients())) {
-    return not_found("allow-list " + folder.clients().string() + ": there is none");
+    return not_found("allow-list " + folder.clients().string() + ": it does not exist");
   }
   HONE_ASSIGN(const UniqueFd lock, lock_folder(folder));
   HONE_ASSIGN(AllowedClients clients, read_clients(folder.clients()));

@@ -1,4 +1,4 @@
-// A folder of keys: the server's own pair and the allow-list, as `hone keys` makes and changes them.
+// A folder of keys: the server's key pair and the allow-list, as `hone keys` creates and changes them.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// Where things lie in it.
+/// Paths in the folder.
 struct KeyFolder {
   std::filesystem::path path;
 
@@ -18,18 +18,15 @@ struct KeyFolder {
   std::filesystem::path clients() const { return path / "clients.yaml"; }
 };
 
-/// The server's pair. not_found: there is none, and how to make one.
+/// The server's key pair. not_found: there is none; the message says how to create it.
 Result<wire::KeyPair> read_server_key(const KeyFolder& folder);
-/// Makes it, with the folder (mode 0700) and an empty allow-list where they are missing.
-/// invalid_argument: there is one.
+/// Creates the server's key pair, and the folder (mode 0700) and an empty allow-list if they are missing. invalid_argument: the pair exists.
 Result<wire::KeyPair> make_server_key(const KeyFolder& folder);
 
-/// Makes a pair for a client, writes it to the new file `key_file` with the server's public key in
-/// it, and enters the client in the allow-list. `client.public_key` and `created` are filled in.
-/// The server's own pair is made where it is missing. invalid_argument: the name is taken.
+/// Creates a key pair for a client, writes it with the server's public key to the new file `key_file`, and adds the client to the allow-list. Sets `client.public_key` and `created`. Creates the server's key pair if it is missing. invalid_argument: the name is taken.
 Result<AllowedClient> add_client(const KeyFolder& folder, AllowedClient client,
                                  const std::filesystem::path& key_file);
-/// Takes a client out of the allow-list. not_found names the nearest.
+/// Removes a client from the allow-list. not_found suggests the nearest name.
 Status revoke_client(const KeyFolder& folder, const std::string& name);
 
 }  // namespace hone

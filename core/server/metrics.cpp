@@ -57,7 +57,7 @@ std::string label(std::string_view value) {
   return "\"" + text + "\"";
 }
 
-/// What the evaluator counts by client: steps with a verdict, steps without one, and classes of cheating that were caught.
+/// Counters by client: steps with a verdict, steps without one, and detected classes of cheating.
 void lines_of_clients(std::string& out, const Value& clients) {
   for (const auto& [metric, key] :
        {std::pair("hone_judged_total", "judged"), std::pair("hone_unscored_total", "unscored")}) {

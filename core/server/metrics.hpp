@@ -22,7 +22,7 @@ class Histogram {
   void add(double seconds);
   std::uint64_t count() const { return count_; }
   double sum_s() const { return sum_s_; }
-  /// How many were at most upper_s(bucket).
+  /// Number of values up to upper_s(bucket).
   std::uint64_t cumulative(std::size_t bucket) const;
   /// Upper bound of the bucket in which the quantile lies; 0 when there is none.
   double quantile_s(double q) const;
@@ -33,7 +33,7 @@ class Histogram {
   double sum_s_ = 0;
 };
 
-/// What is true now, taken when somebody asks.
+/// Current values, read for each request.
 struct Gauges {
   std::size_t connections = 0, sockets = 0, in_flight = 0, queue = 0, outbox_bytes = 0;
   double uptime_s = 0;
@@ -46,22 +46,22 @@ class Metrics {
   void sent(std::size_t bytes) { ++messages_out_, bytes_out_ += bytes; }
   /// A request that got its reply.
   void answered(Verb verb, Code code, double seconds);
-  /// By a client whose key names it; those that name themselves are not counted apart.
+  /// Counts by client, only for clients that a key authenticates.
   void heard(const std::string& client, std::size_t bytes);
   void answered_client(const std::string& client, Code code);
 
-  std::uint64_t malformed = 0;        ///< messages refused before their verb
-  std::uint64_t busy = 0;             ///< refused because a queue or quota was full
-  std::uint64_t connections = 0;      ///< ever seen
-  std::uint64_t stalled = 0;          ///< connections given up because they did not read
-  std::uint64_t replies_dropped = 0;  ///< to connections that left or were given up
-  std::uint64_t late = 0;             ///< ends that came after the server had answered
-  std::uint64_t deadlines = 0;        ///< requests the server itself ended at their deadline
-  std::uint64_t reaped = 0;           ///< episodes whose lease ran out
-  std::uint64_t steps_dropped = 0;    ///< steps whose connection was gone
-  std::uint64_t keys_refused = 0;     ///< connections with a key that the allow-list does not have
+  std::uint64_t malformed = 0;    ///< messages refused before their verb
+  std::uint64_t busy = 0;         ///< refused because a queue or quota was full
+  std::uint64_t connections = 0;  ///< since the start
+  std::uint64_t stalled = 0;      ///< connections whose outbox was full because they did not read
+  std::uint64_t replies_dropped = 0;    ///< replies to closed connections
+  std::uint64_t late = 0;               ///< replies of the service after the server had answered
+  std::uint64_t deadlines = 0;          ///< requests the server itself ended at their deadline
+  std::uint64_t reaped = 0;             ///< episodes whose lease ran out
+  std::uint64_t steps_dropped = 0;      ///< steps whose connection was gone
+  std::uint64_t keys_refused = 0;       ///< connections with a key that is not in the allow-list
   std::uint64_t handshakes_failed = 0;  ///< no CURVE, another server's key, garbage, too slow
-  std::uint64_t hung_up = 0;            ///< connections that were silent or too many
+  std::uint64_t hung_up = 0;  ///< connections that were closed because they were silent or too many
 
   Value to_value(const Gauges& gauges, const Value& service) const;
   /// Prometheus text format 0.0.4. Numbers of the service become hone_service_<path>.

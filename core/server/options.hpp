@@ -1,4 +1,4 @@
-// What a server can be told. The configuration fills it in.
+// Options of a server, filled in from the configuration.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct ServerOptions {
       "tcp://127.0.0.1:5918";  ///< empty: none; the main one then serves its verbs
 
   /// Folder of keys (keys.hpp). With it both endpoints are encrypted and serve the clients of its
-  /// allow-list alone, anywhere; empty: neither, and on loopback alone.
+  /// allow-list, on any address; empty: unencrypted, and only on loopback.
   std::string keys;
 
   wire::Limits limits;
@@ -33,26 +33,26 @@ struct ServerOptions {
   std::size_t workers = 2;  ///< threads for describe and reset, which may load from disk
   std::size_t connections_max = kConnectionsMax;  ///< of one endpoint, that have sent a message
 
-  // Before anybody has said who it is. Small constants; tests alone change them.
+  // Limits of connections without a handshake. Only tests change them.
   int handshake_ms = 0;  ///< time limit of a handshake; 0: 5000 with keys, 30000 without
   std::size_t strangers_max =
-      0;  ///< newest connections that may be silent; older silent ones are closed.
-          ///< 0: 256 with keys; 8192 without, where all come from this machine
+      0;  ///< limit of silent connections; beyond it the oldest is closed. 0: 256 with keys; 8192 without, because all clients are local
   std::size_t sockets_max =
-      kConnectionsMax + kConnectionsMax / 8;  ///< accepted; at most half the open-file limit
+      kConnectionsMax +
+      kConnectionsMax / 8;  ///< limit of connections; at most half the open-file limit
 
-  std::size_t outbox_bytes_max = 32u << 20;  ///< replies kept for a connection that does not read
-  double stalled_s_max = 60;                 ///< how long it may not read
-  int hwm = 256;                             ///< messages in ZeroMQ's own queue per connection
+  std::size_t outbox_bytes_max = 32u << 20;  ///< limit of queued replies of one connection (bytes)
+  double stalled_s_max = 60;  ///< time after which a connection that does not read is given up
+  int hwm = 256;              ///< messages in ZeroMQ's own queue per connection
 
   double heartbeat_s = 10;
   double deadline_grace_s =
-      0.5;  ///< how long after its deadline a request is answered by the server itself
+      0.5;  ///< time after its deadline at which the server answers a request itself
   double reap_interval_s = 1;
-  double disconnect_grace_s = 5;  ///< steps of a lost connection go on for this long
+  double disconnect_grace_s = 5;  ///< time after which steps of a lost connection are cancelled
   /// Reasons why steps cannot be done now, for `health`. Called by a worker every reap interval.
   std::function<std::vector<std::string>()> problems;
-  double linger_s = 2;                ///< at the end, for replies that are under way
+  double linger_s = 2;                ///< time at the end to send queued replies
   std::int64_t retry_after_ms = 200;  ///< in BUSY, when nothing waits; longer with the queue
 };
 

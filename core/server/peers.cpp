@@ -1,5 +1,4 @@
-// Peers: bounded outboxes, so that a connection that does not read costs little and holds up
-// nobody.
+// Peers: bounded outboxes, so that a connection that does not read costs little and delays no other.
 #include "server/peers.hpp"
 
 #include <algorithm>
@@ -35,20 +34,19 @@ Peers::Peers(Door door, Socket socket, const ServerOptions& options, std::string
       metrics_(metrics),
       allowed_(std::move(allowed)) {}
 
-/// Rationale: ZeroMQ gives a routing id out again, and a client of its own making may ask for one
-/// that was another's. Who has it now is who proves the key.
+/// Rationale: ZeroMQ reuses routing ids, and a client may choose the id of an earlier client. The key decides the identity.
 std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::string& key,
                                  std::int64_t now_ns, bool takes_new) {
   std::string suffix;
   if (const auto found = peers_.find(routing_id); found != peers_.end()) {
     if (found->second->key == key) {
       found->second->heard_ns = now_ns;
-      found->second->gone_ns = 0;
-      found->second->left = false;
+      found->second->disconnected_ns = 0;
+      found->second->steps_dropped = false;
       return found->second;
     }
     suffix = "-" + std::to_string(++renamed_);
-    mark_gone(*found->second);
+    mark_disconnected(*found->second);
     peers_.erase(found);
   }
   if (!takes_new) return nullptr;
@@ -67,8 +65,8 @@ std::shared_ptr<Peer> Peers::get(const std::string& routing_id, const std::strin
   return peer;
 }
 
-void Peers::mark_gone(Peer& peer) {
-  if (peer.gone_ns == 0) peer.gone_ns = monotonic_ns();
+void Peers::mark_disconnected(Peer& peer) {
+  if (peer.disconnected_ns == 0) peer.disconnected_ns = monotonic_ns();
 }
 
 void Peers::look_up(Peer& peer) {
@@ -102,7 +100,7 @@ bool Peers::make_room() {
 }
 
 void Peers::send(const std::shared_ptr<Peer>& peer, wire::Frames frames) {
-  if (peer->dropped || peer->gone_ns != 0 || revoked(*peer)) {
+  if (peer->dropped || peer->disconnected_ns != 0 || revoked(*peer)) {
     ++metrics_.replies_dropped;
     return;
   }
@@ -113,7 +111,7 @@ void Peers::send(const std::shared_ptr<Peer>& peer, wire::Frames frames) {
         metrics_.sent(bytes);
         return;
       case Socket::Sent::kGone:
-        mark_gone(*peer);
+        mark_disconnected(*peer);
         ++metrics_.replies_dropped;
         return;
       case Socket::Sent::kFull:
@@ -128,7 +126,7 @@ void Peers::send(const std::shared_ptr<Peer>& peer, wire::Frames frames) {
   if (peer->outbox_bytes > options_.outbox_bytes_max) give_up(*peer);
 }
 
-void Peers::send_or_forget(Peer& peer, wire::Frames frames) {
+void Peers::send_unqueued(Peer& peer, wire::Frames frames) {
   const std::size_t bytes = bytes_of(frames);
   if (peer.outbox.empty() && socket_.send(peer.routing_id, frames) == Socket::Sent::kYes) {
     metrics_.sent(bytes);
@@ -145,10 +143,10 @@ void Peers::drop_outbox(Peer& peer) {
 }
 
 void Peers::give_up(Peer& peer) {
-  log_warning("server",
-              "connection " + peer.caller.connection + " of client '" + peer.caller.client +
-                  "' does not read: " + std::to_string(peer.outbox.size()) + " replies of " +
-                  std::to_string(peer.outbox_bytes) + " bytes are dropped");
+  log_warning("server", "connection " + peer.caller.connection + " of client '" +
+                            peer.caller.client + "' does not read its replies: dropped " +
+                            std::to_string(peer.outbox.size()) + " replies of " +
+                            std::to_string(peer.outbox_bytes) + " bytes");
   drop_outbox(peer);
   peer.dropped = true;
   ++metrics_.stalled;
@@ -162,7 +160,7 @@ void Peers::flush(std::int64_t now_ns) {
       const Socket::Sent sent = socket_.send(peer->routing_id, peer->outbox.front());
       if (sent == Socket::Sent::kFull) break;
       if (sent == Socket::Sent::kGone) {
-        mark_gone(*peer);
+        mark_disconnected(*peer);
         drop_outbox(*peer);
         break;
       }
@@ -182,7 +180,7 @@ void Peers::expire(std::int64_t now_ns) {
   std::erase_if(peers_, [now_ns](const auto& entry) {
     const Peer& peer = *entry.second;
     if (!peer.in_flight.empty() || !peer.outbox.empty()) return false;
-    return peer.gone_ns != 0 || now_ns - peer.heard_ns > kSilentNsMax;
+    return peer.disconnected_ns != 0 || now_ns - peer.heard_ns > kSilentNsMax;
   });
 }
 

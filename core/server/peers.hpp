@@ -1,5 +1,4 @@
-// Peers: the connections of one ROUTER socket, what each has in flight and what waits to be read by
-// it.
+// Peers: the connections of one ROUTER socket, with their requests in flight and queued replies.
 #pragma once
 
 #include <cstddef>
@@ -30,27 +29,26 @@ struct InFlight {
   std::string progress = {};    ///< of a step: the last `progress` that was sent
 };
 
-/// One connection. The I/O thread's own; others may hold a pointer but not look.
+/// One connection. Only the I/O thread may access the members; other threads may hold a pointer.
 struct Peer {
   Door door = Door::kMain;
   std::string routing_id;
   Caller caller;
-  std::string key;  ///< that it has proven to have; empty: a server without CURVE
-  std::shared_ptr<const AllowedClient>
-      client;  ///< whose key it is; null: no key, or it was revoked
+  std::string key;                              ///< its proven public key; empty without CURVE
+  std::shared_ptr<const AllowedClient> client;  ///< owner of the key; null: no key, or revoked
   std::unordered_map<std::int64_t, InFlight> in_flight;
 
   std::deque<wire::Frames> outbox;
   std::size_t outbox_bytes = 0;
   std::int64_t stalled_since_ns = 0;
-  bool dropped = false;       ///< it did not read, and replies to it were lost
-  std::int64_t gone_ns = 0;   ///< when it was found to be disconnected; 0: it is connected
-  bool left = false;          ///< the service has been told to drop its steps
-  std::int64_t since_ns = 0;  ///< its first message
-  std::int64_t heard_ns = 0;  ///< its last
+  bool dropped = false;              ///< replies to it were dropped because it did not read
+  std::int64_t disconnected_ns = 0;  ///< time when a send failed; 0: connected
+  bool steps_dropped = false;        ///< the service has cancelled its steps
+  std::int64_t since_ns = 0;         ///< time of its first message
+  std::int64_t heard_ns = 0;         ///< time of its last message
 };
 
-/// Not thread-safe: the I/O thread's own.
+/// Not thread-safe; used by the I/O thread.
 class Peers {
  public:
   Peers(Door door, Socket socket, const ServerOptions& options, std::string name_prefix,
@@ -60,18 +58,16 @@ class Peers {
   /// if there are too many and none of them is idle.
   std::shared_ptr<Peer> get(const std::string& routing_id, const std::string& key,
                             std::int64_t now_ns, bool takes_new = true);
-  /// After the allow-list changed: what each connection may do now. Those whose key was revoked are
-  /// sent nothing any more but refusals.
+  /// Updates the permissions of each connection after a change of the allow-list. A connection with a revoked key gets only refusals.
   void look_up_again();
 
-  /// Sends, or keeps it until the peer reads. Over the limits the peer is given up: what waits for
-  /// it is dropped, and it is told so when it asks again.
+  /// Sends, or queues until the peer reads. Over the limits, the queue is dropped, and the peer's next request gets an error.
   void send(const std::shared_ptr<Peer>& peer, wire::Frames frames);
-  /// Sends without keeping: for what nobody misses.
-  void send_or_forget(Peer& peer, wire::Frames frames);
-  /// Tries again for those that did not read.
+  /// Sends without queueing, for messages that may be lost.
+  void send_unqueued(Peer& peer, wire::Frames frames);
+  /// Retries queued messages.
   void flush(std::int64_t now_ns);
-  /// Forgets connections that left or were silent for very long.
+  /// Removes connections that ended or were silent for very long.
   void expire(std::int64_t now_ns);
 
   Socket& socket() { return socket_; }
@@ -80,12 +76,12 @@ class Peers {
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   void each(const std::function<void(const std::shared_ptr<Peer>&)>& visit);
 
-  /// Whether it may not ask anything any more.
+  /// Whether its key was revoked.
   bool revoked(const Peer& peer) const { return allowed_ != nullptr && peer.client == nullptr; }
 
  private:
   void look_up(Peer& peer);
-  static void mark_gone(Peer& peer);
+  static void mark_disconnected(Peer& peer);
   void give_up(Peer& peer);
   void drop_outbox(Peer& peer);
   bool make_room();
@@ -98,7 +94,7 @@ class Peers {
   const std::shared_ptr<const AllowList> allowed_;  // null: no CURVE
   std::uint64_t renamed_ = 0;
   std::unordered_map<std::string, std::shared_ptr<Peer>> peers_;
-  std::vector<std::shared_ptr<Peer>> waiting_;  // those with an outbox
+  std::vector<std::shared_ptr<Peer>> waiting_;  // connections with queued messages
   std::size_t waiting_bytes_ = 0;
 };
 

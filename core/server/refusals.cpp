@@ -1,4 +1,4 @@
-// Refusals: the part of IoLoop that answers requests which are not accepted.
+// The part of IoLoop that refuses requests.
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -9,12 +9,12 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kRetryAfterMsMax = 5000;
-// Rationale: clients that are turned away retry, and must not fill the log.
+// Rationale: refused clients retry and must not fill the log.
 constexpr std::int64_t kSayFullAgainNs = 60'000'000'000;
 
 }  // namespace
 
-/// Nothing is kept about the client: it gets one answer, if it reads.
+/// Sends one reply without storing anything about the client.
 void IoLoop::turn_away(Peers& peers, const std::string& routing_id, wire::Incoming message,
                        bool full) {
   Peer stranger;
@@ -28,18 +28,18 @@ void IoLoop::turn_away(Peers& peers, const std::string& routing_id, wire::Incomi
                  std::to_string(options_.connections_max) + " allowed");
   ++metrics_.busy;
   const std::int64_t now_ns = monotonic_ns();
-  if (full_said_ns_ == 0 || now_ns - full_said_ns_ > kSayFullAgainNs) {
-    full_said_ns_ = now_ns;
+  if (full_logged_ns_ == 0 || now_ns - full_logged_ns_ > kSayFullAgainNs) {
+    full_logged_ns_ = now_ns;
     log_warning("server", error.message + "; new clients are answered BUSY");
   }
-  peers.send_or_forget(stranger, wire::encode_reply({wire::ReplyKind::kError,
-                                                     readable != nullptr ? readable->id : -1,
-                                                     readable != nullptr ? readable->verb : "",
-                                                     packed_error(error),
-                                                     {}}));
+  peers.send_unqueued(stranger, wire::encode_reply({wire::ReplyKind::kError,
+                                                    readable != nullptr ? readable->id : -1,
+                                                    readable != nullptr ? readable->verb : "",
+                                                    packed_error(error),
+                                                    {}}));
 }
 
-/// Answers, and keeps nothing: a client with a revoked key is unknown again.
+/// Replies without storing anything: a client with a revoked key is unknown.
 void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
                             const std::variant<wire::Request, wire::Refusal>& message) {
   const auto* request = std::get_if<wire::Request>(&message);
@@ -49,14 +49,14 @@ void IoLoop::refuse_revoked(Peers& peers, Peer& peer,
                                                : ", '" + peer.caller.client + "',") +
                                           " was revoked");
   metrics_.answered(Verb::kUnknown, error.code, 0);
-  peers.send_or_forget(peer, wire::encode_reply({wire::ReplyKind::kError,
-                                                 request != nullptr ? request->id : -1,
-                                                 request != nullptr ? request->verb : "",
-                                                 to_msgpack(to_value(wire::error_body(error, 0))),
-                                                 {}}));
+  peers.send_unqueued(peer, wire::encode_reply({wire::ReplyKind::kError,
+                                                request != nullptr ? request->id : -1,
+                                                request != nullptr ? request->verb : "",
+                                                to_msgpack(to_value(wire::error_body(error, 0))),
+                                                {}}));
 }
 
-/// An answer to what never became a request in flight.
+/// Replies to a message that did not become a request in flight.
 void IoLoop::refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, std::string verb,
                     const Error& error) {
   metrics_.answered(Verb::kUnknown, error.code, 0);

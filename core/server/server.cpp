@@ -1,4 +1,4 @@
-// Server: starts the I/O thread and ends it.
+// Server: starts and stops the I/O thread.
 #include "server/server.hpp"
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ bool Server::shut_down(double timeout_s) {
   if (ended_) return clean_;
   loop_->drain(monotonic_ns() + static_cast<std::int64_t>(timeout_s * 1e9));
   thread_.join();
-  // Its end waits until ZeroMQ has handed over what it holds, at most linger_s.
+  // Its destructor waits until ZeroMQ has sent its queues, at most linger_s.
   context_.reset();
   ended_ = true;
   clean_ = loop_->clean();

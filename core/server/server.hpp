@@ -30,20 +30,17 @@ class Server {
  public:
   /// Listens at once. Errors are those of prepare_endpoint and of listening.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, EpisodeService& service);
-  /// Ends at once what is still under way, as shut_down(0) does.
+  /// Aborts requests in flight, as shut_down(0) does.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   const std::string& endpoint() const;          ///< with its port
   const std::string& control_endpoint() const;  ///< with its port; empty: none
-  const std::string& incarnation() const;       ///< another one after each start
+  const std::string& incarnation() const;       ///< new for each start
   std::string server_key() const;               ///< its public key; empty: no CURVE
 
-  /// [any thread] No new connections and no new work from now on; waits up to `timeout_s` for what
-  /// is under way, answers the rest with `unavailable`, and returns when every reply has been
-  /// handed over or `linger_s` went by. True: nothing had to be cut short. Called again it waits
-  /// with the first.
+  /// [any thread] Stops accepting connections and requests. Waits up to `timeout_s` for requests in flight, answers the rest with `unavailable`, and returns when all replies are sent, or after `linger_s`. True if no request was aborted. A second call waits for the first.
   bool shut_down(double timeout_s);
 
  private:

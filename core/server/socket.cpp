@@ -1,8 +1,5 @@
 // The one file of the server that includes ZeroMQ.
-//
-// Rationale: ROUTER_MANDATORY and DONTWAIT together. Without the first a reply to a peer that left
-// vanishes without a word; without the second one peer that does not read stops the socket for
-// everybody.
+// Rationale: ROUTER_MANDATORY and DONTWAIT are both needed. Without the first, a reply to a closed connection is lost silently. Without the second, one peer that does not read blocks the socket for all.
 #include "server/socket.hpp"
 
 #include <array>
@@ -30,7 +27,7 @@ struct Socket::Impl {
 
 namespace {
 
-// Frames from here on are handed to ZeroMQ as they are; smaller ones are cheaper to copy.
+// Frames from this size are passed to ZeroMQ without a copy; smaller ones are cheaper to copy.
 constexpr std::size_t kZeroCopyBytes = 16u << 10;
 
 void set_common(zmq::socket_t& socket, const SocketOptions& options) {
@@ -57,14 +54,13 @@ std::string monitor_address() {
   return "inproc://hone-watch-" + std::to_string(++counter);
 }
 
-/// What ZAP answered about the connection that this message came by.
+/// The user id that ZAP gave the connection of this message.
 void read_user(zmq::message_t& part, std::string& user) {
   const char* found = zmq_msg_gets(part.handle(), "User-Id");
   user.assign(found == nullptr ? "" : found);
 }
 
-/// A frame that ZeroMQ's thread deletes. The flag says in the language's own terms what ZeroMQ's
-/// queue says in its own: that it was written before.
+/// A frame that ZeroMQ's thread deletes. The atomic flag expresses the order that ZeroMQ's queue guarantees, so that the thread sanitizer sees it.
 struct HandedOver {
   std::string bytes;
   std::atomic<bool> whole{false};
@@ -83,8 +79,7 @@ zmq::message_t to_message(std::string& frame) {
       owned);
 }
 
-/// Sends frames[first…] after a first part that was accepted: ZeroMQ then takes the rest of the
-/// message too.
+/// Sends frames[first…]. If ZeroMQ accepted the first part, it accepts the whole message.
 void send_rest(zmq::socket_t& socket, wire::Frames& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
@@ -144,8 +139,9 @@ bool curve_available() { return zmq_has("curve") == 1; }
 Result<wire::KeyPair> make_key_pair() {
   char public_key[41], secret_key[41];
   if (!curve_available() || zmq_curve_keypair(public_key, secret_key) != 0) {
-    return Error{Code::kUnimplemented,
-                 "libzmq was built without CURVE, so there are no keys; install one that has it"};
+    return Error{
+        Code::kUnimplemented,
+        "libzmq was built without CURVE, which keys need; install a libzmq with libsodium"};
   }
   return wire::KeyPair{public_key, secret_key};
 }
@@ -153,7 +149,7 @@ Result<wire::KeyPair> make_key_pair() {
 Status check_key_pair(const wire::KeyPair& pair) {
   char public_key[41];
   if (zmq_curve_public(public_key, pair.secret_key.c_str()) != 0 || pair.public_key != public_key) {
-    return invalid_argument("the public key is not that of the secret key");
+    return invalid_argument("the public key does not belong to the secret key");
   }
   return {};
 }
@@ -167,8 +163,7 @@ std::string key_text(std::string_view bytes) {
 
 Result<std::string> Socket::bind(const std::string& endpoint) {
   try {
-    // Only where it is asked for: with it, 127.0.0.1 is listened on and reported as
-    // [::ffff:127.0.0.1].
+    // Only for IPv6 endpoints: with this option, 127.0.0.1 is bound and reported as [::ffff:127.0.0.1].
     impl_->socket.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
     impl_->socket.bind(endpoint);
     return impl_->socket.get(zmq::sockopt::last_endpoint);
@@ -214,7 +209,7 @@ bool Socket::receive(std::string& peer, wire::Incoming& message, std::size_t fra
     }
     return true;
   } catch (const zmq::error_t&) {
-    return false;  // EINTR: the caller's loop asks again
+    return false;  // EINTR: the caller retries
   }
 }
 
@@ -272,7 +267,8 @@ Result<Socket> Socket::watch(SocketContext& context) {
     }
     auto impl = std::make_unique<Impl>();
     impl->socket = zmq::socket_t(context.impl().context, zmq::socket_type::pair);
-    impl->socket.set(zmq::sockopt::rcvhwm, 0);  // ZeroMQ's thread would wait for a slow reader
+    impl->socket.set(zmq::sockopt::rcvhwm,
+                     0);  // no limit: otherwise ZeroMQ's thread would wait for a slow reader
     impl->socket.set(zmq::sockopt::linger, 0);
     impl->socket.connect(address);
     return Socket(std::move(impl));
@@ -333,7 +329,7 @@ void wait_readable(const std::vector<Socket*>& sockets, int fd, long timeout_ms)
   try {
     zmq::poll(items.data(), items.size(), std::chrono::milliseconds(timeout_ms));
   } catch (const zmq::error_t&) {
-    // Interrupted by a signal: the caller's loop looks again.
+    // Interrupted by a signal: the caller checks again.
   }
 }
 

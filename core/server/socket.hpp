@@ -13,8 +13,7 @@
 
 namespace hone {
 
-/// A ZeroMQ context. Never crosses fork(); sockets must be gone before it goes, and its end waits
-/// until what they still had to send is sent, at most their linger. Any thread.
+/// A ZeroMQ context. It must not cross fork() and must outlive its sockets. Its destructor waits until the sockets' queues are sent, at most their linger. [any thread]
 class SocketContext {
  public:
   SocketContext();
@@ -29,22 +28,22 @@ class SocketContext {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Whether this build of ZeroMQ can do CURVE.
+/// Whether this build of ZeroMQ supports CURVE.
 bool curve_available();
-/// A fresh pair. unimplemented where CURVE is not available.
+/// Creates a key pair. unimplemented: no CURVE.
 Result<wire::KeyPair> make_key_pair();
-/// invalid_argument where the public key is not the secret key's.
+/// invalid_argument: the public key does not belong to the secret key.
 Status check_key_pair(const wire::KeyPair& pair);
 /// 32 bytes as the 40 characters of a key; anything else as "".
 std::string key_text(std::string_view bytes);
 
-/// All of them are set before bind or connect, as ZeroMQ wants it.
+/// Options that are set before bind or connect, as ZeroMQ requires.
 struct SocketOptions {
   std::size_t frame_bytes_max = 4u << 20;  ///< a peer that sends a larger frame is disconnected
   int hwm = 256;  ///< messages queued per peer and direction; never 0 (no limit)
   int linger_ms = 2000;
   double heartbeat_s = 10;   ///< a peer silent for three of them is disconnected; 0: none
-  int handshake_ms = 5000;   ///< a connection that is not through with its handshake is closed
+  int handshake_ms = 5000;   ///< time limit of a handshake
   int backlog = 4096;        ///< router: connections that wait to be accepted
   std::string routing_id{};  ///< dealer: an identity of its own; empty, as it should be: ZeroMQ's
   /// Router: the server's pair; every connection is encrypted, and asked about at kZapEndpoint.
@@ -52,11 +51,10 @@ struct SocketOptions {
   std::optional<wire::KeyPair> curve{};
 };
 
-/// Where ZeroMQ asks whether a key may come in (ZAP, RFC 27). Rationale: libzmq lets everybody in
-/// where nobody answers there, so it is bound before any router and closed after the last.
+/// Endpoint of the ZAP handler (RFC 27), which ZeroMQ asks about each key. Rationale: libzmq accepts every key while no handler is bound, so it is bound before the first router and closed after the last.
 inline constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";
 
-/// What happened to a connection of a router.
+/// An event of a router's connection.
 struct ConnectionEvent {
   enum Kind { kAccepted, kGone, kHandshakeFailed, kOther };
   Kind kind = kOther;
@@ -85,13 +83,10 @@ class Socket {
   Result<std::string> bind(const std::string& endpoint);
   Status connect(const std::string& endpoint);
 
-  /// Router: takes one message, `peer` being its sender. Keeps at most `frames_max` frames and
-  /// `bytes_max` bytes of it, but reads it to its end. `user` becomes what ZAP called the sender, "" without
-  /// CURVE. False: nothing there. Never waits.
+  /// Router: receives one message from `peer`. Keeps at most `frames_max` frames and `bytes_max` bytes of it, but reads it to its end. `user` becomes the user id from ZAP; "" without CURVE. False if there is no message. Never waits.
   bool receive(std::string& peer, wire::Incoming& message, std::size_t frames_max,
                std::size_t bytes_max, std::string& user);
-  /// Router: never waits. kFull: the peer does not read; kGone: it is no longer connected. The
-  /// frames are moved from only when the answer is kYes.
+  /// Router: never waits. kFull: the peer does not read; kGone: it is not connected. Moves from the frames only if the result is kYes.
   Sent send(const std::string& peer, wire::Frames& frames);
 
   /// Dealer. Without waiting: kFull when the queue is full.
@@ -99,13 +94,12 @@ class Socket {
   /// Dealer. Waits up to timeout_ms (< 0: for ever) for a message; false: none came.
   bool receive(wire::Frames& frames, long timeout_ms);
 
-  /// Router, before bind: a socket with what happens to its connections, which another thread may
-  /// read by next_event().
+  /// Router, before bind: a socket with the events of its connections. Another thread may read them with next_event().
   Result<Socket> watch(SocketContext& context);
-  /// Never waits; nullopt: nothing more.
+  /// Never waits; nullopt: no event.
   std::optional<ConnectionEvent> next_event();
 
-  /// Router: the yardstick of `hone bench protocol`, plain ZeroMQ with nothing around it. Sends
+  /// Router: the baseline of `hone bench protocol`, plain ZeroMQ. Sends
   /// each message back with its fourth frame replaced by `body`, until one of a single frame comes.
   /// Waits.
   void echo(const std::string& body);

@@ -1,8 +1,4 @@
-// Which connections are hung up, and how.
-//
-// Rationale: the descriptors are ZeroMQ's, whose thread may close one, and the system give it out
-// again, while we look. A duplicate keeps the connection it names from going, and only one whose
-// own end is our port is touched.
+// Chooses and closes connections without a handshake. // // Rationale: ZeroMQ owns the descriptors, and its thread may close one at any time; the system may then reuse the number. So the code works on a duplicate, and closes only connections whose local end is the server's port.
 #include "server/strangers.hpp"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// Strangers: connections that have not shown yet that they speak the protocol, and their limits.
+// Strangers: limits for connections that have not completed a handshake.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,14 @@
 
 namespace hone {
 
-/// What a connection may cost before it is known who it is. One thread.
-///
-/// Rationale: a cap that turns the newest away lets whoever holds silent connections keep everybody
-/// out. So the oldest silent one goes: a client needs milliseconds for its handshake, and by then
-/// few strangers have come after it.
+/// Tracks connections and closes those over the limits. One thread. /// /// Rationale: if the newest connection were refused, an attacker with many silent connections could block all clients. So the oldest silent connection is closed: an honest client completes its handshake within milliseconds.
 class Strangers {
  public:
   struct Limits {
     std::size_t open_max = 0;     ///< all connections; beyond it the newest is closed
-    std::size_t waiting_max = 0;  ///< newest ones that may be silent; older silent ones are closed
+    std::size_t waiting_max = 0;  ///< silent connections; beyond it the oldest is closed
   };
-  /// Whether a connection has sent too little to be through a handshake.
+  /// Whether a connection has sent fewer bytes than a handshake needs.
   using Silent = std::function<bool(int descriptor)>;
   /// Ends a connection. Its gone() comes later.
   using HangUp = std::function<void(int descriptor, const std::string& endpoint)>;
@@ -39,7 +35,7 @@ class Strangers {
 
  private:
   struct Connection {
-    std::uint64_t number = 0;  // descriptors come again
+    std::uint64_t number = 0;  // descriptor numbers are reused
     std::string endpoint;
   };
 
@@ -51,15 +47,13 @@ class Strangers {
   std::deque<std::pair<int, std::uint64_t>> newest_;  // the last waiting_max, oldest first
 };
 
-/// How many connections a server with this open-file limit serves. Half of the files are for the rest of the server.
+/// Number of connections that a server serves with this open-file limit. Half of the files are for other purposes.
 std::size_t connections_within(std::size_t descriptors);
 
-/// Of a TCP connection of this process: whether fewer than `bytes_min` bytes have come. False for
-/// anything else.
+/// Whether a TCP connection of this process has received fewer than `bytes_min` bytes. False for other descriptors.
 bool has_sent_less(int descriptor, std::size_t bytes_min);
 
-/// Shuts a TCP connection of this process down if `endpoint` ("tcp://127.0.0.1:5917") is its own end.
-/// True: it was.
+/// Shuts down a TCP connection of this process if its local end is `endpoint` ("tcp://127.0.0.1:5917"). True if it did.
 bool shut_down_connection(int descriptor, const std::string& endpoint);
 
 }  // namespace hone

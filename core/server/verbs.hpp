@@ -27,23 +27,19 @@ enum class Verb {
 };
 inline constexpr std::size_t kVerbCount = static_cast<std::size_t>(Verb::kUnknown) + 1;
 
-/// Where a message came in.
+/// The endpoint of a message.
 enum class Door { kMain, kControl };
 
 std::string_view verb_name(Verb verb);
-/// unimplemented, naming the nearest, for a verb that there is not; failed_precondition, naming the
-/// endpoint, for one that this door does not serve. With no control endpoint the main one serves
-/// everything.
+/// Errors: unimplemented for an unknown verb, with the nearest name; failed_precondition for a verb of the other endpoint. Without a control endpoint, the main one serves all verbs.
 Result<Verb> parse_verb(std::string_view name, Door door, const std::string& main_endpoint,
                         const std::string& control_endpoint);
-/// Whether it looks and changes nothing.
+/// Whether the verb changes nothing.
 bool only_looks(Verb verb);
-/// What hello lists.
+/// The names in the reply to hello.
 std::vector<std::string> verb_names();
 
-/// Puts the raw frames that a step's action names (code_buffer, response_buffer) in their place
-/// (code, response), so that the same submission is the same action however it came. A frame nobody
-/// names is invalid_argument.
+/// Replaces references to raw frames in a step's action (code_buffer, response_buffer) by their bytes (code, response), so that the hash of an action does not depend on its encoding. An unused frame is invalid_argument.
 Status place_buffers(Verb verb, Value& body, std::vector<std::string>&& buffers);
 
 }  // namespace hone

@@ -43,7 +43,7 @@ std::string progress_text(const ResultCounts& counts, std::size_t total, std::si
 }
 
 std::string reading_text(std::string_view what) {
-  return "reading " + std::string(what) + " (PyTorch's import comes first where it is a module)…";
+  return "reading " + std::string(what) + " (a module imports PyTorch first)…";
 }
 
 void Progress::start() {

@@ -43,9 +43,9 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void count(const Result<Verdict>& result) { counts_.add(result); }
-  /// One of the total is not judged after all, since its result is known already.
+  /// Removes one from the total, because its result is already known.
   void leave_out() { --total_; }
-  /// Starts the clock: results from here on give the rate.
+  /// Starts the clock of the rate.
   void start();
   void show(std::string_view stage);
 

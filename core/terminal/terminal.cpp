@@ -14,8 +14,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kColumns = 80;       // of a terminal that does not say its width
-constexpr std::size_t kColumnsLeast = 10;  // narrower ones are not believed
+constexpr std::size_t kColumns = 80;       // if the terminal reports no width
+constexpr std::size_t kColumnsLeast = 10;  // a narrower reported width is taken for an error
 
 const char* escape_of(Colour colour) {
   switch (colour) {
@@ -44,10 +44,10 @@ bool colours_wanted() {
          (term == nullptr || std::string_view(term) != "dumb");
 }
 
-/// Columns of the terminal behind standard error.
-std::size_t status_width() {
+/// Columns of the terminal behind a descriptor.
+std::size_t columns_of(int descriptor) {
   winsize size = {};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kColumnsLeast;
+  const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > kColumnsLeast;
   return known ? size.ws_col : kColumns;
 }
 
@@ -79,10 +79,14 @@ std::string Terminal::paint(Colour colour, std::string_view text) const {
   return escape_of(colour) + std::string(text) + "\033[0m";
 }
 
-void Terminal::line(std::string_view text) {
+void Terminal::line(std::string_view text) { this->text(std::string(text) + "\n"); }
+
+void Terminal::text(std::string_view text) {
   clear_status();
-  write_out(stdout, std::string(text) + "\n");
+  write_out(stdout, text);
 }
+
+std::size_t Terminal::columns() const { return columns_of(STDOUT_FILENO); }
 
 void Terminal::table(const std::vector<std::string>& header, const std::vector<Row>& given) {
   std::vector<Row> rows = given;
@@ -119,7 +123,7 @@ void Terminal::table(const std::vector<std::string>& header, const std::vector<R
 void Terminal::status(std::string_view text) {
   if (!progress_) return;
   // A line that wraps could not be replaced by the next one.
-  write_out(stderr, "\r\033[K" + cut_end(text, status_width() - 1));
+  write_out(stderr, "\r\033[K" + cut_end(text, columns_of(STDERR_FILENO) - 1));
   status_shown_ = true;
 }
 

@@ -1,5 +1,4 @@
-// Terminal: what commands print with: colours and progress where a person reads, aligned tables,
-// errors with a next step.
+// Terminal: output of commands: colours, progress lines, aligned tables, and errors with advice.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ namespace hone {
 /// What hone exits with.
 enum ExitCode : int {
   kExitOk = 0,
-  kExitNo = 1,     ///< it worked, and the answer is no: not correct, not valid, not admitted
+  kExitNo = 1,     ///< success with a negative result: not correct, not valid, not admitted
   kExitUsage = 2,  ///< the caller must change what it asks
   kExitFault = 3,  ///< the machine or hone failed
 };
@@ -49,15 +48,19 @@ class Terminal {
 
   std::string paint(Colour colour, std::string_view text) const;
   void line(std::string_view text = {});
+  /// Text that ends its own lines.
+  void text(std::string_view text);
+  /// Width of the terminal that standard output is, or 80.
+  std::size_t columns() const;
   void json(const Value& value, int indent = -1) { line(to_json(value, indent)); }
-  /// Cells may be of strangers: each is on one line, and nothing in it steers the terminal.
+  /// Cells may contain untrusted text: line ends and control characters are replaced.
   void table(const std::vector<std::string>& header, const std::vector<Row>& rows);
 
-  /// Replaces the progress line. Nothing without a terminal.
+  /// Replaces the progress line; no effect without a terminal.
   void status(std::string_view text);
   void clear_status();
 
-  /// "hone: message" and, where given, what to do next; returns the exit code.
+  /// Prints "hone: message" and the advice in `next`; returns the exit code.
   int fail(const Error& error, std::string_view next = {});
 
  private:

@@ -16,7 +16,7 @@ HONE = str(BUILD / "hone")
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 QUICK = [
     *("--set", "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"),
-    *("--set", "evaluate.max_interval=0"),  # of so few rounds, beside other tests, an interval is wide
+    *("--set", "evaluate.max_interval=0"),  # few rounds on a busy machine give a wide interval
 ]
 
 
@@ -36,11 +36,14 @@ def hone(
 class Plain(unittest.TestCase):
     def test_options_of_a_mix_that_do_not_go_together_are_named(self) -> None:
         for given, said in (
-            (["modules", "--run", "runs/first"], "--run: found no --level beside it"),
-            (["modules", "--level", 1], "--level: found no --run beside it"),
-            (["modules", "--trace", "kernelbook_632"], "--trace: found no --traces beside it"),
-            (["step", "--traces", "traces.json"], "--traces: found beside step, expected modules"),
-            (["modules", "--traces", "traces.json", "--source", "x.py"], "--source: found beside --run or --traces"),
+            (["modules", "--run", "runs/first"], "--run: needs --level, too"),
+            (["modules", "--level", 1], "--level: needs --run, too"),
+            (["modules", "--trace", "kernelbook_632"], "--trace: needs --traces, too"),
+            (["step", "--traces", "traces.json"], "--traces: allowed only with modules, not with step"),
+            (
+                ["modules", "--traces", "traces.json", "--source", "x.py"],
+                "--source: cannot be combined with --run or --traces",
+            ),
         ):
             ran = hone("bench", *given)
             self.assertEqual((ran.returncode, ran.stdout, said in ran.stderr), (2, "", True), ran)
@@ -276,7 +279,7 @@ class Plain(unittest.TestCase):
             file.write_text("plugins:\n  paths: [.]\nevaluate:\n  builders: 200\n")
             ran = hone("config", file, "--json")
             self.assertEqual(ran.returncode, 0, ran.stderr)
-            self.assertIn(f"{file}:2: plugins.paths: {folder}/: found no plugin, expected files .so or .py", ran.stderr)
+            self.assertIn(f"{file}:2: plugins.paths: {folder}/: found no plugin; expected .so or .py files", ran.stderr)
             self.assertGreater(json.loads(ran.stdout)["config"]["isolation"]["slots"], 400)
             for command in ("plugins", "tasks", "doctor"):
                 with self.subTest(command=command):

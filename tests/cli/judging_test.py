@@ -26,12 +26,12 @@ class Judging(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "only root can become somebody else")
     def test_eval_and_doctor_work_for_an_ordinary_user(self) -> None:
-        # 12345 and not 65534, which the kernel shows for everybody in a user namespace that maps nobody.
+        # Not 65534: the kernel shows it for all unmapped users of a user namespace.
         somebody = ["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"]
         doctor = subprocess.run([*somebody, HONE, "doctor", "--json"], capture_output=True, text=True, timeout=60)
         found = json.loads(doctor.stdout)
         if not found["serves"] and found["isolation"] == "none":
-            self.skipTest("without root this machine has no walls")
+            self.skipTest("without root this machine has no sandbox")
         self.assertEqual({f["state"] for f in found["findings"] if f["what"] == "jails"}, {"ok"}, doctor.stdout)
         ran = subprocess.run(
             [*somebody, HONE, "eval", "add_relu", GOLDEN / "correct_fast.cpp", *QUICK],
@@ -86,8 +86,8 @@ class Judging(unittest.TestCase):
         file = GOLDEN / "correct_slow.cpp"
         for options, words in {
             ("--language", "rust"): "--language: found rust, expected c++ or c, the task's",
-            ("--p", "1"): "--p: found beside files, expected a level's folder",
-            ("--again",): "--again: found beside files, expected a level's folder",
+            ("--p", "1"): "--p: allowed only with the folder of a level",
+            ("--again",): "--again: allowed only with the folder of a level",
         }.items():
             ran = hone("eval", "add_relu", file, *options)
             self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
@@ -95,10 +95,10 @@ class Judging(unittest.TestCase):
         for options in (["--language", "python"], ["--reward", "kevin"]):
             ran = hone("eval", "kernelbench/level1", GOLDEN, *options)
             self.assertEqual(ran.returncode, 2)
-            self.assertIn(f"{options[0]}: found beside a level's folder, expected files", ran.stderr)
+            self.assertIn(f"{options[0]}: not allowed with the folder of a level; give files", ran.stderr)
         ran = hone("tasks", "add_relu", "--level", 1)
         self.assertEqual(ran.returncode, 2)
-        self.assertIn("--level: found beside a task", ran.stderr)
+        self.assertIn("--level cannot be combined with a task", ran.stderr)
 
     def test_eval_of_one_file_says_what_a_model_is_told(self) -> None:
         wrong = (GOLDEN / "demo_1_wrong.cpp").read_text()
@@ -108,7 +108,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertRegex(ran.stdout, r"standard input\s+wrong")
         self.assertIn("Correct results come first: find the cause before you make it faster.", ran.stdout)
-        # Three pairs of very short rounds are noisy, and that is said beside the speedup.
+        # Three pairs of very short rounds are noisy, and the line of the speedup reports it.
         shown = hone("eval", "add_relu", GOLDEN / "correct_slow.cpp", *QUICK).stdout
         self.assertRegex(shown.splitlines()[0], r"ms\s+note$")
         for flags in re.findall(r"^Flags: (.+)", shown, re.MULTILINE):

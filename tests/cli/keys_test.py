@@ -76,7 +76,7 @@ class Keys(unittest.TestCase):
     def test_errors_name_the_remedy(self) -> None:
         self.fine("keys", "new", "trainer")
         for arguments, message in (
-            (["keys", "new"], "found no name of a client"),
+            (["keys", "new"], "the client's name is missing"),
             (["keys", "new", "trainer"], "client 'trainer' has a key; revoke it first: hone keys revoke trainer"),
             (["keys", "new", "../up"], "a client's name: expected 1 to 64 letters"),
             (["keys", "new", "x", "--role", "admin"], "unknown value 'admin'"),
@@ -100,7 +100,7 @@ class Keys(unittest.TestCase):
             self.assertIn("make a client's key with `hone keys new NAME`, then serve with --keys keys", ran.stderr)
         ran = self.hone("serve", "--endpoint", "tcp://0.0.0.0:0", "--keys", "keys")
         self.assertNotEqual(ran.returncode, 0)
-        self.assertIn("make one with: hone keys new NAME --keys", ran.stderr)
+        self.assertIn("create one with: hone keys new NAME --keys", ran.stderr)
 
     def test_serves_with_keys_and_says_no_secret(self) -> None:
         said = self.fine("keys", "new", "trainer")

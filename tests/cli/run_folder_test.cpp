@@ -89,7 +89,8 @@ TEST_F(RunFolder, ReadsResultsOfOthersAndKeepsAllOfThem) {
   EXPECT_EQ(results->find(2, 3)->runtime_ms, std::nullopt);
   EXPECT_EQ(results->find(2, 3)->outcome, "wrong");
   EXPECT_EQ(results->find(2, 0), nullptr);
-  EXPECT_TRUE(results->has({19, 0, {}}, "any source")) << "judged by others: nobody knows of what";
+  EXPECT_TRUE(results->has({19, 0, {}}, "any source"))
+      << "another program judged it, of an unknown source";
 
   results->put({2, 0, {}}, "abc", verdict(Outcome::kCrashed, "check"));
   ASSERT_TRUE(results->write().ok());
@@ -139,7 +140,7 @@ TEST_F(RunFolder, IsHeldByOneRunWhichIsNamed) {
     EXPECT_NE(said.find("wait for that one, or end it"), std::string::npos) << said;
   }
   put("eval_results.json.lock", "process 1 on a machine that was ended\n");
-  EXPECT_TRUE(RunLock::take(folder_).ok()) << "what an ended process left holds nobody up";
+  EXPECT_TRUE(RunLock::take(folder_).ok()) << "the lock of an ended process is free";
 }
 
 TEST_F(RunFolder, SaysWhatIsWrongInAFile) {

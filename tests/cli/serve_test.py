@@ -28,7 +28,7 @@ class Serve(unittest.TestCase):
                 server.send_signal(signal.SIGTERM)  # as under nohup: this one stops it
             _, log = server.communicate(timeout=60)
             self.assertEqual(server.returncode, 0, log)
-            self.assertIn(f"stopping on {'SIGTERM' if ignored else 'SIGHUP (its terminal is gone'}", log)
+            self.assertIn(f"stopping on {'SIGTERM' if ignored else 'SIGHUP (the terminal closed'}", log)
             self.assertIn("every step answered", log)
 
     def test_a_running_server_says_how_it_is(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import resource
@@ -18,10 +20,16 @@ from scripted import ScriptedServer
 ROOT = Path(__file__).parents[2]
 
 
+# Below the kernel's own range of ports. Each of the processes that share the tests has its own part.
+PORTS = itertools.count(20000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+
+
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+    """A port that nothing listens on and that no other test gets."""
+    for port in PORTS:
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("unreachable")
 
 
 class RealServer:

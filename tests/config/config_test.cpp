@@ -65,9 +65,10 @@ TEST(Config, AMistakeNamesFileLineAndNearestKey) {
 }
 
 TEST(Config, RefusesWhatContradictsItself) {
-  EXPECT_EQ(mistake_in("datasets: []"), "hone.yaml:1: datasets: found none, expected at least one");
+  EXPECT_EQ(mistake_in("datasets: []"),
+            "hone.yaml:1: datasets: the list is empty; expected at least one dataset");
   EXPECT_EQ(mistake_in("datasets:\n- {name: a}\n- {name: a}\n"),
-            "hone.yaml:3: datasets: two are named 'a'");
+            "hone.yaml:3: datasets: two datasets have the name 'a'; rename one");
   EXPECT_EQ(mistake_in("evaluate:\n  measure:\n    pairs_max: 5\n"),
             "hone.yaml:3: pairs_max: found 5, expected at least pairs_min, 7");
 }

@@ -64,7 +64,7 @@ TEST(AllowedClients, MistakesNameTheLine) {
   EXPECT_EQ(mistake("clients:\n  - {name: a, " + key + ", held-out: true}\n"),
             "clients.yaml:2: unknown key 'held-out'; did you mean 'held_out'?");
   EXPECT_EQ(mistake("clients:\n  - {name: a, " + key + "}\n  - {name: b, " + key + "}\n"),
-            "clients.yaml:3: public: the key of another client too");
+            "clients.yaml:3: public: another client has the same key");
   EXPECT_EQ(mistake("client: []\n"),
             "clients.yaml:1: unknown key 'client'; did you mean 'clients'?");
   EXPECT_EQ(mistake("clients:\n  - {name: a, " + key + ", episodes: -1}\n"),
@@ -140,7 +140,7 @@ TEST(KeyFolder, AnotherPairsHalvesAreNoPair) {
   ASSERT_TRUE(wire::write_key_file(keys.folder().server_key().string(), "x", mixed).ok());
   EXPECT_EQ(read_server_key(keys.folder()).error().message,
             "key file " + keys.folder().server_key().string() +
-                ": the public key is not that of the secret key");
+                ": the public key does not belong to the secret key");
 }
 
 }  // namespace

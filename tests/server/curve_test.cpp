@@ -191,7 +191,7 @@ TEST(CurveStart, WithoutAServersKeyItSaysHowToMakeOne) {
   ASSERT_FALSE(server.ok());
   EXPECT_EQ(server.error().message,
             "key file " + keys.folder().server_key().string() +
-                ": no such file or directory; make one with: hone keys new NAME --keys " +
+                ": no such file or directory; create one with: hone keys new NAME --keys " +
                 keys.folder().path.string());
 }
 
@@ -225,7 +225,7 @@ TEST(CurveStart, AnAllowListThatOthersCanWriteIsRefused) {
   const auto server = Server::start(keys.server_options(), service);
   ASSERT_FALSE(server.ok());
   EXPECT_EQ(server.error().message, "allow-list " + keys.folder().clients().string() +
-                                        ": others than its owner may write it; chmod go-w");
+                                        ": other users may write this file; run chmod go-w");
 }
 
 TEST(PeersWithKeys, ARoutingIdThatComesAgainWithAnotherKeyIsAnotherClient) {
@@ -243,7 +243,7 @@ TEST(PeersWithKeys, ARoutingIdThatComesAgainWithAnotherKeyIsAnotherClient) {
   EXPECT_EQ(first->caller.client, "a");
   EXPECT_EQ(second->caller.client, "b");
   EXPECT_NE(first->caller.connection, second->caller.connection);
-  EXPECT_NE(first->gone_ns, 0);
+  EXPECT_NE(first->disconnected_ns, 0);
   EXPECT_EQ(peers.get(id, keys.pair("b").public_key, 3), second);
 }
 

@@ -64,7 +64,7 @@ TEST(Endpoint, MalformedIsSaid) {
       refusal("inproc://x"),
       "endpoint 'inproc://x': expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");
   EXPECT_EQ(refusal("ipc://@abstract"),
-            "ipc://@abstract: found no absolute path, expected ipc:///FOLDER/hone.sock");
+            "ipc://@abstract: the path is not absolute; expected ipc:///FOLDER/hone.sock");
   EXPECT_EQ(refusal("ipc:///" + std::string(120, 'x')),
             "ipc:///" + std::string(120, 'x') + ": found a path of 121 bytes, at most 107 allowed");
 }
@@ -76,7 +76,7 @@ TEST(Endpoint, AnIpcFolderMustBePrivate) {
   EXPECT_EQ(refusal(folder.endpoint()), folder.endpoint() + ": folder " + folder.path().string() +
                                             ": found mode 0755 of user " + user +
                                             ", expected 0700 of user " + user +
-                                            ", so that nobody else can connect");
+                                            ", so that other users cannot connect");
   EXPECT_EQ(refusal("ipc://" + (folder.path() / "none" / "hone.sock").string()),
             "ipc://" + (folder.path() / "none" / "hone.sock").string() + ": folder " +
                 (folder.path() / "none").string() + ": no such file or directory");
@@ -86,7 +86,8 @@ TEST(Endpoint, AFileThatIsNoSocketIsLeftAlone) {
   const Folder folder;
   std::ofstream(folder.path() / "hone.sock") << "precious";
   EXPECT_EQ(refusal(folder.endpoint()),
-            folder.endpoint() + ": found a file that is no socket; it is left alone");
+            folder.endpoint() +
+                ": the file exists and is not a socket; remove it or choose another path");
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "hone.sock"));
 }
 

@@ -106,7 +106,7 @@ TEST_F(Requests, AnIdInFlightCannotBeUsedAgain) {
   client_.send_step(5, "now");
   // Answered to -1: to 5 it would look like the end of the first.
   expect_error(client_.receive(), -1, "invalid_argument",
-               "header/id: 5 is in flight already; use another for each request");
+               "header/id: 5 is already in flight; use a new id for each request");
   client_.send_frames({"hone/1", "step", to_msgpack(Value::map({{"id", 5}})), "\xc1"});
   EXPECT_EQ(client_.receive().id, -1);
   service_.release();
@@ -135,7 +135,7 @@ TEST_F(Requests, ADeadlineReachesTheServiceAndIsKept) {
   EXPECT_LE(service_.last_deadline_s(), 0.020);
   // The service does nothing about it: the server answers in its place.
   expect_error(client_.receive(), 1, "deadline_exceeded",
-               "step: not done by its deadline; the same request may be sent again");
+               "step: not done by its deadline; send the same request again");
   service_.release();  // too late: to nobody
   client_.send_step(1, "now");
   EXPECT_EQ(client_.receive().kind, ReplyKind::kResult);
@@ -221,7 +221,7 @@ TEST(Quotas, WorkWhoseDeadlinePassedInTheQueueIsNotStarted) {
   service.await_at_gate(1);
   client.send("reset", 1, Value::map(), {}, 1);
   expect_error(client.receive(), 1, "deadline_exceeded",
-               "reset: not done by its deadline; the same request may be sent again");
+               "reset: not done by its deadline; send the same request again");
   service.open_gate();
   EXPECT_EQ(client.receive().id, 0);
 }

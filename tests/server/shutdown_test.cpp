@@ -84,7 +84,7 @@ TEST(Shutdown, CutsShortWhatTakesTooLongAndSaysSo) {
   EXPECT_FALSE(server->shut_down(0));
   const Answer cut = client.receive();
   expect_error(cut, 1, "unavailable",
-               "the server shut down before this was done; a turn under way stays open");
+               "the server shut down before the request was done; a turn in flight stays open");
   EXPECT_TRUE(says_shutting_down(cut));
   server.reset();
   service.release();  // comes to a queue that is closed

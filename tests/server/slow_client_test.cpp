@@ -71,9 +71,10 @@ TEST_F(SlowClient, IsToldWhatItLostWhenItReadsAgain) {
   for (int n = 0; n < 64 && slow.socket().receive(frames, 200); ++n) {
   }
   slow.send("ping", 99);
-  expect_error(slow.receive(), 99, "unavailable",
-               "replies to this connection were dropped because it did not read; connect again and "
-               "resume");
+  expect_error(
+      slow.receive(), 99, "unavailable",
+      "replies to this connection were dropped because it did not read them; connect again and "
+      "resume");
 }
 
 TEST_F(SlowClient, ThatReadsInTheEndLosesNothing) {

@@ -39,6 +39,7 @@ from module_artifact import Artifact, Mismatch
 from module_baseline import Baseline
 from module_errors import cause_of, words_of
 from module_extension import Extensions
+from module_phrases import lacks_memory
 from module_place import ARENA, PLACE
 from module_precision import use_precision
 from module_reference import Reference
@@ -53,8 +54,6 @@ with contextlib.suppress(ImportError):  # modules of torch alone are judged with
     import triton.language  # noqa: F401
 
 OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, RESOURCE_EXHAUSTED = 0, 1, 2, 3, 4  # hone_code
-# Words of torch and of a device's libraries where they find no memory.
-LACKS_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "out of memory", "ALLOC_FAILED")
 HINDERED_HOST, HINDERED_DEVICE, WARNS = 1, 2, 4  # hone_python_flags
 MISMATCH = NOT_FOUND  # of launch: an output has another form than the task's
 KINDS: dict[str, type[Artifact]] = {"reference.py": Reference, "baseline.py": Baseline}
@@ -181,8 +180,7 @@ class Candidate:
             except BaseException as error:
                 words = words_of(error, self.extensions.kind())
                 self.flags = self.flags_of(error)
-                memory = any(part in words for part in LACKS_MEMORY)
-                code = RESOURCE_EXHAUSTED if memory else FAILED_PRECONDITION
+                code = RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION
             data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
             ctypes.memmove(message, data, len(data))
             return code

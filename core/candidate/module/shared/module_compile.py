@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from module_phrases import is_of_machine
 from module_toolkits import Cuda, Hindered, Toolkit
 
 TRIMMED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "trimmed")
@@ -46,15 +47,6 @@ FLAGS_FOR_WORDS = {
     r"\bglobalContext\b": "-DHONE_CONTEXT",
     r"\bgetCurrentCUDA(Blas|BlasLt|Sparse|SolverDn)Handle\b": "-DHONE_LIBRARIES",
 }
-MACHINE = re.compile(
-    r"(due to|by) signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
-    r"internal (compiler )?error|File size limit|Unsupported (hip )?gpu architecture|cannot execute|unable to execute|"
-    r"Resource temporarily unavailable|cannot find -l(c10|torch|cu|nv|amd|hip|roc)|Memory allocation failure|"
-    r"Disk quota|Failed to preprocess host compiler|Cannot find compiler|Could not open (in|out)put|died with status|"
-    r"Path to libdevice|Unsupported \.version|unsupported GNU version|"
-    r"invalid target ID|cannot find (ROCm|HIP)|frontend command failed|error in backend",
-    re.IGNORECASE,
-)
 EXCERPT = re.compile(r"^(\s.*|\s*\d+ \|.*)$", re.MULTILINE)  # of a source: what it says is not the machine's word
 TOOLKIT_HEADER = re.compile(
     r"(cuda|cublas|cusparse|cusolver|curand|cufft|cudnn|nvrtc|nvtx|nvml|cub/|thrust/|cooperative|mma\.h|Python\.h|"
@@ -278,7 +270,7 @@ def blame(plan: Plan, units: list[Unit], said: str, code: int) -> NoReturn:
     missing = [next(filter(None, found)) for found in NO_FILE.findall(said)]
     words = errors_of(said, units)
     lacks = any(TOOLKIT_HEADER.match(name) for name in missing)
-    if code < 0 or lacks or MACHINE.search(without_sources(said, units)) or not words:
+    if code < 0 or lacks or is_of_machine(without_sources(said, units)) or not words:
         raise Hindered(f"Error building extension '{plan.name}': {last_words(said, code)}")
     raise Refused(plan.name, words)
 
@@ -311,7 +303,7 @@ def link(plan: Plan, units: list[Unit], compiler: str) -> None:
     if code == 0:
         return
     missing = re.findall(r"(multiple definition of [^;\n]+|cannot find -l\S+)", said)
-    if code > 0 and missing and not MACHINE.search(said):
+    if code > 0 and missing and not is_of_machine(said):
         errors = "\n".join(f"link error: {one}" for one in dict.fromkeys(missing))[:WORDS_MAX]
         raise Refused(plan.name, errors, of_linker=True)
     raise Hindered(f"Error building extension '{plan.name}': {last_words(said, code)}")
