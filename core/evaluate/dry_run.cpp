@@ -23,12 +23,12 @@ constexpr double kGoneSeconds = 5;
 constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
 constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line here
 
-// Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB, and the host's compiler 1 GB beside it.
+// Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB, and the host's compiler 1 GB at the same time.
 constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
-/// Printable words of at most so many characters.
+/// Printable words of at most `size_max` characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
   std::string words(line.substr(0, size_max));
   for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
@@ -124,7 +124,7 @@ Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const 
       waited ? receive_message(ends.first.get(), kAnswerMax, kDryRunSendSeconds, process->pidfd())
              : Result<StreamMessage>(waited.error());
   process->kill();
-  // What it started must not run on beside what is measured next.
+  // Its children must not run while the next submission is measured.
   static_cast<void>(process->wait(kGoneSeconds));
   if (!answer) return answer.error().in("dry run");
   return read_dry_run(std::move(answer->bytes));

@@ -31,9 +31,9 @@ struct DryRun {
   DryRunFailure failure = DryRunFailure::kNone;
   std::string words;  ///< the exception raised there, or the compiler's output for an extension
   ExtensionKind kind = ExtensionKind::kHost;
-  /// What it started, where it came to its end as it would beside a device.
+  /// The kernels and operators that it started, if the run was complete.
   std::optional<Witnessed> started;
-  std::string compiled;  ///< for its process beside a device; one line
+  std::string compiled;  ///< for its process on a device; one line
 };
 
 /// Reads the answer of a dry run, three lines.

@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 /// Rationale: the heap of a context outlives an artifact, and so does the word at which the blocks of a cooperative launch
-/// wait for each other. Nobody can scrub them. The next submission of the client, another sample of the same model, must
+/// wait for each other. No process can scrub them. The next submission of the client, another sample of the same model, must
 /// not find the heap full. Not all device code calls malloc by that name: some asks for a heap, or for a way to call the
 /// host, which its malloc uses.
 bool leaves_state(const DeviceJob& job, const EvaluatorOptions& options) {

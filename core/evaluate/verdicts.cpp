@@ -139,7 +139,8 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
     default:
       break;
   }
-  if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
+  if (!result.exit)
+    return unavailable("the submission's process ended, and its exit status is unknown");
   if (result.exit->killed_by_machine)
     return unavailable(
         "the submission's process ended by SIGKILL while the machine was out of memory");
@@ -149,8 +150,8 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   return verdict_of_death(j, *result.exit);
 }
 
-/// Rationale: a finding of the dry run alone is reported, and rejects nobody: it has no values, and may go another way. But who
-/// is not seen beside the device has to be seen there.
+/// Rationale: a finding of the dry run alone is reported, and rejects no submission: it has no values, and may go another way. But a
+/// module whose kernels are not seen on the device must show them in the dry run.
 Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run) {
   if (verdict.work) verdict.work->rehearsed = dry_run;
   if (!verdict.correct() || task.own_kernels == "optional") return verdict;

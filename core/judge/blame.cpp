@@ -1,4 +1,3 @@
-// Makers of judgements.
 #include "judge/blame.hpp"
 
 #include <utility>

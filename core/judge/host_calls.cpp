@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 constexpr double kSendSeconds = 10;
-// For the host, which may have other lanes to wait for: longer than it waits for them itself (turns.hpp). It closes where
+// For the host, which may have other lanes to wait for: longer than it waits for them itself (device_lock.hpp). It closes where
 // it gives up.
 constexpr double kHostSeconds = 3600;
 

@@ -223,7 +223,7 @@ Judgement Judge::install(InstallRequest request, std::vector<UniqueFd> fds) {
   return done;
 }
 
-Result<Trusted> Judge::installed(TrustedRole role, const std::string& key) const {
+Result<DatasetRunner> Judge::installed(TrustedRole role, const std::string& key) const {
   const auto found = installed_.find(key);
   if (found == installed_.end())
     return internal_error("no " + std::string(enum_name(role)) + " is installed as '" + key + "'");

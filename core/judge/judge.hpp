@@ -34,7 +34,7 @@ class Judge {
     TrustedRole role;
     Task task;
     std::unique_ptr<ProcessRunner> runner;
-    Trusted trusted;
+    DatasetRunner trusted;
   };
   void serve(OpenRequest request, std::vector<UniqueFd> fds);
   void serve(EquipRequest request, std::vector<UniqueFd> fds);
@@ -62,10 +62,10 @@ class Judge {
                        std::uint64_t bytes, RunnerOptions options);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(InstallRequest request, std::vector<UniqueFd> fds);
-  Judgement find_error(const InstallRequest& request, const Task& task, Trusted& reference);
-  Judgement find_times(const InstallRequest& request, const Task& task, Trusted& baseline);
+  Judgement find_error(const InstallRequest& request, const Task& task, DatasetRunner& reference);
+  Judgement find_times(const InstallRequest& request, const Task& task, DatasetRunner& baseline);
   Judgement judge(JudgeRequest request, std::vector<UniqueFd> fds);
-  Result<Trusted> installed(TrustedRole role, const std::string& key) const;
+  Result<DatasetRunner> installed(TrustedRole role, const std::string& key) const;
 
   int socket_;
   HostCalls host_;

@@ -341,11 +341,11 @@ def test_a_ledger_is_of_one_rollout_at_a_time(serve: Serve, scripted: ScriptedSe
     ledger = tmp_path / "o.ledger.jsonl"
     assert ledger.stat().st_mode & 0o777 == 0o600
     _, errors = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *ADD, "--samples", "2", status=2)
-    assert "is of a rollout with samples = 1, now it is 2: name another --output" in errors
+    assert "belongs to a rollout with samples = 1, found 2: name another --output" in errors
     lines = ledger.read_text().splitlines()
     ledger.write_text("\n".join([lines[0], "spoilt", *lines[1:]]) + "\n")
     _, errors = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *ADD, status=2)
-    assert "o.ledger.jsonl:2: found no JSON object: the file is spoilt" in errors
+    assert "o.ledger.jsonl:2: expected a JSON object; the file is damaged" in errors
 
 
 def test_missing_server_is_reported(tmp_path: Path, serve: Serve) -> None:

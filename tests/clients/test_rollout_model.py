@@ -74,8 +74,8 @@ def test_an_answer(serve: Serve, stream: bool) -> None:
         (Reply("out of memory", status=500), "500 Internal Server Error: out of memory"),
         (Reply(raw=b"<html>bad gateway</html>", status=502), "502 Bad Gateway: <html>bad gateway</html>"),
         (Reply(raw=b'{"choices": [{"mess', claims=100), "peer closed connection"),
-        (Reply(raw=b'{"choices": [{"mess'), "half of it (19 bytes)"),
-        (Reply(raw=b"[]"), "a reply that is no object but list"),
+        (Reply(raw=b'{"choices": [{"mess'), "incomplete JSON in a reply of 19 bytes"),
+        (Reply(raw=b"[]"), "found list in a reply, expected an object"),
         (Reply(raw=b'{"choices": []}'), "a reply without choices"),
         (Reply(raw=b'{"error": {"message": "engine died"}}'), "engine died"),
         (Reply(""), "an answer of no words"),
@@ -95,13 +95,13 @@ def test_transient_errors_are_retried(serve: Serve, bad: Reply, said: str) -> No
     assert not caught.value.refused
 
 
-def test_half_a_stream_is_asked_again(serve: Serve) -> None:
+def test_incomplete_stream_is_retried(serve: Serve) -> None:
     part = b'data: {"choices": [{"delta": {"content": "a ker"}, "finish_reason": null}]}\n\n'
     retried: list[str] = []
     stub = serve(Reply(raw=part), Reply(raw=part + b'data: {"choi'), Reply("a kernel"))
     assert ask(stub, retried, stream=True).text == "a kernel"
     assert "a stream that ended early (77 bytes)" in retried[0]
-    assert "half of it" in retried[1]
+    assert "incomplete JSON" in retried[1]
 
 
 def test_refused_connection_is_retried(serve: Serve) -> None:

@@ -78,12 +78,12 @@ def test_a_fault_is_no_reward(serve: Serve, scripted: ScriptedServer) -> None:
 
 def test_invalid_request_is_an_error_and_the_session_goes_on(serve: Serve, scripted: ScriptedServer) -> None:
     with HoneEnv(base_url=serve(scripted.endpoint)).sync() as env:
-        with pytest.raises(RuntimeError, match="reset comes before step"):
+        with pytest.raises(RuntimeError, match="call reset first"):
             env.step(HoneAction(code="slow"))
         with pytest.raises(RuntimeError, match="did you mean 'tasks/add_relu'"):
             env.reset(task="ad_relu")
         env.reset(task="add_relu")
-        with pytest.raises(RuntimeError, match="either response or code"):
+        with pytest.raises(RuntimeError, match="exactly one of response and code"):
             env.step(HoneAction(code="slow", response="slow"))
         assert env.step(HoneAction(code="slow")).observation.outcome == "correct"
 

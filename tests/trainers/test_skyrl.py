@@ -238,7 +238,7 @@ def test_a_lost_server_is_a_fault(scripted: ScriptedServer) -> None:
 def test_without_masked_a_fault_is_raised_and_no_reward(scripted: ScriptedServer) -> None:
     adapter.register(scripted.endpoint)
     batch, _ = rows(1)
-    said = r"turn 1: the judge's process died \(hone\.adapters\.skyrl\.Masked would mask it\)"
+    said = r"turn 1: the judge's process died; wrap the generator in hone\.adapters\.skyrl\.Masked to mask faults"
     with pytest.raises(adapter.FaultError, match=said):
         asyncio.run(generator(Engine(["fault<|im_end|>"])).generate(batch, disable_tqdm=True))
     env = skyrl_gym.make("hone", env_config={}, extras={"task": "add_relu", "max_turns": 3})
@@ -252,7 +252,7 @@ def test_without_masked_a_fault_is_raised_and_no_reward(scripted: ScriptedServer
 def test_the_contract_of_an_environment(scripted: ScriptedServer) -> None:
     adapter.register(scripted.endpoint, {"max_turns": 2})
     env = skyrl_gym.make("hone", env_config={}, extras={"extra_info": {"task": "add_relu"}, "max_turns": 9})
-    with pytest.raises(ValueError, match="init comes before step"):
+    with pytest.raises(ValueError, match="call init first"):
         env.step("slow")
     prompt, told = env.init(PROMPT)
     assert prompt == [{"role": "user", "content": "Write a kernel."}]

@@ -1,6 +1,6 @@
 """Many episodes over one connection: reset all, step all, or take results as they come.
 
-Every request is under way at once; an episode that fails does not hold up the others.
+All requests are pending at the same time. An episode that fails does not delay the others.
 
     with hone.connect() as client:
         episodes = hone.vector.Episodes(client, 8)
@@ -34,12 +34,12 @@ Action = str | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Completion:
-    """What became of one episode's step: a result, or the error it failed with.
+    """One episode's step: its result or its error.
 
     Attributes:
-        index: Which episode, from 0.
-        result: None where the step failed.
-        error: None where it did not. The episode's turn stays open.
+        index: The episode's place, from 0.
+        result: None if the step failed.
+        error: None if the step succeeded. After an error the episode's turn stays open.
     """
 
     index: int
@@ -59,17 +59,17 @@ def step_request(
 
 
 def give_up(client: Client, verb: str, ticket: _core.Ticket) -> None:
-    """Cancels a request whose answer will not be read, and closes an episode that it began."""
+    """Cancels a request whose answer will not be read, and closes the episode that it started."""
     ticket.cancel()
     if verb == "reset":
-        body, _ = ticket.result()  # at once: it was cancelled
+        body, _ = ticket.result()  # does not block: the request was cancelled
         if body is not None:
             with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
                 client.submit("close", {"episode": body["episode"]})
 
 
 class Episodes:
-    """A fixed number of places for episodes. Used by one thread at a time."""
+    """A fixed number of episodes, each in its place. Used by one thread at a time."""
 
     def __init__(self, client: Client, count: int) -> None:
         if count < 1:
@@ -94,12 +94,12 @@ class Episodes:
         environment: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> list[Reset[Episode]]:
-        """Starts an episode in every place, all at once.
+        """Starts an episode in every place.
 
         Args:
-            task: One for all, or one per place.
-            split: Where to draw from, for places without a task.
-            seed: One per place; or one number, from which place i has ``seed + i``.
+            task: One task for all places, or one per place.
+            split: The split to draw from, for places without a task.
+            seed: One seed per place; or one number: place i then has ``seed + i``.
             group: As in ``Client.reset``.
             environment: As in ``Client.reset``.
             options: As in ``Client.reset``.
@@ -108,8 +108,8 @@ class Episodes:
             One start per place, in their order.
 
         Raises:
-            HoneError: The first that failed, once all have been answered; those that did start
-                are closed again.
+            HoneError: The first error, raised after all answers have come. Episodes that did start
+                are closed.
         """
         tasks = [task] * self._count if task is None or isinstance(task, str) else list(task)
         if seed is None or isinstance(seed, int):
@@ -154,16 +154,16 @@ class Episodes:
         responses: bool = False,
         timeout: float | None = None,
     ) -> Iterator[Completion]:
-        """Steps every episode that has an action and yields each result as it comes.
+        """Steps every episode that has an action, and yields each result when it arrives.
 
         Args:
-            actions: One per place: text, or a map for an environment that takes others; None
-                leaves that episode alone.
+            actions: One per place: text, or a map for an environment with other actions; None for
+                no step.
             responses: Whether text is a whole model response instead of source.
-            timeout: Seconds per step, instead of the client's.
+            timeout: Seconds per step; None for the client's timeout.
 
         Raises:
-            FailedPrecondition: There was no reset.
+            FailedPrecondition: ``reset`` was not called.
             ValueError: The number of actions is not the number of places.
         """
         if not self._episodes:
@@ -196,8 +196,8 @@ class Episodes:
             One per place; None where there was no action.
 
         Raises:
-            HoneError: The first that failed, once all have been answered. ``as_completed`` gives
-                the results of the others as well.
+            HoneError: The first error, raised after all answers have come. ``as_completed`` also
+                yields the results of the others.
         """
         results: list[StepResult | None] = [None] * self._count
         error: HoneError | None = None
@@ -226,6 +226,6 @@ class Episodes:
                 for index in completions.drain():
                     yield index, tickets.pop(index)
         finally:
-            # One could not be sent, or the caller left early: these answers will not be read.
+            # Sending failed, or the caller stopped early: these answers will not be read.
             for index, ticket in tickets.items():
                 give_up(self._client, requests[index].verb, ticket)
