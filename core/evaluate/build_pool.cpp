@@ -86,7 +86,7 @@ Result<BuildPool::Standby> BuildPool::start_builder() {
   const std::string backend_folder = options_.backend_library.parent_path().string();
   std::vector<std::string> compilers = options_.readable;
   if (options_.device_code) {
-    // Runtime compilers lie beside the backend or in hone's lib/, and are loaded in the sealed jail.
+    // Runtime compilers are in the backend's folder or in hone's lib/, and are loaded in the sealed jail.
     compilers.push_back(backend_folder);
     compilers.push_back((options_.libexec.parent_path() / "lib").string());
   }

@@ -27,7 +27,7 @@ struct BuildRequest {
   std::string name;      ///< file name: what the compiler's messages say
   std::string text;
   std::vector<std::string> entries;  ///< functions or kernels that must be there
-  std::vector<Source> support = {};  ///< the task's own files beside it
+  std::vector<Source> support = {};  ///< further files of the task
   int threads = 1;
 };
 
@@ -54,7 +54,7 @@ struct Built {
 /// [any thread] A builder process is made ahead, so that a build waits for the compiler alone.
 class BuildPool {
  public:
-  /// `interpreters`: where modules are run for the first time, beside no device; null: nowhere.
+  /// `zygotes`: start the dry runs of modules; null: there are none.
   BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes);
 
   /// An Error is a fault of ours.

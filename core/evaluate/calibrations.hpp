@@ -1,5 +1,5 @@
-// Calibrations: what baselines of a device were found to take, for those that are installed again and for submissions
-// that are measured beside them.
+// Calibrations: times of baselines on a device, for tasks that are installed again and for submissions that are measured
+// against them.
 #pragma once
 
 #include <functional>
@@ -51,7 +51,7 @@ class Recent {
   std::map<std::string, Found> found_ HONE_GUARDED_BY(mutex_);
 };
 
-/// What rounds of modules' baselines take while nobody else has the device. [any thread]
+/// Times of rounds of modules' baselines while no other lane uses the device. [any thread]
 class VouchedTimes {
  public:
   std::optional<Vouched> find(const std::string& key) const { return times_.find(key); }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "judge/session.hpp"
+#include "judge/timing/round_times.hpp"
 #include "model/caught.hpp"
 
 namespace hone {

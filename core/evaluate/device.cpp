@@ -269,8 +269,8 @@ Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task) con
   return request;
 }
 
-/// The task's key. Rationale: a mistake of the task says nothing about the judge, which holds other tasks. A judge that owes
-/// an answer, or failed otherwise, is started anew.
+/// The task's key. Rationale: a mistake of the task says nothing about the judge, which holds other tasks. A judge that did
+/// not answer, or failed otherwise, is started anew.
 Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
   const auto install = [&]() -> Result<std::string> {
     if (task->backends.count(options_.backend) == 0)

@@ -133,7 +133,7 @@ class Device {
   bool drops_others_ = false;    ///< tasks kept ready are dropped before the next one is judged
   bool has_all_memory_ = false;  ///< other lanes keep none but their judges'
   /// Consecutive jobs that this lane took ahead of others, or with all memory.
-  int in_a_row_ = 0;
+  int consecutive_jobs_ = 0;
   std::atomic<bool> closed_{false};
   std::atomic<std::size_t> module_processes_{0};
 };

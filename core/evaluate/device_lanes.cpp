@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-constexpr int kInARowMax = 8;  // jobs that a lane may take ahead of others, or with all memory
+constexpr int kConsecutiveJobsMax =
+    8;  // jobs that a lane may take ahead of others, or with all memory
 
 }  // namespace
 
@@ -25,9 +26,9 @@ Status Device::acquire(const DeviceJob& job) {
   const bool all = *place == MemoryPlace::kWhole || job.isolation.device == DeviceUse::kAllMemory;
   const bool is_ready = has_ready(task_key(*job.task));
   // Rationale: to make a large task ready takes seconds, and it goes when the device is shared again.
-  if (all && has_all_memory_ && lock_.is_exclusive() && is_ready && in_a_row_ < kInARowMax &&
-      !lock_.is_awaited()) {
-    ++in_a_row_;
+  if (all && has_all_memory_ && lock_.is_exclusive() && is_ready &&
+      consecutive_jobs_ < kConsecutiveJobsMax && !lock_.is_awaited()) {
+    ++consecutive_jobs_;
     return {};
   }
   HONE_TRY(claim_memory(job, all));
@@ -48,7 +49,7 @@ Status Device::acquire(const DeviceJob& job) {
 /// Whatever this lane has on the device stands still meanwhile.
 Status Device::take_lock(bool exclusive) {
   const double from_s = monotonic_s();
-  work_.set_step("wait for a turn with");
+  work_.set_step("wait for the device with");
   if (exclusive || lock_.is_awaited() || lock_.is_exclusive()) {
     leave_lock();
   } else {
@@ -154,17 +155,17 @@ Status Device::claim_memory(const DeviceJob& job, bool all) {
   const std::uint64_t most = all ? kAll : with_others;
   const std::uint64_t least = all ? kAll : request.need.expected();
   // Rationale: installing a task takes longer than judging one submission of it.
-  const bool again = has_ready(request.key) && in_a_row_ < kInARowMax;
+  const bool again = has_ready(request.key) && consecutive_jobs_ < kConsecutiveJobsMax;
   const bool wanted_by_others = shared_.ledger.is_awaited();
   for (const std::uint64_t bytes : {most, least}) {
     reserved_bytes_ = bytes;
     if (shared_.ledger.try_claim(lane_, bytes, again)) {
-      in_a_row_ = wanted_by_others ? in_a_row_ + 1 : 0;
+      consecutive_jobs_ = wanted_by_others ? consecutive_jobs_ + 1 : 0;
       return {};
     }
     drops_others_ = true;
   }
-  in_a_row_ = 0;
+  consecutive_jobs_ = 0;
   rest();
   work_.set_step("wait for memory for");
   const double from_s = monotonic_s();
@@ -176,7 +177,7 @@ Status Device::claim_memory(const DeviceJob& job, bool all) {
 }
 
 /// Drops the tasks that lanes at rest keep ready. Rationale: ending processes and freeing memory disturb a measurement, so
-/// this lane shares the lock meanwhile, and nobody measures.
+/// this lane shares the lock meanwhile, and no lane measures.
 Status Device::take_back_from(const std::vector<std::size_t>& lanes) {
   if (lanes.empty()) return {};
   const Status shares = lock_.share();
@@ -191,7 +192,7 @@ Status Device::take_back_from(const std::vector<std::size_t>& lanes) {
 /// Of an exclusive lane: takes memory back from the others, and from its own waiting processes.
 void Device::take_all_memory() {
   has_all_memory_ = true;
-  in_a_row_ = 0;
+  consecutive_jobs_ = 0;
   for (Device* other : shared_.lanes) {
     if (other != this) pool_.take_over_ended(other->yield_memory());
   }

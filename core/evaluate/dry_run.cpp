@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/clock.hpp"
 #include "channel/stream.hpp"
@@ -24,12 +23,12 @@ constexpr double kGoneSeconds = 5;
 constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
 constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line here
 
-// Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB, and the host's compiler 1 GB beside it.
+// Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB, and the host's compiler 1 GB at the same time.
 constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
-/// Printable words of at most so many characters.
+/// Printable words of at most `size_max` characters.
 std::string words_of(std::string_view line, std::size_t size_max) {
   std::string words(line.substr(0, size_max));
   for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
@@ -105,18 +104,6 @@ Result<DryRun> read_dry_run(std::string bytes) {
   return said;
 }
 
-bool builds_extensions(const std::string& source) {
-  return source.find("cpp_extension") != std::string::npos;
-}
-
-bool may_bring_code(const std::string& source) {
-  // Names of what compiles or loads it, in Python; who makes such a name up loses what he hides.
-  constexpr const char* kWays[] = {"cpp_extension", "ctypes", "cffi",
-                                   "cupy",          "numba",  "_compile_kernel"};
-  return std::any_of(std::begin(kWays), std::end(kWays),
-                     [&](const char* way) { return source.find(way) != std::string::npos; });
-}
-
 Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const std::string& device,
                        const std::string& artifact) {
   HONE_ASSIGN(auto ends, stream_pair());
@@ -137,7 +124,7 @@ Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const 
       waited ? receive_message(ends.first.get(), kAnswerMax, kDryRunSendSeconds, process->pidfd())
              : Result<StreamMessage>(waited.error());
   process->kill();
-  // What it started must not run on beside what is measured next.
+  // Its children must not run while the next submission is measured.
   static_cast<void>(process->wait(kGoneSeconds));
   if (!answer) return answer.error().in("dry run");
   return read_dry_run(std::move(answer->bytes));

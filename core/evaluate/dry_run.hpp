@@ -31,15 +31,10 @@ struct DryRun {
   DryRunFailure failure = DryRunFailure::kNone;
   std::string words;  ///< the exception raised there, or the compiler's output for an extension
   ExtensionKind kind = ExtensionKind::kHost;
-  /// What it started, where it came to its end as it would beside a device.
+  /// The kernels and operators that it started, if the run was complete.
   std::optional<Witnessed> started;
-  std::string compiled;  ///< for its process beside a device; one line
+  std::string compiled;  ///< for its process on a device; one line
 };
-
-/// Whether a module may have torch compile extensions, which takes longer than all else in a dry run.
-bool builds_extensions(const std::string& source);
-/// Whether a module may call code that neither torch nor Triton made.
-bool may_bring_code(const std::string& source);
 
 /// Reads the answer of a dry run, three lines.
 /// 1. Nothing, "load MESSAGE", "run MESSAGE", or "build KIND MESSAGE", and likewise "link" and "hindered".

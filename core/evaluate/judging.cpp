@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
+#include "evaluate/diagnostics.hpp"
 #include "evaluate/dry_run.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"

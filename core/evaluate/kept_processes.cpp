@@ -2,27 +2,22 @@
 #include "evaluate/kept_processes.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "evaluate/dry_run.hpp"
+#include "evaluate/diagnostics.hpp"
 #include "evaluate/process_pool.hpp"
 
 namespace hone {
 namespace {
 
-constexpr const char* kHeapWords[] = {"malloc", "hidden_heap", "hidden_hostcall"};
-
 /// Rationale: the heap of a context outlives an artifact, and so does the word at which the blocks of a cooperative launch
-/// wait for each other. Nobody can scrub them. The next submission of the client, another sample of the same model, must
+/// wait for each other. No process can scrub them. The next submission of the client, another sample of the same model, must
 /// not find the heap full. Not all device code calls malloc by that name: some asks for a heap, or for a way to call the
 /// host, which its malloc uses.
 bool leaves_state(const DeviceJob& job, const EvaluatorOptions& options) {
   if (!options.measure.defences.holds(Defence::kOwnHeap)) return false;
-  const std::string& artifact = job.built->artifact;
   const auto& launches = job.plan.launches;
-  return std::any_of(std::begin(kHeapWords), std::end(kHeapWords),
-                     [&](const char* word) { return artifact.find(word) != std::string::npos; }) ||
+  return uses_heap(job.built->artifact) ||
          std::any_of(launches.begin(), launches.end(),
                      [](const PlanLaunch& launch) { return launch.cooperative; });
 }

@@ -66,7 +66,7 @@ enum class MemoryPlace {
 MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short);
 
 /// How many of the tasks that are kept ready are to go so that another one has room: of `installed`, bytes of each, the one
-/// that was used last first, so many from the end.
+/// that was used last first. They go from the end.
 std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uint64_t needed,
                            std::uint64_t room);
 

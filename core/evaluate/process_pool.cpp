@@ -79,7 +79,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
   spawn.limits.memory_bytes = kCandidateMemoryMax;
   if (options_.device_code) {
     if (launcher_.level() < IsolationLevel::kPrivate) {
-      return failed_precondition("modules beside a device need isolation 'private', found '" +
+      return failed_precondition("modules on a device need isolation 'private', found '" +
                                  std::string(isolation_name(launcher_.level())) +
                                  "'; hone doctor says what is missing");
     }

@@ -22,7 +22,7 @@ bool has_ended(const Process& process, int wait_ms);
 /// One thread at a time.
 ///
 /// Rationale: making or ending a context disturbs what is measured on the device. So contexts are made and ended while
-/// nobody measures: the lane waits for both before it measures, and before it leaves the device to other lanes.
+/// no lane measures: the lane waits for both before it measures, and before it leaves the device to other lanes.
 class ProcessPool {
  public:
   static constexpr double kOpenSeconds = 20;  ///< for a process to open its device
@@ -62,7 +62,7 @@ class ProcessPool {
   void take_over_ended(std::vector<std::unique_ptr<Process>> ended);
 
  private:
-  /// So many are made once fewer than `least` are left. Rationale: contexts that are made together take half the time, and
+  /// `made` processes are started once fewer than `least` are left. Rationale: contexts that are made together take half the time, and
   /// nothing is measured meanwhile.
   struct Stock {
     std::size_t least, made;

@@ -73,7 +73,7 @@ Decision isolate(const History& history, const Finding& finding, Reason reason, 
   return decision;
 }
 
-/// Whether a failure may be for the device memory or the time that submissions beside it took.
+/// Whether a failure may be for the device memory or the time that other submissions took.
 bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, bool brings_code) {
   if (judged.ending == Ending::kDone) {
     // A call that could not be watched says nothing about whose kernels did the work.

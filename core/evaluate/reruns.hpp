@@ -38,7 +38,7 @@ enum class End {
   kKilledByMachine,  ///< the kernel killed the submission, and the machine lacked memory
   kKilled,           ///< SIGKILL that nothing explains
   kFault,            ///< the judge blames something else, or cannot say what happened
-  kNoAnswer,         ///< the judge could not be started, asked, or did not answer
+  kNoAnswer,         ///< no judgement: the judge, the reference or the baseline failed
 };
 
 /// The facts about the last evaluation that the rules need.
@@ -49,7 +49,7 @@ struct Finding {
   bool is_hopeless = false;        ///< a further evaluation would wait in vain, too
   bool is_doubtful = false;        ///< an earlier submission in the same process may have caused it
   bool lacked_memory = false;      ///< some process found too little, or could not open the device
-  bool may_be_contention = false;  ///< submissions beside it may have caused it
+  bool may_be_contention = false;  ///< other submissions on the device may have caused it
   bool failed_before_load = false;  ///< nothing of the submission was loaded yet
   bool is_too_good = false;         ///< a verdict that is confirmed before it counts
 };

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr double kShortSeconds = 600;  // a task has all memory for so long after a shortage
+constexpr double kShortSeconds = 600;  // time for which a task gets all memory after a shortage
 constexpr std::size_t kShortTasksMax = 1024;
 
 }  // namespace

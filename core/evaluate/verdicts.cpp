@@ -23,9 +23,9 @@ Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
   Verdict verdict;
   verdict.outcome = outcome;
   const Place place = judgement.where.place;
-  verdict.stage = place == Place::kLoading       ? "load"
-                  : place == Place::kMeasurement ? "measure"
-                                                 : "check";
+  verdict.stage = place == Place::kLoading       ? VerdictStage::kLoad
+                  : place == Place::kMeasurement ? VerdictStage::kMeasure
+                                                 : VerdictStage::kCheck;
   verdict.reason =
       std::move(reason) + (place == Place::kLoading ? " while loading" : in_where(judgement.where));
   return verdict;
@@ -52,7 +52,7 @@ Verdict verdict_of_death(const Judgement& judgement, const ProcessExit& exit) {
 Verdict verdict_of_plan(const Error& error, const std::string& source_name) {
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
-  verdict.stage = "build";
+  verdict.stage = VerdictStage::kBuild;
   verdict.reason = "its plan cannot be read";
   verdict.diagnostics = source_name + ":" + error.message + "\n";
   return verdict;
@@ -63,7 +63,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   if (built.ok) return std::nullopt;
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
-  verdict.stage = "build";
+  verdict.stage = VerdictStage::kBuild;
   Diagnostics diagnostics = submission_diagnostics(built.diagnostics, source_name);
   verdict.diagnostics = std::move(diagnostics.text);
   if (built.failure == BuildFailure::kStarved) {
@@ -91,7 +91,7 @@ std::optional<Verdict> verdict_of_dry_run(const Built& built) {
   if (built.dry_run == DryRunFailure::kBuild || built.dry_run == DryRunFailure::kLink) {
     Verdict verdict;
     verdict.outcome = Outcome::kBuildFailed;
-    verdict.stage = "build";
+    verdict.stage = VerdictStage::kBuild;
     verdict.reason = built.dry_run == DryRunFailure::kLink ? "the linker refused its extension"
                                                            : "the compiler refused its extension";
     verdict.diagnostics = built.raised;
@@ -139,7 +139,8 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
     default:
       break;
   }
-  if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
+  if (!result.exit)
+    return unavailable("the submission's process ended, and its exit status is unknown");
   if (result.exit->killed_by_machine)
     return unavailable(
         "the submission's process ended by SIGKILL while the machine was out of memory");
@@ -149,8 +150,8 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   return verdict_of_death(j, *result.exit);
 }
 
-/// Rationale: a finding of the dry run alone is reported, and rejects nobody: it has no values, and may go another way. But who
-/// is not seen beside the device has to be seen there.
+/// Rationale: a finding of the dry run alone is reported, and rejects no submission: it has no values, and may go another way. But a
+/// module whose kernels are not seen on the device must show them in the dry run.
 Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run) {
   if (verdict.work) verdict.work->rehearsed = dry_run;
   if (!verdict.correct() || task.own_kernels == "optional") return verdict;
@@ -171,7 +172,7 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
   }
   if (!rejected) return verdict;
   verdict.outcome = Outcome::kRejected;
-  verdict.stage = "check";
+  verdict.stage = VerdictStage::kCheck;
   verdict.speedup.reset();
   return verdict;
 }

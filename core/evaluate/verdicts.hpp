@@ -14,7 +14,7 @@ Verdict verdict_of_plan(const Error& error, const std::string& source_name);
 std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
                                         const EvaluatorOptions& options);
 
-/// A module that is certain to fail, or nothing: as it would have been said beside the device.
+/// A module that is certain to fail, or nothing: the verdict that it would get on the device.
 std::optional<Verdict> verdict_of_dry_run(const Built& built);
 
 /// A judgement about the submission. An Error when it was no doing of the submission's.
@@ -28,7 +28,7 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
 Result<Verdict> unless_noise(Verdict verdict);
 
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`, or `out_of_memory`
-/// where hone's own processes lacked device memory beside it.
+/// if hone's own processes lacked device memory meanwhile.
 Verdict verdict_of_provocation(const DeviceResult& result);
 /// The same where there was no judgement, with what was said instead.
 Verdict verdict_of_provocation(const std::string& message);

@@ -31,20 +31,20 @@ BaselineTimes::BaselineTimes(const Task& task, std::uint64_t seed, Workbench& wo
       set_(std::move(set)),
       layout_(std::move(layout)) {}
 
-Result<BaselineTimes> BaselineTimes::make(const Task& task, std::uint64_t seed, Trusted reference,
-                                          Workbench& workbench) {
+Result<BaselineTimes> BaselineTimes::make(const Task& task, std::uint64_t seed,
+                                          DatasetRunner reference, Workbench& workbench) {
   HONE_ASSIGN(InputSet set,
               InputSet::make(task, task.timed, {0}, seed, *reference.runner, workbench));
   HONE_ASSIGN(Layout layout, lay_out(task, task.timed, 1, workbench.placement(), false));
   return BaselineTimes(task, seed, workbench, std::move(set), std::move(layout));
 }
 
-Judgement BaselineTimes::load_into(Trusted& baseline, std::uint64_t number) const {
+Judgement BaselineTimes::load_into(DatasetRunner& baseline, std::uint64_t number) const {
   return load(set_, *baseline.runner, layout_, derive_seed(seed_, "calibrate", number),
               Culprit::kBaseline, kWhere);
 }
 
-Judgement BaselineTimes::call_once(Trusted& baseline) const {
+Judgement BaselineTimes::call_once(DatasetRunner& baseline) const {
   if (Status frozen = baseline.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), Culprit::kBaseline, kWhere);
   if (Judgement loaded = load_into(baseline, kFloorRounds); !passed(loaded)) return loaded;
@@ -53,7 +53,7 @@ Judgement BaselineTimes::call_once(Trusted& baseline) const {
                                        : blame(round, Culprit::kBaseline, kWhere);
 }
 
-Judgement BaselineTimes::time_calls(Trusted& baseline) const {
+Judgement BaselineTimes::time_calls(DatasetRunner& baseline) const {
   if (Status frozen = baseline.runner->freeze(); !frozen)
     return frozen_badly(frozen.error(), Culprit::kBaseline, kWhere);
   std::vector<double> floors, calls;
@@ -81,7 +81,7 @@ Judgement BaselineTimes::time_calls(Trusted& baseline) const {
   return correct_so_far();
 }
 
-Judgement BaselineTimes::time_answers(Trusted& baseline) const {
+Judgement BaselineTimes::time_answers(DatasetRunner& baseline) const {
   if (!on_device_) return correct_so_far();
   for (int i = 0; i < kAnswers; ++i) {
     const Round answers = set_.run_answers(kReferenceSeconds);
@@ -92,16 +92,16 @@ Judgement BaselineTimes::time_answers(Trusted& baseline) const {
   return correct_so_far();
 }
 
-Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
-                    Workbench& workbench) {
+Judgement calibrate(const Task& task, std::uint64_t seed, DatasetRunner reference,
+                    DatasetRunner& baseline, Workbench& workbench) {
   const auto times = BaselineTimes::make(task, seed, reference, workbench);
   if (!times) return fault(times.error());
   if (Judgement timed = times->time_calls(baseline); !passed(timed)) return timed;
   return times->time_answers(baseline);
 }
 
-Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
-                     const std::function<Status()>& between) {
+Judgement find_error(const Task& task, std::uint64_t seed, DatasetRunner& reference,
+                     Workbench& workbench, const std::function<Status()>& between) {
   if (!task.tolerance.from_reference) return correct_so_far();
   for (std::size_t family = 0; family < task.families.size(); ++family) {
     if (Status status = between == nullptr ? Status() : between(); !status)

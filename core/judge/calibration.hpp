@@ -14,21 +14,21 @@ namespace hone {
 /// Times the calls of one task's baseline, at its timed shape, on its first family of inputs. `task`, `reference` and `workbench` outlive it. One thread.
 class BaselineTimes {
  public:
-  static Result<BaselineTimes> make(const Task& task, std::uint64_t seed, Trusted reference,
+  static Result<BaselineTimes> make(const Task& task, std::uint64_t seed, DatasetRunner reference,
                                     Workbench& workbench);
 
   /// One untimed call. Rationale: the first call initialises libraries, for up to half a second. On a device others may use
   /// it meanwhile.
-  Judgement call_once(Trusted& baseline) const;
+  Judgement call_once(DatasetRunner& baseline) const;
   /// Measures `floor` and `call_seconds`. Needs the device exclusively.
-  Judgement time_calls(Trusted& baseline) const;
+  Judgement time_calls(DatasetRunner& baseline) const;
   /// Measures `answer_seconds`, where there is a device. Needs it exclusively.
-  Judgement time_answers(Trusted& baseline) const;
+  Judgement time_answers(DatasetRunner& baseline) const;
 
  private:
   BaselineTimes(const Task& task, std::uint64_t seed, Workbench& workbench, InputSet set,
                 Layout layout);
-  Judgement load_into(Trusted& baseline, std::uint64_t number) const;
+  Judgement load_into(DatasetRunner& baseline, std::uint64_t number) const;
 
   const Task* task_;
   std::uint64_t seed_;
@@ -38,12 +38,12 @@ class BaselineTimes {
 };
 
 /// Times the calls, then the answers.
-Judgement calibrate(const Task& task, std::uint64_t seed, Trusted reference, Trusted& baseline,
-                    Workbench& workbench);
+Judgement calibrate(const Task& task, std::uint64_t seed, DatasetRunner reference,
+                    DatasetRunner& baseline, Workbench& workbench);
 
 /// Has the reference compute its own error, over all families of inputs; nothing where the task has a tolerance of its own.
 /// `between` is called before each family of inputs.
-Judgement find_error(const Task& task, std::uint64_t seed, Trusted& reference, Workbench& workbench,
-                     const std::function<Status()>& between = nullptr);
+Judgement find_error(const Task& task, std::uint64_t seed, DatasetRunner& reference,
+                     Workbench& workbench, const std::function<Status()>& between = nullptr);
 
 }  // namespace hone

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 constexpr double kSendSeconds = 10;
-// For the host, which may have other lanes to wait for: longer than it waits for them itself (turns.hpp). It closes where
+// For the host, which may have other lanes to wait for: longer than it waits for them itself (device_lock.hpp). It closes where
 // it gives up.
 constexpr double kHostSeconds = 3600;
 
@@ -17,6 +17,10 @@ constexpr double kHostSeconds = 3600;
 
 void HostCalls::send(const JudgeCall& call) const {
   static_cast<void>(send_message(socket_, write_message(call), {}, kSendSeconds));
+}
+
+void HostCalls::reply(const JudgeReply& reply) const {
+  static_cast<void>(send_message(socket_, write_message(reply), {}, kSendSeconds));
 }
 
 template <typename Expected>

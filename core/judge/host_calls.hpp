@@ -1,4 +1,4 @@
-// HostCalls: the calls of a judge to its host while it works on a request.
+// HostCalls: a judge's calls to its host while it works on a request, and its replies.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// Each call returns once the host has answered. One thread.
+/// Each call with an answer returns once the host has given it. One thread.
 class HostCalls {
  public:
   explicit HostCalls(int socket) : socket_(socket) {}
@@ -24,6 +24,8 @@ class HostCalls {
   /// Has the host end the submission's process; await_end() returns once nothing of it is left.
   void end() const { send(EndCall{}); }
   Status await_end() const;
+  /// Ends the request.
+  void reply(const JudgeReply& reply) const;
 
  private:
   void send(const JudgeCall& call) const;

@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// Rounds of a baseline that was timed without a submission, in seconds. Modules beside a device only.
+/// Rounds of a baseline that was timed without a submission, in seconds. Modules on a device only.
 struct BaselineBlock {
   double at_s = 0;        ///< when the last round was over
   std::size_t calls = 0;  ///< of a round; 0: no block
@@ -20,7 +20,7 @@ struct BaselineBlock {
 };
 
 /// A runner of the dataset's own code, kept between submissions.
-struct Trusted : Calibration {  // a baseline's
+struct DatasetRunner : Calibration {  // a baseline's
   Runner* runner = nullptr;
   Vouched vouched = {};                           ///< baseline: from earlier submissions
   std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline: for the next submission of its task

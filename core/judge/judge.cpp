@@ -17,10 +17,20 @@ namespace hone {
 namespace {
 
 constexpr double kForever = 1e9;
-constexpr double kReplySeconds = 10;
 constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 
 std::uint64_t seed_of(std::int64_t seed) { return static_cast<std::uint64_t>(seed); }
+
+JudgedReply fault_reply(const Error& error) {
+  JudgedReply reply;
+  reply.judgement = fault(error);
+  return reply;
+}
+
+Task judged_task(Task task, const Workbench& workbench) {
+  task.narrow_answers = answers_are_narrow(task, workbench.memory_bytes());
+  return task;
+}
 
 }  // namespace
 
@@ -39,38 +49,34 @@ void Judge::serve() {
     if (!message) return;
     auto request = read_request(message->bytes);
     if (!request) {
-      reply_fault(request.error());
+      host_.reply(fault_reply(request.error()));
       continue;
     }
     std::visit([&](auto& each) { serve(std::move(each), std::move(message->fds)); }, *request);
   }
 }
 
-void Judge::reply(const JudgeReply& message) const {
-  static_cast<void>(send_message(socket_, write_message(message), {}, kReplySeconds));
-}
-
 void Judge::serve(OpenRequest, std::vector<UniqueFd>) {
   auto facts = backend_.facts(device_);
-  if (!facts) return reply_fault(facts.error());
+  if (!facts) return host_.reply(fault_reply(facts.error()));
   limits_ = limits_of(*facts);
-  reply(FactsReply{std::move(facts).value()});
+  host_.reply(FactsReply{std::move(facts).value()});
 }
 
 void Judge::serve(EquipRequest, std::vector<UniqueFd> fds) {
   auto facts = equip(std::move(fds));
-  if (!facts) return reply_fault(facts.error());
-  reply(FactsReply{std::move(facts).value()});
+  if (!facts) return host_.reply(fault_reply(facts.error()));
+  host_.reply(FactsReply{std::move(facts).value()});
 }
 
 void Judge::serve(InstallRequest request, std::vector<UniqueFd> fds) {
   const std::string key = request.key;
   const Judgement done = install(std::move(request), std::move(fds));
-  if (!passed(done)) return reply(JudgedReply{done});
+  if (!passed(done)) return host_.reply(JudgedReply{done});
   const Installed& made = installed_.at(key);
   InstalledReply answer{done.message, note_warns_, std::nullopt, made.trusted.error};
   if (made.role == TrustedRole::kBaseline) answer.times = made.trusted;
-  reply(answer);
+  host_.reply(answer);
 }
 
 void Judge::serve(JudgeRequest request, std::vector<UniqueFd> fds) {
@@ -79,7 +85,7 @@ void Judge::serve(JudgeRequest request, std::vector<UniqueFd> fds) {
   answer.kept = kept_.count(runner) != 0;
   const Vouched vouched = std::exchange(vouched_, {});
   if (vouched.calls > 0) answer.vouched = vouched;
-  reply(answer);
+  host_.reply(answer);
   if (spare_bytes_ == 0 || device_code_) return;
   if (auto spare = Arena::create(backend_, device_, spare_bytes_, true))
     spare_ = std::move(spare).value();
@@ -87,11 +93,11 @@ void Judge::serve(JudgeRequest request, std::vector<UniqueFd> fds) {
 
 void Judge::serve(AdmitRequest request, std::vector<UniqueFd>) {
   const auto reference = installed(TrustedRole::kReference, request.reference);
-  if (!reference) return reply_fault(reference.error());
-  auto report = admit_task(judged_task(std::move(request.task)), seed_of(request.seed), *reference,
-                           *workbench_);
-  if (!report) return reply_fault(report.error());
-  reply(AdmittedReply{std::move(report).value()});
+  if (!reference) return host_.reply(fault_reply(reference.error()));
+  auto report = admit_task(judged_task(std::move(request.task), *workbench_), seed_of(request.seed),
+                           *reference, *workbench_);
+  if (!report) return host_.reply(fault_reply(report.error()));
+  host_.reply(AdmittedReply{std::move(report).value()});
 }
 
 void Judge::serve(DropRequest request, std::vector<UniqueFd>) { installed_.erase(request.key); }
@@ -151,11 +157,6 @@ Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
   return facts;
 }
 
-Task Judge::judged_task(Task task) const {
-  task.narrow_answers = answers_are_narrow(task, workbench_->memory_bytes());
-  return task;
-}
-
 Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {
   std::unique_ptr<Arena> spare = std::move(spare_);
   spare_bytes_ = bytes;
@@ -165,7 +166,7 @@ Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {
 }
 
 Judgement Judge::install(InstallRequest request, std::vector<UniqueFd> fds) {
-  Task task = judged_task(std::move(request.task));
+  Task task = judged_task(std::move(request.task), *workbench_);
   const MeasureSettings& settings = request.settings;
   const bool is_reference = request.role == TrustedRole::kReference;
   auto plans = Plans::make(task, std::move(request.plans), limits_);
@@ -222,7 +223,7 @@ Judgement Judge::install(InstallRequest request, std::vector<UniqueFd> fds) {
   return done;
 }
 
-Result<Trusted> Judge::installed(TrustedRole role, const std::string& key) const {
+Result<DatasetRunner> Judge::installed(TrustedRole role, const std::string& key) const {
   const auto found = installed_.find(key);
   if (found == installed_.end())
     return internal_error("no " + std::string(enum_name(role)) + " is installed as '" + key + "'");
@@ -230,7 +231,7 @@ Result<Trusted> Judge::installed(TrustedRole role, const std::string& key) const
 }
 
 Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
-  Task& task = request.task = judged_task(std::move(request.task));
+  Task& task = request.task = judged_task(std::move(request.task), *workbench_);
   const MeasureSettings& settings = request.settings;
   auto reference = installed(TrustedRole::kReference, request.reference);
   if (!reference) return fault(reference.error());

@@ -34,7 +34,7 @@ class Judge {
     TrustedRole role;
     Task task;
     std::unique_ptr<ProcessRunner> runner;
-    Trusted trusted;
+    DatasetRunner trusted;
   };
   void serve(OpenRequest request, std::vector<UniqueFd> fds);
   void serve(EquipRequest request, std::vector<UniqueFd> fds);
@@ -44,10 +44,7 @@ class Judge {
   void serve(DropRequest request, std::vector<UniqueFd> fds);
   void serve(ForgetRequest request, std::vector<UniqueFd> fds);
   void serve(TrimRequest request, std::vector<UniqueFd> fds);
-  void reply(const JudgeReply& message) const;
-  void reply_fault(const Error& error) const { reply(JudgedReply{fault(error)}); }
   Result<Value> equip(std::vector<UniqueFd> fds);
-  Task judged_task(Task task) const;
   /// Of a submission if `limited`, else of trusted code.
   RunnerOptions options_for(const Task& task, const MeasureSettings& settings, bool module,
                             bool limited) const;
@@ -58,7 +55,6 @@ class Judge {
                        const JudgeRequest& request);
   SessionHost session_host();
   Status await_quiet();
-  Status expect_memory() const;
   Judgement expect_still();
   Status give_way(const std::function<Status()>& stand_still);
   void keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner);
@@ -66,10 +62,10 @@ class Judge {
                        std::uint64_t bytes, RunnerOptions options);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
   Judgement install(InstallRequest request, std::vector<UniqueFd> fds);
-  Judgement find_error(const InstallRequest& request, const Task& task, Trusted& reference);
-  Judgement find_times(const InstallRequest& request, const Task& task, Trusted& baseline);
+  Judgement find_error(const InstallRequest& request, const Task& task, DatasetRunner& reference);
+  Judgement find_times(const InstallRequest& request, const Task& task, DatasetRunner& baseline);
   Judgement judge(JudgeRequest request, std::vector<UniqueFd> fds);
-  Result<Trusted> installed(TrustedRole role, const std::string& key) const;
+  Result<DatasetRunner> installed(TrustedRole role, const std::string& key) const;
 
   int socket_;
   HostCalls host_;

@@ -6,7 +6,8 @@
 namespace hone {
 
 /// What a reference's answers are held against; known where it was found before.
-Judgement Judge::find_error(const InstallRequest& request, const Task& task, Trusted& reference) {
+Judgement Judge::find_error(const InstallRequest& request, const Task& task,
+                            DatasetRunner& reference) {
   if (request.known_error) {
     reference.error = request.known_error;
     return correct_so_far();
@@ -18,7 +19,8 @@ Judgement Judge::find_error(const InstallRequest& request, const Task& task, Tru
 
 /// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
 /// long as all else that makes a task ready.
-Judgement Judge::find_times(const InstallRequest& request, const Task& task, Trusted& baseline) {
+Judgement Judge::find_times(const InstallRequest& request, const Task& task,
+                            DatasetRunner& baseline) {
   if (request.known_times) {
     static_cast<Calibration&>(baseline) = *request.known_times;
     return correct_so_far();

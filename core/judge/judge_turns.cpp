@@ -8,6 +8,14 @@ namespace {
 
 constexpr std::uint64_t kMemoryShare = 32;  // that is to be free where something is timed
 
+/// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
+Status expect_memory(Workbench& workbench) {
+  const std::uint64_t bytes = workbench.memory_bytes() / kMemoryShare;
+  if (workbench.has_free(bytes)) return {};
+  return resource_exhausted("what others have on the device leaves less than " +
+                            std::to_string(bytes) + " bytes of its memory");
+}
+
 }  // namespace
 
 SessionHost Judge::session_host() {
@@ -33,21 +41,13 @@ SessionHost Judge::session_host() {
 /// The device is this judge's alone then.
 Status Judge::await_quiet() {
   HONE_ASSIGN(beside_others_, host_.quiet());
-  return beside_others_ ? expect_memory() : Status();
-}
-
-/// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
-Status Judge::expect_memory() const {
-  const std::uint64_t bytes = workbench_->memory_bytes() / kMemoryShare;
-  if (workbench_->has_free(bytes)) return {};
-  return resource_exhausted("what others have on the device leaves less than " +
-                            std::to_string(bytes) + " bytes of its memory");
+  return beside_others_ ? expect_memory(*workbench_) : Status();
 }
 
 /// What others have on the device is not to be part of what a baseline takes.
 Judgement Judge::expect_still() {
   if (!beside_others_ || workbench_->is_still()) return correct_so_far();
-  return fault(unavailable("the device did not stand still beside what others have on it"));
+  return fault(unavailable("the device was not still: other processes have work on it"));
 }
 
 /// Yields the device to a judge that waits to measure. With `stand_still` the host is asked twice: whether a judge waits, and

@@ -31,7 +31,7 @@ class Session {
   Judgement begin();
   /// Checks the submission, then times it.
   Judgement judge();
-  /// The baseline's times that this session found while nobody else used the device; no calls if it found none.
+  /// The baseline's uncontended times that this session measured; no calls if it measured none.
   Vouched vouched() const { return protocol_->uncontended(); }
 
  private:

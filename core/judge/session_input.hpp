@@ -18,7 +18,7 @@ namespace hone {
 struct SessionHost {
   std::function<void(JudgeStage)> progress;  ///< hears that a stage begins
 
-  // Of runners that withhold (modules beside a device):
+  // Of runners that withhold (modules on a device):
   /// `quiet` returns once no context is being made on the device and no other judge uses it. Others may measure before that,
   /// and again from `share` on, which returns once none does: the submission is frozen meanwhile, or has ended.
   std::function<Status()> quiet = nullptr, share = nullptr;
@@ -39,7 +39,7 @@ struct SessionInput {
   const Task& task;
   std::uint64_t seed;
   MeasureSettings settings;
-  Trusted reference, baseline;
+  DatasetRunner reference, baseline;
   Runner& submission;
   Workbench& workbench;
   SessionHost host;

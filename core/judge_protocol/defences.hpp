@@ -12,9 +12,9 @@
 namespace hone {
 
 enum class Defence : unsigned {
-  kFreeze,           ///< a submission stands still while inputs are written and outputs are read
-  kFreezeBetween,    ///< it also does while the baseline is measured
-  kFreshInputs,      ///< every round has inputs that were never seen before
+  kFreeze,           ///< a submission is frozen while inputs are written and outputs are read
+  kFreezeBetween,    ///< it is also frozen while the baseline is measured
+  kFreshInputs,      ///< every round has new inputs
   kPoison,           ///< outputs are overwritten before every round
   kShuffle,          ///< calls come in a secret order
   kTimedAnswers,     ///< the outputs of timed rounds are checked like any other
@@ -22,37 +22,37 @@ enum class Defence : unsigned {
   kCanaries,         ///< bytes around tensors must stay
   kGuards,           ///< tensors end at an inaccessible page
   kInputsUnchanged,  ///< inputs must stay as they were
-  kHiddenShapes,     ///< shapes are checked that nobody was told
+  kHiddenShapes,     ///< shapes are checked that are never disclosed
   kFamilies,         ///< more than one kind of input is checked
   kSeccomp,          ///< a candidate's system calls are an allow-list
   kLandlock,         ///< a candidate can open nothing
   kMemoryLimit,      ///< a candidate's memory is limited
-  kPhysics,          ///< a figure that no core could reach is refused
-  kSecondLook,       ///< what looks too good is judged again, with other secrets
-  kProvenFaults,  ///< a death without a cause is the submission's, unless the kernel shows who did it
-  kThreadMemory,   ///< memory is looked for in other threads where the first one has exited
+  kPhysics,          ///< a speedup that no core could reach is refused
+  kSecondLook,       ///< a suspiciously fast submission gets a confirmation run, with other secrets
+  kProvenFaults,  ///< a process that ends without a cause is the submission's failure, unless the kernel shows another cause
+  kThreadMemory,  ///< memory is counted by other threads if the first one has exited
   kMixedFamilies,  ///< the calls of timed rounds have inputs of all families
   kFixedPairs,  ///< the submission's times choose neither how many pairs there are nor which count
   kOwnWaits,    ///< time in which a submission sleeps or waits counts towards its limit
-  // Of devices with memory of their own:
+  // Devices with memory of their own:
   kWitness,      ///< the clock stops at outputs that stay as they were seen
-  kOwnRound,     ///< of checks that lie in memory together, outputs change in their own round alone
-  kOwnHeap,      ///< what uses a context's heap runs in a process of its own
-  kStreamWait,   ///< a submission's round is done when the device says so
-  kScrub,        ///< the memory of a process that is kept is overwritten between two submissions
-  kKnownAnswer,  ///< such a process must know an answer of ours between two submissions
-  // Of modules there, whose own host code runs beside the device:
-  kWithhold,       ///< their inputs are put in place under the clock
-  kAlone,          ///< the baseline is timed while the submission stands still, or is not there
-  kStandStill,     ///< its process is frozen then, and the device does nothing of its
-  kSecondWitness,  ///< what its rehearsal started stands beside what its process says it started
+  kOwnRound,     ///< outputs of a check may change only in their own round
+  kOwnHeap,      ///< an artifact that uses a context's heap runs in a process of its own
+  kStreamWait,   ///< a round ends when the device reports its stream as done
+  kScrub,        ///< the memory of a kept process is overwritten between two submissions
+  kKnownAnswer,  ///< a kept process must compute a known answer between two submissions
+  // Modules with host code on a device:
+  kWithhold,       ///< their inputs are written after the clock has started
+  kAlone,          ///< the baseline is timed while the submission is frozen or gone
+  kStandStill,     ///< its process is frozen then, and the device does no work of it
+  kSecondWitness,  ///< kernels of its dry run are reported with those that its process claims
   kSpikes,         ///< inputs have structure along every axis, and buffers of zeros get values
-  // Of neighbours, that keep a machine busy:
-  kFloorInPairs,  ///< rounds that do nothing are timed among the pairs, and the least of them counts
-  kBuilderTime,  ///< a compiler's limit is processor time; one that was kept from running is started again
+  // Machines with other load:
+  kFloorInPairs,  ///< empty rounds are timed among the pairs, and the least of them counts
+  kBuilderTime,   ///< a compiler's limit is processor time; a starved one is started again
 };
 
-/// All of them stand, unless a test build says otherwise.
+/// All are on, except those that a test build switches off.
 class Defences {
  public:
   bool holds([[maybe_unused]] Defence defence) const {

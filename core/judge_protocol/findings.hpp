@@ -28,7 +28,7 @@ struct Calibration {
   }
 };
 
-/// Times of a baseline's rounds while nobody else used the device. Modules beside a device only.
+/// Uncontended times of a baseline's rounds. Modules on a device only.
 struct Vouched {
   std::size_t calls = 0;  ///< of a round; 0: nothing is known
   double seconds = 0;     ///< the median round

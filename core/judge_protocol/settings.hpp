@@ -9,18 +9,18 @@ namespace hone {
 
 struct MeasureSettings {
   bool measure = true;                ///< false: correctness only
-  double round_ms = 4;                ///< a round is as many calls as take about so long
+  double round_ms = 4;                ///< target duration of a round (ms)
   int pairs_min = 7, pairs_max = 15;  ///< A·B pairs
-  double seconds_max = 1.5;           ///< no further pair once so much time has passed
+  double seconds_max = 1.5;           ///< target duration of a measurement
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
   int singles = 5;                    ///< pairs of rounds of a single call
   /// Widest interval of a speedup, relative to it, if the baseline's own rounds vary as well; 0: any. With a wider one hone
   /// measures again, then reports a fault.
   double max_interval = 0;
   double submission_seconds = 60;  ///< a submission may take for all its rounds together
-  bool swapped = false;  ///< the submission goes first where it would go second: a second look
-  bool marked = false;   ///< ask the device's own clock of the baseline, too: for comparison
-  Defences defences;     ///< all, but in test builds
+  bool swapped = false;            ///< a confirmation run: the sides change places
+  bool marked = false;  ///< ask the device's own clock of the baseline, too: for comparison
+  Defences defences;    ///< all, but in test builds
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {

@@ -10,20 +10,20 @@ namespace hone {
 namespace {
 
 TEST(Blame, VerdictOfAFailure_FollowsThePlaceAndNotItsText) {
-  const auto reason = [](const Where& where, std::string* stage = nullptr) {
+  const auto reason = [](const Where& where, VerdictStage* stage = nullptr) {
     const Judgement judged{Ending::kException, Culprit::kSubmission, where, "n is 5", {}};
     const auto verdict = verdict_of_judgement({judged, std::nullopt});
     if (stage != nullptr) *stage = verdict->stage;
     return verdict->reason;
   };
-  std::string stage;
+  VerdictStage stage = VerdictStage::kNone;
   EXPECT_EQ(reason({Place::kCheck, "loading"}, &stage),
             "uncaught exception 'n is 5' in a check of loading");
-  EXPECT_EQ(stage, "check");
+  EXPECT_EQ(stage, VerdictStage::kCheck);
   EXPECT_EQ(reason({Place::kMeasurement}, &stage), "uncaught exception 'n is 5' in a measurement");
-  EXPECT_EQ(stage, "measure");
+  EXPECT_EQ(stage, VerdictStage::kMeasure);
   EXPECT_EQ(reason({Place::kLoading}, &stage), "uncaught exception 'n is 5' while loading");
-  EXPECT_EQ(stage, "load");
+  EXPECT_EQ(stage, VerdictStage::kLoad);
   EXPECT_EQ(reason({Place::kCheck, "a hidden shape", false}),
             "uncaught exception 'n is 5' in a check of a hidden shape");
   EXPECT_EQ(reason({Place::kCheck, "a secret shape", true}),

@@ -89,8 +89,8 @@ TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {
   EXPECT_EQ(verdict(DryRunFailure::kBuild)->outcome, Outcome::kBuildFailed);
   EXPECT_EQ(verdict(DryRunFailure::kBuild)->reason, "the compiler refused its extension");
   EXPECT_EQ(verdict(DryRunFailure::kLink)->reason, "the linker refused its extension");
-  EXPECT_EQ(verdict(DryRunFailure::kLoad)->stage, "load");
-  EXPECT_EQ(verdict(DryRunFailure::kRun)->stage, "check");
+  EXPECT_EQ(verdict(DryRunFailure::kLoad)->stage, VerdictStage::kLoad);
+  EXPECT_EQ(verdict(DryRunFailure::kRun)->stage, VerdictStage::kCheck);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void evaluate(LaneLock& lane_lock, Device& device) {
   EXPECT_TRUE(lane_lock.yield().ok());
   device.check();
   EXPECT_TRUE(lane_lock.lock_for_timing().ok());
-  EXPECT_TRUE(lane_lock.yield().ok());  // a lane with the device for timing blocks nobody
+  EXPECT_TRUE(lane_lock.yield().ok());  // a lane with the device for timing blocks no lane
   device.measure();
   EXPECT_TRUE(lane_lock.share().ok());
   device.check();
@@ -71,13 +71,13 @@ TEST(DeviceLock, Lanes_CheckTogetherAndMeasureOneByOne) {
   EXPECT_GT(device.most_checking, 1);
 }
 
-TEST(DeviceLock, GiveWay_LaneWaitsToHaveItAlone_LetsItMeasureFirst) {
+TEST(DeviceLock, Yield_LaneWaitsForTiming_LetsItMeasureFirst) {
   DeviceLock lock;
   LaneLock works(lock), measures(lock);
   ASSERT_TRUE(works.share().ok());
   ASSERT_TRUE(measures.share().ok());
   EXPECT_FALSE(works.blocks_timing());
-  EXPECT_TRUE(works.yield().ok());  // nobody waits: at once
+  EXPECT_TRUE(works.yield().ok());  // no lane waits: at once
   std::atomic<bool> measuring{false}, measured{false};
   std::thread other([&] {
     EXPECT_TRUE(measures.lock_for_timing().ok());
@@ -96,7 +96,7 @@ TEST(DeviceLock, GiveWay_LaneWaitsToHaveItAlone_LetsItMeasureFirst) {
   other.join();
 }
 
-TEST(DeviceLock, LetOneHaveAllOfItInTheEnd) {
+TEST(DeviceLock, ExclusiveLane_ComesNextAlthoughOthersShare) {
   DeviceLock lock;
   Device device;
   std::atomic<bool> had{false};
@@ -123,7 +123,7 @@ TEST(DeviceLock, LetOneHaveAllOfItInTheEnd) {
   EXPECT_FALSE(device.disturbed);
 }
 
-TEST(DeviceLock, SayWhoWasThere) {
+TEST(DeviceLock, HadNeighbours_LaneWasThereMeanwhile_IsTrue) {
   DeviceLock lock;
   LaneLock one(lock), other(lock);
   EXPECT_FALSE(one.has_neighbours());
@@ -162,7 +162,7 @@ TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {
             "lane 2: waited 0 s for the device exclusively (lane 1 shares it since 0 s, in "
             "\"install level3/17\")");
   EXPECT_TRUE(other.is_unlocked());
-  EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up is in nobody's way
+  EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up blocks no lane
   const Status shared = third.share();
   ASSERT_FALSE(shared.ok());
   EXPECT_NE(shared.error().message.find("lane 1 has it since"), std::string::npos);
@@ -181,12 +181,12 @@ TEST(DeviceLock, LongWait_IsLogged_WithTheHoldersWork) {
   DeviceLock lock(0.3, 0.1);
   LaneLock one(lock, "lane 1"), other(lock, "lane 2");
   one.set_work("measure level1/19");
-  other.set_work("wait for a turn with level1/20");
+  other.set_work("wait for the device with level1/20");
   EXPECT_TRUE(one.lock_exclusive().ok());
   EXPECT_FALSE(other.share().ok());
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_NE(
-      log.find("lane 2, in \"wait for a turn with level1/20\": waited 0 s to share the device "
+      log.find("lane 2, in \"wait for the device with level1/20\": waited 0 s to share the device "
                "(lane 1 has it since 0 s, in \"measure level1/19\")"),
       std::string::npos)
       << log;

@@ -78,7 +78,7 @@ TEST(Reruns, VerdictThatNothingSpeaksAgainst_IsAccepted) {
        {},
        [](Finding& f) { f.circumstances.kept_process = true; },
        Next::kAccept},
-      {"others' processes are kept",
+      {"processes of other clients are kept",
        {},
        [](Finding& f) { f.circumstances.keeps_others = true; },
        Next::kAccept},
@@ -126,7 +126,7 @@ TEST(Reruns, ResultThatAnotherSubmissionMayHaveCaused_IsIsolatedMore) {
        {},
        [](Finding& f) { f.is_doubtful = true; },
        Next::kAccept},
-      {"short of memory beside kept processes",
+      {"short of memory while processes are kept",
        {},
        lacks_beside_kept,
        Next::kRerun,
@@ -150,7 +150,7 @@ TEST(Reruns, ResultThatAnotherSubmissionMayHaveCaused_IsIsolatedMore) {
          f.circumstances.device = DeviceUse::kAllMemory;
        },
        Next::kAccept},
-      {"memory that nobody divides",
+      {"memory that lanes do not divide",
        {},
        [&](Finding& f) {
          lacks(f);

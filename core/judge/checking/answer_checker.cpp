@@ -86,7 +86,7 @@ Judgement AnswerChecker::check_timed(PreparedRound timed, const Arena& outputs) 
   std::vector<PreparedRound> prepared;
   prepared.push_back(std::move(timed));
   Judgement answers = check(prepared, outputs);
-  if (!passed(answers)) answers.verdict.stage = "measure";
+  if (!passed(answers)) answers.verdict.stage = VerdictStage::kMeasure;
   if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
   return answers;
 }

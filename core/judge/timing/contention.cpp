@@ -14,10 +14,10 @@ constexpr int kDroppedMax = 3;
 constexpr double kHaltedSeconds = 0.1;
 // Largest slowdown by other work in one check and in all together; without other work 0.03 was measured
 // (docs/modules-reference.md).
-constexpr double kShareTaken = 0.15, kShareOfAll = 0.08;
+constexpr double kSlowdownMax = 0.15, kMeanSlowdownMax = 0.08;
 // Longest time, by the judge's clock, that the device may have been away before a check (seconds).
 constexpr double kAwaySeconds = 1e-3;
-// The share that is noted for a check with other work: no number of other checks makes up for it.
+// The slowdown that is noted for a check with other work: no number of other checks makes up for it.
 constexpr double kOtherWork = 1e3;
 
 }  // namespace
@@ -64,7 +64,7 @@ Judgement Contention::expect_still_device(double patience_s) const {
   do {
     if (others_stand()) return correct_so_far();
   } while (input_.now_s() < ends_s);
-  return fault(unavailable("the device did not stand still beside what others have on it"));
+  return fault(unavailable("the device was not still: other processes have work on it"));
 }
 
 bool Contention::others_present() const {
@@ -72,16 +72,17 @@ bool Contention::others_present() const {
 }
 
 Status Contention::check_device(double seconds) {
-  HONE_ASSIGN(const Workbench::Others others, input_.workbench.others_had(seconds));
-  const bool taken =
-      others.share == 0 || others.share > 1 + kShareTaken || others.away_s > kAwaySeconds;
-  shares_.push_back(taken ? kOtherWork : others.share);
+  HONE_ASSIGN(const Workbench::DeviceContention found,
+              input_.workbench.measure_contention(seconds));
+  const bool other_work =
+      found.slowdown == 0 || found.slowdown > 1 + kSlowdownMax || found.away_s > kAwaySeconds;
+  slowdowns_.push_back(other_work ? kOtherWork : found.slowdown);
   return {};
 }
 
 bool Contention::device_was_shared() const {
-  const double sum = std::accumulate(shares_.begin(), shares_.end(), 0.0);
-  return sum > (1 + kShareOfAll) * static_cast<double>(shares_.size());
+  const double sum = std::accumulate(slowdowns_.begin(), slowdowns_.end(), 0.0);
+  return sum > (1 + kMeanSlowdownMax) * static_cast<double>(slowdowns_.size());
 }
 
 }  // namespace hone

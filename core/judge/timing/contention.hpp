@@ -30,23 +30,23 @@ class Contention {
   /// Sets `timings.throttled` if too many pairs were dropped.
   Result<bool> must_drop_pair(Timings& timings);
 
-  // Modules beside a device:
-  /// A fault if other processes' work is on the device, after waiting for it for so many seconds.
+  // Modules on a device:
+  /// A fault if other processes still have work on the device after `patience_s` seconds.
   Judgement expect_still_device(double patience_s = 0) const;
   /// Whether other judges have anything on the device.
   bool others_present() const;
-  /// Checks for so many seconds whether other work takes time of the device.
+  /// Checks for about `seconds` whether other work takes time of the device.
   Status check_device(double seconds);
   /// Whether the checks since the last forget_checks() found any.
   bool device_was_shared() const;
-  void forget_checks() { shares_.clear(); }
+  void forget_checks() { slowdowns_.clear(); }
 
  private:
   const SessionInput& input_;
   bool halted_ = false;  ///< the machine stood still in a round of this pair
   int dropped_ = 0;      ///< pairs, because of throttling
   std::vector<double>
-      shares_;  ///< of each check: time of a move of memory, relative to the shortest one
+      slowdowns_;  ///< of each check: time of a move of memory, relative to the shortest one
 };
 
 }  // namespace hone

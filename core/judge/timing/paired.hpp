@@ -18,8 +18,7 @@
 
 namespace hone {
 
-/// The pairs of one measurement. How one round is timed is its timer's; how inputs are prepared and outputs are checked its
-/// supply's.
+/// The pairs of one measurement. The timer times single rounds; the supply prepares inputs and checks outputs.
 class PairedProtocol : public Protocol {
  public:
   PairedProtocol(const Measurement& measurement, std::unique_ptr<RoundTimer> timer,
@@ -47,15 +46,15 @@ class PairedProtocol : public Protocol {
   const Measurement m_;
   const std::unique_ptr<RoundTimer> timer_;
   const std::unique_ptr<RoundSupply> supply_;
-  std::size_t number_ = 0;                         ///< of the next pair
-  std::size_t long_calls_ = 0, single_calls_ = 0;  ///< that had inputs, in both kinds of pairs
+  std::size_t number_ = 0;  ///< of the next pair
+  std::size_t long_calls_ = 0,
+              single_calls_ = 0;  ///< prepared so far, in long and in single-call rounds
 };
 
 std::unique_ptr<Protocol> make_pairs_on_host(const Measurement& measurement);
 std::unique_ptr<Protocol> make_pairs_on_device(const Measurement& measurement);
 
-/// Rounds of processes that are frozen, or that hone's own code holds: inputs are in place before the clock starts, and
-/// outputs are checked in place.
+/// A supply that checks outputs in place: for processes that are frozen after a round, or that run hone's host code.
 std::unique_ptr<RoundSupply> make_supply(const Measurement& measurement);
 
 }  // namespace hone

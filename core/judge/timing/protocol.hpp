@@ -34,7 +34,7 @@ class Protocol {
   virtual Judgement give_way() { return correct_so_far(); }
   /// Fills the timings. Both sides are frozen.
   virtual Judgement measure() = 0;
-  /// The baseline's times while nobody else used the device; no calls if this measurement did not find them.
+  /// The baseline's uncontended times; no calls if this measurement did not find them.
   virtual Vouched uncontended() const { return {}; }
 };
 

@@ -21,7 +21,7 @@ std::vector<double> per_call(const std::vector<double>& rounds, const Floor& flo
 
 /// The time of a call that moves the bytes of its tensors once at this rate, in seconds.
 double least_seconds(const Task& task, double bytes_per_second_max);
-/// Whether a call of so many seconds would move its tensors faster than that.
+/// Whether a call of `call_seconds` would move its tensors faster than that.
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max);
 
 }  // namespace hone

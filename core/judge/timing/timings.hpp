@@ -10,8 +10,8 @@ namespace hone {
 
 /// The order of timed rounds.
 enum class Schedule {
-  kPairs,  ///< A·B B·A A·B …, each pair with inputs of its own: code without host code on a device
-  kBlocks  ///< several rounds of one side, then several of the other: modules on a device
+  kPairs,  ///< A·B B·A A·B …, each pair with inputs of its own: all code but that of kBlocks
+  kBlocks  ///< several rounds of one side, then several of the other: modules with host code on a device
 };
 
 /// Times of whole rounds in seconds, without the delays that are excused. Plain data: protocols fill it, speedup.hpp reads it.
@@ -22,7 +22,7 @@ struct Timings {
 
   // Single-call rounds.
   std::vector<double> single_baseline, single_submission;
-  std::vector<std::size_t> single_families;  ///< of each; kPairs only
+  std::vector<std::size_t> single_families;  ///< of inputs, for each of these rounds; kPairs only
   std::vector<double> single_floors;         ///< empty rounds before them; kBlocks only
 
   // Empty rounds of the baseline's process.
@@ -40,7 +40,7 @@ struct Timings {
   bool memory_short = false;  ///< the device cannot hold what both sides need at the same time
   bool drifted = false;       ///< the baseline's rounds before and after the submission disagree
 
-  /// The state of what rounds record besides their times, to drop a round that must not count.
+  /// How much rounds have recorded in addition to their times, to drop a round that must not count.
   struct Mark {
     std::size_t floors = 0, marked = 0;
   };

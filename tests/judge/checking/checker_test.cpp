@@ -42,7 +42,7 @@ TEST_F(CheckerTest, WrongShownShape_IsNamed) {
   s.workbench.has_mismatch = [] { return true; };
   s.judge();
   EXPECT_EQ(s.judgement.verdict.reason, "output y is wrong for n=8");
-  EXPECT_EQ(s.judgement.verdict.stage, "check");
+  EXPECT_EQ(s.judgement.verdict.stage, VerdictStage::kCheck);
   EXPECT_EQ(s.judgement.verdict.mismatch->wrong, 3);
   EXPECT_EQ(s.judgement.verdict.mismatch->total, 8);
   EXPECT_EQ(s.judgement.verdict.caught, "");

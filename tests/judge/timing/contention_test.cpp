@@ -64,11 +64,11 @@ TEST_F(ContentionTest, ThrottledDevice_DropsThreePairsThenSetsTheFlag) {
 }
 
 TEST_F(ContentionTest, SlowDeviceInOneCheck_WasShared) {
-  double share = 1.03;
-  fakes_.workbench.share = [&share] { return share; };
+  double slowdown = 1.03;
+  fakes_.workbench.slowdown = [&slowdown] { return slowdown; };
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(contention_.check_device(2e-3));
   EXPECT_FALSE(contention_.device_was_shared());
-  share = 1.16;
+  slowdown = 1.16;
   ASSERT_TRUE(contention_.check_device(2e-3));
   EXPECT_TRUE(contention_.device_was_shared());
   contention_.forget_checks();
@@ -76,7 +76,7 @@ TEST_F(ContentionTest, SlowDeviceInOneCheck_WasShared) {
 }
 
 TEST_F(ContentionTest, DeviceSlowerByNinePercentInAllChecks_WasShared) {
-  fakes_.workbench.share = [] { return 1.09; };
+  fakes_.workbench.slowdown = [] { return 1.09; };
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(contention_.check_device(2e-3));
   EXPECT_TRUE(contention_.device_was_shared());
 }

@@ -119,11 +119,11 @@ Status FakeWorkbench::make_busy(double seconds) {
   return {};
 }
 
-Result<Workbench::Others> FakeWorkbench::others_had(double seconds) {
+Result<Workbench::DeviceContention> FakeWorkbench::measure_contention(double seconds) {
   ++checks;
   world_.now_s += seconds;
   world_.note("device is checked");
-  return Others{share(), 0};
+  return DeviceContention{slowdown(), 0};
 }
 
 FakeSession::FakeSession(Placement placement)
@@ -138,7 +138,7 @@ FakeSession::FakeSession(Placement placement)
 }
 
 Judgement FakeSession::judge() {
-  Trusted installed_reference, installed_baseline;
+  DatasetRunner installed_reference, installed_baseline;
   installed_reference.runner = &reference;
   installed_baseline.runner = &baseline;
   installed_baseline.call_seconds = 1e-3;

@@ -69,8 +69,8 @@ class FakeWorkbench : public Workbench {
 
   std::function<bool()> is_throttled = [] { return false; };
   std::function<bool()> has_mismatch = [] { return false; };
-  std::function<double()> share = [] { return 1.0; };  ///< Others::share
-  int checks = 0;                                      ///< of the device for contention
+  std::function<double()> slowdown = [] { return 1.0; };  ///< of the device in a check
+  int checks = 0;                                         ///< of the device for contention
 
   Status fill(const Arena&, const std::vector<FillOrder>&) override { return {}; }
   Status load(const Arena& to, const Arena&, const std::vector<LoadOrder>&, std::uint64_t) override;
@@ -89,7 +89,7 @@ class FakeWorkbench : public Workbench {
   Status scrub(const Arena&) override { return {}; }
   Placement placement() const override { return placement_; }
   Status make_busy(double seconds) override;
-  Result<Others> others_had(double seconds) override;
+  Result<DeviceContention> measure_contention(double seconds) override;
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override { return {}; }
 
  private:

@@ -131,7 +131,7 @@ TEST_F(PairsOnTheHost, WrongTimedOutput_IsWrongAfterBothRounds) {
   s.workbench.has_mismatch = [this] { return s.world.count("stage measure") == 1; };
   s.judge();
   EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kWrong);
-  EXPECT_EQ(s.judgement.verdict.stage, "measure");
+  EXPECT_EQ(s.judgement.verdict.stage, VerdictStage::kMeasure);
   EXPECT_EQ(s.judgement.verdict.caught, caught::kWrongWhenTimed);
   EXPECT_THAT(s.world.sides_of("runs 4"), ElementsAre("baseline", "submission"));
 }

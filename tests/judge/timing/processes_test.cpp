@@ -1,4 +1,4 @@
-// Modules whose host code runs beside a device: when the baseline is timed, and when it is believed.
+// Modules with host code on a device: when the baseline is timed, and when it is believed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST_F(ModulesBesideADevice, BaselineSlowerThanKnown_IsTimedAgainWithChecks) {
 }
 
 TEST_F(ModulesBesideADevice, Contention_EndsTheSubmissionAndTheFasterBaselineCounts) {
-  s.workbench.share = [] { return 2.0; };
+  s.workbench.slowdown = [] { return 2.0; };
   s.baseline.change = [this](Order order, int, Round& round) {
     if (order == Order::kRun && s.world.count("submission ends") == 0) round.seconds *= 2;
   };
@@ -78,7 +78,7 @@ TEST_F(ModulesBesideADevice, Contention_EndsTheSubmissionAndTheFasterBaselineCou
 }
 
 TEST_F(ModulesBesideADevice, ContentionBesideOtherJudges_IsAFault) {
-  s.workbench.share = [] { return 2.0; };
+  s.workbench.slowdown = [] { return 2.0; };
   s.others = true;
   s.judge();
   EXPECT_EQ(s.judgement.ending, Ending::kFault);

@@ -23,7 +23,7 @@ constexpr double kMargin = 1.3;
 // (docs/modules-reference.md).
 constexpr double kSlowerMax = 0.05, kFloorSlowerMax = 0.02;
 constexpr double kNoLimit = 1e9;
-// Rounds of the baseline for each check, if together they take at most so many seconds.
+// Rounds of the baseline for each check, if together they take at most the second number (seconds).
 constexpr int kPairsAtOnce = 2;
 constexpr double kAtOnceSeconds = 12e-3;
 // Longest time for work of other judges' frozen submissions to end.
@@ -70,7 +70,7 @@ double BaselineBetween::round_seconds(std::size_t calls) const {
   return static_cast<double>(calls) * m_.input.baseline.call_seconds + kRoundCostSeconds;
 }
 
-/// Upper bound, in seconds, of the random part of the check before so many of the baseline's rounds.
+/// Upper bound, in seconds, of the random part of the check before this number of the baseline's rounds.
 double BaselineBetween::random_check_seconds(std::size_t calls, std::size_t rounds) const {
   const double foreseen_s =
       std::max(baseline_s_, static_cast<double>(rounds) * round_seconds(calls));

@@ -43,7 +43,8 @@ class BaselineBetween {
   ProcessRounds& rounds_;
   const Measurement m_;
   Vouched uncontended_;
-  double baseline_s_ = 0;  ///< of the baseline's last rounds together
+  double baseline_s_ =
+      0;  ///< time of the baseline's last rounds together, with the work before them
   int in_time_ =
       0;  ///< how often they were over within the longest check that may come before them
   int too_long_ = 0;  ///< how often they were not

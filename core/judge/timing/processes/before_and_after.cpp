@@ -193,7 +193,7 @@ Judgement BeforeAndAfter::time_after() {
       !passed(judged))
     return judged;
   const std::vector<double> new_floors = since(timings.floors, floors);
-  // Rationale: work that lay on the device beside the submission made the floors longer, too, and they are subtracted.
+  // Rationale: work that the submission left on the device made the floors longer, too, and they are subtracted.
   if (freezes_) {
     timings.floors = new_floors;
     timings.single_baseline.clear();
@@ -245,8 +245,8 @@ int BeforeAndAfter::rounds_to_come() const {
          std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
 }
 
-/// While contexts are made, and others check, inputs of the submission's rounds are made, and their answers. While others
-/// measure, the submission is frozen.
+/// While contexts are created and other judges check, inputs of the submission's rounds are made, and their answers. While other
+/// judges measure, the submission is frozen.
 Judgement BeforeAndAfter::await_exclusive() {
   const bool singles = freezes_ && has_single_rounds(m_.input, m_.timings);
   if (Judgement done =
@@ -261,14 +261,14 @@ Judgement BeforeAndAfter::await_exclusive() {
   return rounds_.sharing().await_exclusive();
 }
 
-/// After the pairs. The submission is frozen from now on: what it left on the device must not disturb others' measurements, nor
-/// the checks that are due; and a measurement that others disturbed is a fault.
+/// After the pairs. The submission is frozen from now on, so that its work on the device disturbs neither other judges nor the
+/// checks that are due. A measurement that other judges disturbed is a fault.
 Judgement BeforeAndAfter::expect_undisturbed() {
   const auto stands = m_.input.submission.stand_still();
   if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
   if (m_.contention.others_present() && m_.contention.device_was_shared())
-    return fault(unavailable("the device was others' beside a measurement"));
+    return fault(unavailable("other judges used the device during a measurement"));
   return correct_so_far();
 }
 

@@ -1,4 +1,4 @@
-// How much memory is for more than one round of a module: inputs that wait, and copies of outputs.
+// Memory for more than one round of a module: inputs that were prepared ahead, and copies of outputs.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace hone {
 inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
                                kRoundsKeptShare = 64;
 
-/// Above so many bytes one copy of outputs serves submission and baseline in turn.
+/// Outputs of more bytes than this have one copy, which serves submission and baseline in turn.
 inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20;
 
 /// Bytes of a module's reference arena: `bytes` for one round, and more where the device has memory for that.

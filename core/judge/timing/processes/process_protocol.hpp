@@ -1,4 +1,4 @@
-// The protocol of modules whose host code runs beside a device.
+// The protocol of modules with host code on a device.
 //
 // Everything that only such modules need is in this folder: it is reached by make_process_protocol() alone.
 #pragma once

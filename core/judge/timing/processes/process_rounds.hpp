@@ -1,4 +1,4 @@
-// What the rounds of a module beside a device have in common.
+// Rounds of modules with host code on a device: what both parts of their protocol share.
 #pragma once
 
 #include <vector>

@@ -9,12 +9,12 @@
 namespace hone {
 namespace {
 
-// Most bytes of outputs that are stored, and their largest share of the device's memory (one in so many).
+// Most bytes of outputs that are stored, and the divisor of their largest share of the device's memory.
 constexpr std::uint64_t kStoredBytesMax = 2ull << 30, kStoredShareOfMemory = 64;
 // Copies of the outputs of a submission's round: one to compare, one to store.
 constexpr int kCopiesOfOutputs = 2;
-// Contexts on a device with a module: of judge, reference, baseline and submission. Memory of each (bytes). The share of the
-// device's memory that stays free (one in so many).
+// Contexts on a device with a module: of judge, reference, baseline and submission. Memory of each (bytes). The divisor of
+// the share of the device's memory that stays free.
 constexpr std::uint64_t kContexts = 4, kContextBytes = std::uint64_t{512} << 20, kReserveShare = 64;
 
 bool is_large(const Layout& layout) { return layout.total > kOneCopyBytes; }
@@ -107,7 +107,7 @@ Judgement StoredRounds::prepare_one(std::size_t calls, std::deque<PreparedRound>
   return scarce ? m_.answers.answer(to.back()) : correct_so_far();
 }
 
-/// Rationale: to prepare a round takes longer than the round. If a core waits so long before each of them, its caches lose
+/// Rationale: to prepare a round takes longer than the round. If a core waits for that before each of them, its caches lose
 /// their contents, while the baseline gets the same inputs again: a module of microseconds lost a third by it.
 Judgement StoredRounds::prepare_ahead(std::size_t calls, int rounds) {
   if (ahead_.empty() && !has_room(calls)) {

@@ -13,7 +13,7 @@
 
 namespace hone {
 
-/// Both lie in the reference's arena, one round behind the other, while there is room. Outputs are copied when the clock has
+/// Inputs of several rounds lie in the reference's arena, one behind the other, while there is room. Outputs are copied when the clock has
 /// stopped, because the module's host code runs on. One thread.
 class StoredRounds : public RoundSupply {
  public:
@@ -68,7 +68,7 @@ class StoredRounds : public RoundSupply {
   std::vector<Stored> stored_;
   std::uint64_t stored_bytes_ = 0;
   std::unique_ptr<Arena> copy_, baseline_copy_;  ///< of the last round's outputs
-  std::size_t secrets_ = 0;                      ///< that rounds have had
+  std::size_t secrets_ = 0;                      ///< used so far
 };
 
 }  // namespace hone

@@ -5,13 +5,13 @@
 
 namespace hone {
 
-/// Times rounds of modules beside a device. Keeps track of how long the device has been idle. One thread.
+/// Times rounds of modules on a device. Keeps track of how long the device has been idle. One thread.
 class WithheldTimer : public RoundTimer {
  public:
   explicit WithheldTimer(const Measurement& measurement) : m_(measurement) {}
 
   Judgement time(const Side& side, const PreparedRound& prepared, double* seconds) override;
-  /// Has the device move memory for so many seconds.
+  /// Has the device move memory for about `seconds`.
   Status make_busy(double seconds);
   /// Contention::check_device(), which keeps the device busy as well.
   Status check_device(double seconds);
