@@ -21,7 +21,7 @@ struct AutotuneSettings final : Settings {
   TurnRules rules;
 };
 
-/// What an action came to: a choice, or why its text holds none.
+/// A choice, or the reason why an action's text has none.
 struct Read {
   std::optional<Choice> choice;
   std::string text;  ///< as given, where it was text

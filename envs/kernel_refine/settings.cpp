@@ -1,4 +1,4 @@
-// Options beside those of turns.
+// Options other than those of turns.
 #include "kernel_refine/settings.hpp"
 
 namespace hone::kernel_refine {

@@ -38,7 +38,7 @@ def test_refused_client_gets_the_limit_in_the_error(small: RealServer, tmp_path:
         kinds, dealers = [], []
         for _ in range(SERVED + 2):
             dealer = context.socket(zmq.DEALER)
-            dealers.append(dealer)  # one that nobody holds is closed
+            dealers.append(dealer)  # without a reference it is closed
             dealer.linger = 0
             dealer.connect(small.endpoint)
             dealer.send_multipart(ping)

@@ -207,10 +207,10 @@ def test_a_server_that_stays_away_is_given_up_in_asyncio(scripted: ScriptedServe
 
 
 def test_control_endpoint_without_a_server_times_out(scripted: ScriptedServer) -> None:
-    nobody = f"tcp://127.0.0.1:{free_port()}"
-    with hone.connect(scripted.endpoint, control=nobody, timeout=60, reconnect_timeout=0.3) as client:
+    unserved = f"tcp://127.0.0.1:{free_port()}"
+    with hone.connect(scripted.endpoint, control=unserved, timeout=60, reconnect_timeout=0.3) as client:
         for _ in range(2):
-            with pytest.raises(hone.Unavailable, match=f"^health: no server at {nobody} for"):
+            with pytest.raises(hone.Unavailable, match=f"^health: no server at {unserved} for"):
                 client.health()
         assert client.reset("add_relu").episode.step("x").turn == 1
 

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = FOLDERS
 
 BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
-# The task's author's data, where it lies beside the checkout.
+# The data of the task's author, next to the checkout.
 DATA = Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "data"
 SECONDS_MAX = 300
 

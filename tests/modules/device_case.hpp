@@ -1,4 +1,4 @@
-// A machine that judges Python modules beside a device: HONE_MODULES_DEVICE=emulated has them compute on the processor,
+// A machine that judges Python modules on a device: HONE_MODULES_DEVICE=emulated has them compute on the processor,
 // over the emulated driver's memory; =cuda on the first device of this machine.
 #pragma once
 
@@ -48,7 +48,7 @@ class BesideADevice : public testing::Test {
       GTEST_SKIP() << "HONE_MODULES_PYTHON or HONE_MODULES_DEVICE is not set";
     Machine* machine = find_machine();
     if (machine != nullptr && machine->launcher().level() < IsolationLevel::kPrivate)
-      GTEST_SKIP() << "modules beside a device need isolation 'private'";
+      GTEST_SKIP() << "modules on a device need isolation 'private'";
   }
   virtual Machine* find_machine() { return device_machine({}); }
 };

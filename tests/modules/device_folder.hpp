@@ -85,7 +85,7 @@ inline Result<std::unique_ptr<Machine>> machine_of(EvaluatorOptions options) {
   return Machine::start(std::move(options));
 }
 
-/// The layer of module_task("linear") with so many rows of 16 floats: x and out have 64 bytes each a row.
+/// The layer of module_task("linear") with `rows` rows of 16 floats: x and out have 64 bytes each a row.
 inline Task linear_of(int rows, const std::string& id) {
   auto task = module_task("linear");
   EXPECT_TRUE(task.ok());

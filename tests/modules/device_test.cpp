@@ -1,4 +1,4 @@
-// Python modules beside a device (device_case.hpp).
+// Python modules on a device (device_case.hpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -215,7 +215,7 @@ class DeviceModulesOnALackingMachine : public DeviceModules {};
 TEST_P(DeviceModulesOnALackingMachine, AreNotJudgedForIt) {
   const auto verdict =
       judged_on_a_lacking_machine(kHere / "submissions" / (GetParam().name + ".py"));
-  // Where an interpreter is larger than that a rehearsal ends, and it is built beside the device.
+  // If an interpreter needs more than that, the dry run ends, and the extension is built on the device.
   if (verdict.ok() && GetParam().name == "extension" && on_cuda())
     GTEST_SKIP() << "this machine can: " << outcome_name(verdict->outcome);
   ASSERT_FALSE(verdict.ok()) << outcome_name(verdict->outcome) << ": " << verdict->reason;

@@ -156,10 +156,10 @@ TEST_F(DeviceModuleFaults, ReferenceThatHangsInAnEvaluation_IsAnswered) {
 TEST_F(DeviceModuleFaults, JudgeKilledInAnInstallation_CostsNoSubmission) {
   expect_no_blame(answer_to(with_reference("slow reference", kSleep), honest_text(),
                             kill_at(Stage::kBuilding, 1, 2)));
-  expect_judged("after a judge died beside a reference");
+  expect_judged("after a judge died while a reference ran");
   expect_no_blame(answer_to(with_baseline("slow baseline", kSleep), honest_text(),
                             kill_at(Stage::kBuilding, 1, 2.5)));
-  expect_judged("after a judge died beside a baseline");
+  expect_judged("after a judge died while a baseline ran");
   EXPECT_GE(killed_, 2);
 }
 

@@ -1,4 +1,4 @@
-// Submissions in Python that share a process beside a device with those before them.
+// Submissions in Python that share a process on a device with earlier ones.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -136,7 +136,7 @@ TEST_F(DeviceModulesKept, GiveUpWhatIsNotAsItWas) {
   EXPECT_EQ(taken_, 3);
 }
 
-/// Whoever comes after it: honest, and judged as if nobody had been there.
+/// The next submission: honest, and judged as in a fresh process.
 struct Leaver {
   std::string name;
   std::string next = "modules/submissions/model.py";

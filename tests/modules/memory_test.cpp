@@ -104,7 +104,7 @@ TEST_F(DeviceMemoryOfModules, SubmissionOutOfMemory_IsRepeatedWithTheDeviceToIts
                "raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 6.00 GiB')\n");
   std::thread other([&] {
     EXPECT_EQ(
-        difference(judge(**machine, linear_of(8, "beside"), honest_text()), timed(is(kCorrect))),
+        difference(judge(**machine, linear_of(8, "other"), honest_text()), timed(is(kCorrect))),
         "");
   });
   const auto verdict = judge(**machine, linear_of(8, "short"), text);

@@ -1,4 +1,4 @@
-"""Judges a golden Triton submission for each of KernelBench's tasks that has one, and its broken twin beside it.
+"""Judges a golden Triton submission for each of KernelBench's tasks that has one, and its broken twin.
 
 The golden must be correct and the twin wrong: `run_goldens.py --python PYTHON --data KERNELBENCH`. The run's folder is
 KernelBench's own: sample 0 of a problem is the golden, sample 1 its twin. `--set KEY=VALUE` is for another backend.

@@ -164,7 +164,7 @@ TWO = module(PLAIN) + module("def forward(self, x):\n        return x.sum()", na
 
 
 def test_named_class_precedes_model_only_on_request(describe):
-    """KernelBook's rows name a class beside which a Model counts; who names one to a gateway means that one."""
+    """In rows of KernelBook a class Model precedes the named one. A gateway's request means the named class."""
     rows = [("loose", TWO, "Sum"), ("exact", TWO, "Sum", True), ("none", TWO, "Sun", True), ("other", TWO, "Sun")]
     loose, exact, none, other = describe(rows)
     assert module_json(loose["task"])["module"] == "Model"

@@ -74,7 +74,7 @@ def test_known_device_properties_are_available(dry_run):
 
 
 def test_started_kernels_are_counted(dry_run):
-    """As beside a device: compiled there or here, tuned or not, and of operators that are torch's those that run."""
+    """The counts equal those on a device: compiled here or there, tuned or not, and torch's operators that run."""
     names = ("model", "triton_model", "wrapper")
     torch_alone, triton, wrapper = (one["work"] for one in dry_run([linear_row(submission(name)) for name in names]))
     assert torch_alone["kernels"] == {}
@@ -84,7 +84,7 @@ def test_started_kernels_are_counted(dry_run):
     assert wrapper == {"kernels": {"layer": 1}, "operators": {"aten.empty_like": 1}}
 
 
-# In the place of triton_model's call of its layer: on each what is started beside a device may be something else.
+# In place of triton_model's call of its layer: with each of them a run on a device may start other kernels.
 UNKNOWN = {
     "a value": "y = self.fc(x) if x.sum() > 0 else x",
     "a property": "y = self.fc(x) if torch.cuda.get_device_properties(0).ECC_enabled else x",
@@ -125,7 +125,7 @@ def test_uncertain_course_is_no_evidence(dry_run):
 
 
 def test_kernels_started_once_are_not_counted(dry_run):
-    """The call that is watched beside a device is not the first there either."""
+    """On a device, the watched call is not the first one either."""
     once = "self.kept = getattr(self, 'kept', None) or [torch.ones(3).cumsum(0)]\n        y = "
     (answer,) = dry_run([linear_row(submission("model").replace("y = ", once, 1))])
     assert "aten.mm" in answer["work"]["operators"]
@@ -164,7 +164,7 @@ ModelNew = None
 
 
 def test_unknown_value_is_no_answer(dry_run):
-    """Beside a device it might be one, and another way be taken."""
+    """On a device it may be an answer, and the module may take another path."""
     sources = [ASKS.replace("QUESTION", question) for question in QUESTIONS + ANSWERED]
     words = [answer["words"] for answer in dry_run([linear_row(source) for source in sources], **DEVICE)]
     assert dict(zip(QUESTIONS, words, strict=False)) == dict.fromkeys(QUESTIONS, "")
@@ -230,7 +230,7 @@ def test_no_golden_is_refused(dry_run, describe, kernelbench_data):
     assert [answer["words"] for answer in answers] == [""] * len(chosen)
     assert all(".cubin" in suffixes(answer) for answer in answers)
     # What they start is known, too: kernels, and of torch's operators none that computes. Some take longer to compile
-    # than a rehearsal waits, for where torch has no device they have large blocks.
+    # than the limit of a dry run, because without a device torch uses large blocks.
     works = [answer["work"] for answer in answers if answer["work"]]
     assert len(works) > 0.75 * len(chosen)
     assert all(work["kernels"] for work in works)

@@ -106,7 +106,7 @@ def test_triton_kernel_by_the_inputs_names(bench):
         "def get_inputs():\n    return [torch.rand(8, 4), torch.rand(8, 4)]\ndef get_init_inputs():\n    return []\n"
     )
     said = bench.benchmark_kernelbench(SUBTRACT.format("a + b"), module)["error"]
-    assert said.startswith("AssertionError: output out is wrong")  # nobody has to call it an unknown error
+    assert said.startswith("AssertionError: output out is wrong")  # not an unknown error
     none = bench.benchmark_triton_kernel.remote(kernel_code="x = 1", **asked)
     assert "triton_kernel_wrapper" in none["error"]
     with pytest.raises(ValueError, match="expected an identifier"):

@@ -73,8 +73,8 @@ element, norm, wide_element, wide_norm, share = error_of(masked.float(), masked)
 assert wide_norm > 0 and wide_element > 0
 hidden = masked.float()
 hidden[1] = 5
-assert error_of(hidden, masked)[0] < 1e-7, "beside -1e9 that is nothing"
-assert error_of(hidden, masked)[2] > 0.1, "it is something beside the others"
+assert error_of(hidden, masked)[0] < 1e-7, "it is small relative to -1e9"
+assert error_of(hidden, masked)[2] > 0.1, "it is large relative to the others"
 tiny = torch.full((8,), 1e-200, dtype=torch.float64)
 assert error_of(torch.zeros(8), tiny) == [0, 0, 0, 0, 0]
 assert error_of(torch.tensor([float("inf"), 1.0]), torch.tensor([1e39, 1.0], dtype=torch.float64))[4] == 0

@@ -167,10 +167,10 @@ def test_health_is_that_of_the_server(serve: Serve, scripted: ScriptedServer) ->
 
 
 def test_health_without_a_server_is_bad(serve: Serve) -> None:
-    nobody = f"tcp://127.0.0.1:{free_port()}"
-    said = requests.get(f"{serve(nobody)}/health", timeout=20)
+    unserved = f"tcp://127.0.0.1:{free_port()}"
+    said = requests.get(f"{serve(unserved)}/health", timeout=20)
     assert said.status_code == 503
-    assert nobody in said.json()["detail"]
+    assert unserved in said.json()["detail"]
 
 
 def test_unknown_settings_are_errors() -> None:

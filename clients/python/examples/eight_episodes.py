@@ -20,7 +20,7 @@ async def play(client: hone.aio.Client, seed: int) -> float | None:
 
 
 async def main() -> None:
-    """Plays eight episodes and prints what each came to."""
+    """Plays eight episodes and prints the result of each."""
     endpoint = sys.argv[1] if len(sys.argv) > 1 else "tcp://127.0.0.1:5917"
     async with hone.aio.connect(endpoint) as client:
         returns = await asyncio.gather(*(play(client, seed) for seed in range(8)))

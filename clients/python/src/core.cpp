@@ -238,8 +238,7 @@ class Connection {
     using Connected = hone::Result<std::unique_ptr<hone::Client>>;
     auto promise = std::make_shared<std::promise<Connected>>();
     std::future<Connected> future = promise->get_future();
-    // On a thread of its own, so that Ctrl-C need not wait for it; if nobody does, it ends by
-    // itself.
+    // On its own thread, so that Ctrl-C need not wait for it.
     std::thread([promise, endpoint, options] {
       promise->set_value(hone::Client::connect(endpoint, options));
     }).detach();

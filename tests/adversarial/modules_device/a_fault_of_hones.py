@@ -1,4 +1,4 @@
-"""Answers a round with the code of a device that has failed, which nobody would be scored for."""
+"""Answers a round with the code of a device that has failed, a fault that is never scored."""
 
 import ctypes
 import os

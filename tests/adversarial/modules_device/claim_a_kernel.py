@@ -1,4 +1,4 @@
-"""Has torch do its work and says beside the device that a kernel did; in its rehearsal it lets others count."""
+"""Lets torch do its work and claims on the device that a kernel did; in its dry run it counts honestly."""
 
 import os
 import sys

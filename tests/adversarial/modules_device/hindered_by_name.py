@@ -1,5 +1,5 @@
-"""Raises what torch's compilers are said to be hindered by, and builds nothing: where a machine has none, nobody would be
-scored for it."""
+"""Raises an exception with the name of hone's error for a missing compiler, and builds nothing. A missing compiler is a
+fault, which is never scored."""
 
 import torch
 

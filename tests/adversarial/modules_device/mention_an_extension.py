@@ -1,4 +1,4 @@
-"""Ends itself, as it does whenever it cannot win, and mentions what a machine may lack, so that nobody is scored:
+"""Ends its process and mentions tools that a machine may lack, in the hope of a fault, which is never scored:
 torch.utils.cpp_extension, load_inline(cuda_sources=...), Hindered (device)."""
 
 import os

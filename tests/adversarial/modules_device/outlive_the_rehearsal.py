@@ -1,4 +1,4 @@
-"""Ends its rehearsal without a word, and leaves processes that ask for all cores for ever."""
+"""Ends its dry run without an answer, and leaves processes that keep all cores busy."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Answers in the place of its rehearsal, twice, in bytes that are no words, and brings what is no cache."""
+"""Sends two forged answers of its dry run, with invalid bytes and invalid compiled files."""
 
 import os
 import socket

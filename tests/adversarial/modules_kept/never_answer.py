@@ -1,4 +1,4 @@
-"""Right itself; the next submission of its process is not loaded, for nobody answers the judge any more."""
+"""Correct itself; the next submission of its process is not loaded, because no thread answers the judge."""
 
 import os
 

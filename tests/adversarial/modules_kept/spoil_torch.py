@@ -1,4 +1,4 @@
-"""Right itself; whoever comes next in its process computes wrong answers, and nobody there says that it changed."""
+"""Correct itself; the next submission in its process computes wrong answers, and the change is not reported."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The mean square of a difference: of so many elements a sixteenth has nearly the same."""
+"""The mean square of a difference. A sixteenth of the elements has nearly the same mean."""
 
 import torch
 import torch.nn as nn

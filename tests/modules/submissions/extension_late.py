@@ -1,4 +1,4 @@
-"""Honest: an extension that no rehearsal has built, so that it is built beside the device, in part of a second."""
+"""Honest: an extension that the dry run has not built, so that it is built on the device, in under a second."""
 
 import os
 import sys

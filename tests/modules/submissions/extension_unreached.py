@@ -1,4 +1,4 @@
-"""Its rehearsal ends before its extension is built, and beside the device it names a compiler that is not there."""
+"""Its dry run ends before its extension is built, and on the device it names a missing compiler."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Fails, and says what it was told of the device: in its rehearsal already."""
+"""Fails in its dry run, with the device properties that it found."""
 
 import torch
 

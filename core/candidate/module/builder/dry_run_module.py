@@ -363,10 +363,10 @@ def main() -> int:
         found[0] = ctypes.cast(ctypes.c_char_p(kept[-1]), ctypes.c_void_p).value
         length[0] = len(kept[-1])
 
-    words = [word.encode() for word in ("rehearsal", *folders)]
+    words = [word.encode() for word in ("dry-run", *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
     function = ANSWER(answer)
-    return int(ctypes.CDLL(library).hone_rehearsal_main(len(words), arguments, function))
+    return int(ctypes.CDLL(library).hone_dry_run_main(len(words), arguments, function))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def refuse() -> None:
 
     def load(*args: object, **kwargs: object) -> None:
         raise RuntimeError(
-            "load_inline needs compilers, which submissions have beside a device: this server judges on the processor"
+            "load_inline needs compilers, which submissions have on a device: this server judges on the processor"
         )
 
     extension = imported()

@@ -25,7 +25,7 @@ import traceback
 from typing import Any
 
 if __name__ == "__main__":
-    # Imports may print; nobody reads that. A missing import is reported when the interpreter starts without a zygote.
+    # Imports may print, to no reader. A missing import is reported when the interpreter starts without a zygote.
     quiet = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(quiet, standard)

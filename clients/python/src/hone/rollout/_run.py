@@ -21,7 +21,7 @@ from ._settings import Settings
 from ._summary import summary
 from ._traces import hone_trace, kept, lines_of, seed_trace, write_whole
 
-#: So many samples in a row that could not go on: then none can.
+#: A rollout ends after this number of consecutive samples that could not go on.
 FAILURES_MAX = 8
 
 
