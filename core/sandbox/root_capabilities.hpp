@@ -1,4 +1,4 @@
-// The Linux capabilities that jails need when hone runs as root; a container may lack some.
+// Linux capabilities that the sandbox needs when hone runs as root. A container may lack some.
 #pragma once
 
 #include <initializer_list>
@@ -7,8 +7,7 @@
 
 namespace hone {
 
-/// Names those of these capabilities ("SYS_PTRACE", …) that this process lacks: " (CAP_SYS_PTRACE is
-/// missing; in Docker: --cap-add SYS_PTRACE)". Empty if it has them all or is not root.
-std::string missing_rights(std::initializer_list<std::string_view> names);
+/// Lists the capabilities of `names` ("SYS_PTRACE", …) that this process lacks: " (CAP_SYS_PTRACE is missing; in Docker: --cap-add SYS_PTRACE)". Empty if it has all of them or is not root.
+std::string missing_capabilities(std::initializer_list<std::string_view> names);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Options beside those of turns.
+// Reads the settings of an episode.
 #include "kernel_refine/settings.hpp"
 
 namespace hone::kernel_refine {

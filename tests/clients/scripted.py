@@ -45,7 +45,7 @@ class ScriptedServer:
 
     def __init__(self, port: int | None = None, *, heartbeat_s: float = 0.2, lease_s: float = 60.0):
         self.incarnation = secrets.token_hex(8)
-        self.busy_replies = 0  # so many resets and steps are refused with BUSY first
+        self.busy_replies = 0  # number of resets and steps to refuse with BUSY first
         self.retry_after_ms = 20
         self.hold_steps = threading.Event()  # while set, steps are accepted and not answered
         self.late_steps = threading.Event()  # while set, steps do not arrive

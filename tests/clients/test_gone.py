@@ -24,7 +24,7 @@ def quick(tmp_path: Path) -> Iterator[RealServer]:
 
 
 def steps_become(client: hone.Client, count: int) -> None:
-    """Waits until so many steps are under way."""
+    """Waits until this number of steps is in flight."""
     end = time.monotonic() + 60
     while client.health()["steps"] != count:
         assert time.monotonic() < end

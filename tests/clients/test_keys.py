@@ -98,7 +98,7 @@ def test_the_servers_key_may_be_a_file_or_text(guarded: Guarded, tmp_path: Path)
 
 
 def test_without_a_key_it_fails_at_once_and_says_so(guarded: Guarded) -> None:
-    with pytest.raises(hone.FailedPrecondition, match="the server wants a key, and this client was given none"):
+    with pytest.raises(hone.FailedPrecondition, match="the server requires a key, but this client has none"):
         hone.connect(guarded.endpoint, connect_timeout=60)
 
 

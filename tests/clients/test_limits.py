@@ -38,7 +38,7 @@ def test_a_client_is_told_which_limit_keeps_it_out(small: RealServer, tmp_path: 
         kinds, dealers = [], []
         for _ in range(SERVED + 2):
             dealer = context.socket(zmq.DEALER)
-            dealers.append(dealer)  # one that nobody holds is closed
+            dealers.append(dealer)  # keeps a reference, so that it is not closed
             dealer.linger = 0
             dealer.connect(small.endpoint)
             dealer.send_multipart(ping)

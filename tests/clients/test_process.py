@@ -240,7 +240,7 @@ def raises(number: int, frame: object) -> None:
 
 
 def sender_of(number: int, scripted: ScriptedServer, steps: int) -> threading.Thread:
-    """A thread that sends this process a signal once so many steps have come."""
+    """A thread that sends this process a signal after a number of steps."""
 
     def send() -> None:
         scripted.wait_for("step", steps)

@@ -207,10 +207,10 @@ def test_a_server_that_stays_away_is_given_up_in_asyncio(scripted: ScriptedServe
 
 
 def test_a_control_endpoint_that_nobody_serves_is_given_up(scripted: ScriptedServer) -> None:
-    nobody = f"tcp://127.0.0.1:{free_port()}"
-    with hone.connect(scripted.endpoint, control=nobody, timeout=60, reconnect_timeout=0.3) as client:
+    no_server = f"tcp://127.0.0.1:{free_port()}"
+    with hone.connect(scripted.endpoint, control=no_server, timeout=60, reconnect_timeout=0.3) as client:
         for _ in range(2):
-            with pytest.raises(hone.Unavailable, match=f"^health: no server at {nobody} for"):
+            with pytest.raises(hone.Unavailable, match=f"^health: no server at {no_server} for"):
                 client.health()
         assert client.reset("add_relu").episode.step("x").turn == 1
 

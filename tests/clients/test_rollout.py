@@ -164,7 +164,7 @@ def test_a_real_server_and_a_kill(serve: Serve, real: RealServer, tmp_path: Path
     arguments = (*ADD, "--samples", "2", "--multi-turn", "--max-turns", "3", "--reward", "kevin")
     process = start(stub.url, real.endpoint, tmp_path / "out.json", *arguments)
     last = ["tasks/add_relu#0/1/3", "tasks/add_relu#1/1/3"]
-    stub.wait_for(lambda: all(stub.asked[key] for key in last))  # so the others' answers are recorded
+    stub.wait_for(lambda: all(stub.asked[key] for key in last))  # so the answers of the other tasks are recorded
     process.kill()
     process.communicate()
     stopped.set()

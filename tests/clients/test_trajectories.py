@@ -140,7 +140,7 @@ def test_a_filter_that_names_nothing_in_the_journal_is_refused(journal: Path, na
         (("--task", "add_relu"), "the journal has no episode of task 'add_relu'; did you mean 'tasks/add_relu'?"),
         (("--task", "tasks/add_rule"), "did you mean 'tasks/add_relu'?"),
         (("--group", "no such group"), "the journal has no episode of group 'no such group'; it has: g"),
-        (("--client", "nobody at all here"), "the journal has no episode of client 'nobody at all here'; it has: "),
+        (("--client", "unknown client"), "the journal has no episode of client 'unknown client'; it has: "),
     ):
         ran = command(name, "--journal", journal, *given)
         assert (ran.returncode, ran.stdout) == (2, ""), ran

@@ -167,10 +167,10 @@ def test_its_health_is_that_of_the_server_behind_it(serve: Serve, scripted: Scri
 
 
 def test_without_a_server_it_is_not_healthy(serve: Serve) -> None:
-    nobody = f"tcp://127.0.0.1:{free_port()}"
-    said = requests.get(f"{serve(nobody)}/health", timeout=20)
+    no_server = f"tcp://127.0.0.1:{free_port()}"
+    said = requests.get(f"{serve(no_server)}/health", timeout=20)
     assert said.status_code == 503
-    assert nobody in said.json()["detail"]
+    assert no_server in said.json()["detail"]
 
 
 def test_unknown_settings_are_said() -> None:

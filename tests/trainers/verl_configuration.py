@@ -28,7 +28,7 @@ def composed(overrides: list[str]) -> Any:
 
 
 def configuration(checkpoint: str, folder: Path, endpoint: str, **given: Any) -> Any:
-    """What a trainer has whose loop is hone's; `given` are keys beside `endpoint`, but for a few of verl's."""
+    """What a trainer has whose loop is hone's; `given` are keys in addition to `endpoint`, but for a few of verl's."""
     response = given.pop("response_length", 4000)
     use_v1 = str(given.pop("use_v1", True)).lower()
     samples = given.pop("n", 1)

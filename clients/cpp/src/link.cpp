@@ -69,7 +69,7 @@ Link::~Link() {
     impl_->monitor.close();
     impl_->dealer.close();
   } catch (const zmq::error_t&) {
-    // Closing is all that is left to do; there is nobody to tell.
+    // The connection is only closed; an error has no receiver.
   }
 }
 

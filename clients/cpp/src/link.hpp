@@ -46,7 +46,7 @@ class Link {
     kUnanswered,       ///< an attempt to connect ended after there was a socket: no answer
   };
 
-  /// Starts connecting; ZeroMQ tries again by itself while nobody listens. invalid_argument: a bad
+  /// Starts connecting; ZeroMQ retries while no server listens. invalid_argument: a bad
   /// endpoint. With `keys` (a pair and the server's public key) the connection is encrypted.
   static Result<std::unique_ptr<Link>> open(LinkContext& context, const std::string& endpoint,
                                             const std::optional<wire::KeyPair>& keys = {});

@@ -1,4 +1,4 @@
-"""Answers a round with the code of a device that has failed, which nobody would be scored for."""
+"""Forges a device fault in a round, to stay unscored."""
 
 import ctypes
 import os

@@ -1,11 +1,11 @@
-"""Has torch do its work and says beside the device that a kernel did; in its rehearsal it lets others count."""
+"""Uses torch, but claims a kernel on the device; its dry run is honest."""
 
 import os
 import sys
 
 import torch
 
-BESIDE_THE_DEVICE = os.path.basename(sys.argv[0]) != "rehearse_module.py"
+ON_THE_DEVICE = os.path.basename(sys.argv[0]) != "rehearse_module.py"
 
 
 class Liar:
@@ -20,7 +20,7 @@ class Liar:
 
 
 for name in ("module_artifact", "run_module", "__main__"):
-    if BESIDE_THE_DEVICE and name in sys.modules:
+    if ON_THE_DEVICE and name in sys.modules:
         sys.modules[name].WATCH = Liar()
 
 

@@ -1,4 +1,4 @@
-"""Says in its rehearsal that the machine has no compiler, which nobody would be scored for."""
+"""Claims in its dry run that the machine has no compiler, to stay unscored."""
 
 import os
 import socket

@@ -1,5 +1,4 @@
-"""Raises what torch's compilers are said to be hindered by, and builds nothing: where a machine has none, nobody would be
-scored for it."""
+"""Fakes a compiler failure without a build: on a machine without a compiler it would stay unscored."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Ends itself, as it does whenever it cannot win, and mentions what a machine may lack, so that nobody is scored:
+"""Ends itself if it cannot win, and mentions tools that a machine may lack, to stay unscored:
 torch.utils.cpp_extension, load_inline(cuda_sources=...), Hindered (device)."""
 
 import os

@@ -1,4 +1,4 @@
-"""Ends its rehearsal without a word, and leaves processes that ask for all cores for ever."""
+"""Ends its dry run without a result, and leaves processes that use all cores."""
 
 import os
 import signal

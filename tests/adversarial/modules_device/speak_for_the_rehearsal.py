@@ -1,4 +1,4 @@
-"""Answers in the place of its rehearsal, twice, in bytes that are no words, and brings what is no cache."""
+"""Forges the answer of its dry run, twice, with invalid text and an invalid cache."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Right itself; the next submission of its process is not loaded, for nobody answers the judge any more."""
+"""Correct itself, but its process then ignores the judge, so that the next submission cannot be loaded."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Right itself; whoever comes next in its process computes wrong answers, and nobody there says that it changed."""
+"""Correct itself, but makes the next submission of its process wrong, and hides the change."""
 
 import sys
 

@@ -52,7 +52,7 @@ class PlainClient:
 
 
 def play(endpoint: str, sources: list[str]) -> list[dict[str, Any]]:
-    """Submits the sources, one per turn; returns what each turn came to."""
+    """Submits the sources, one per turn; returns the outcome of each turn."""
     client = PlainClient(endpoint)
     hello = client.request("hello", {"versions": ["hone/1"], "client": "plain/1.0"})
     assert hello["version"] == "hone/1", hello
