@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/memory.hpp"
 #include "base/mutex.hpp"
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 #include "model/figure.hpp"
 
 namespace hone {

@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "bench/loop.hpp"
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 #include "model/figure.hpp"
 
 namespace hone {

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "judge/blame.hpp"
 #include "judge/calibration.hpp"
+#include "judge/timing/round_size.hpp"
 
 namespace hone {
 
@@ -80,11 +81,11 @@ Result<PlainLoop::Times> PlainLoop::step(const std::string& source, std::uint64_
   const double built = monotonic_s();
   HONE_ASSIGN(const auto submission, load(artifact, task_->entry, false));
   double measuring = built;
-  const SessionHost host{[&](const char* stage) {
-    if (std::string_view(stage) == "measure") measuring = monotonic_s();
+  const SessionHost host{[&](JudgeStage stage) {
+    if (stage == JudgeStage::kMeasure) measuring = monotonic_s();
   }};
-  Session session(*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
-                  *submission, *workbench_, host);
+  Session session({*task_, seed, options_.measure, trusted_reference_, trusted_baseline_,
+                   *submission, *workbench_, host});
   const Judgement judged = session.judge();
   if (!passed(judged))
     return internal_error("plain loop: " + judged.message + judged.verdict.reason);

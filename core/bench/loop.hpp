@@ -45,7 +45,7 @@ class PlainLoop {
   hone_device* device_ = nullptr;
   std::unique_ptr<LocalRunner> reference_, baseline_;
   std::unique_ptr<Workbench> workbench_ = make_host_workbench();
-  Trusted trusted_reference_, trusted_baseline_;
+  DatasetRunner trusted_reference_, trusted_baseline_;
 };
 
 }  // namespace hone

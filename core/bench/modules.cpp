@@ -8,7 +8,7 @@
 #include "base/memory.hpp"
 #include "bench/load.hpp"
 #include "bench/plain_harness.hpp"
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 #include "model/figure.hpp"
 
 namespace hone {

@@ -8,7 +8,7 @@
 namespace hone {
 
 Status check_module(const Task& task, const EvaluatorOptions& options) {
-  if (is_module(task, options)) return {};
+  if (is_module(mode_of(task, options))) return {};
   return failed_precondition("task " + task.id +
                              " is not a module task; use for example --task kernelbench/level1/19");
 }

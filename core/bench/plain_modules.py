@@ -23,7 +23,7 @@ import torch  # noqa: E402
 with contextlib.suppress(ImportError):
     import triton  # noqa: F401
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "shared"))  # -I leaves it out
 from module_values import constructor_arguments, flat  # noqa: E402
 from module_wrapper import bind_wrapper, constructor_settings  # noqa: E402
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 #include "conformance/verdict_fixtures.hpp"
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 #include "model/figure.hpp"
 
 namespace hone {

@@ -270,7 +270,7 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
 }  // namespace hone
 
 #ifdef HONE_CANDIDATE_LIBRARY
-/// module/run_module.py calls it.
+/// module/device/run_module.py calls it.
 extern "C" __attribute__((visibility("default"))) int hone_candidate_main(
     int argc, char** argv, const hone_python* python) {
   return hone::candidate_main(argc, argv, python);

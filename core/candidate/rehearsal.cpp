@@ -1,4 +1,4 @@
-// The process in which an interpreter runs a module for the first time (module/rehearse_module.py): it seals itself as
+// The process in which an interpreter runs a module for the first time (module/builder/dry_run_module.py): it seals itself as
 // a builder does, gets an artifact from the host, and says what came of it.
 #include <fcntl.h>
 

@@ -12,7 +12,6 @@
 #include <climits>
 #include <ctime>
 
-#include "base/enum_names.hpp"
 #include "hone/backend.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -20,12 +19,6 @@
 #endif
 
 namespace hone {
-namespace {
-
-constexpr std::string_view kExtensionKinds[] = {"host", "device"};
-
-}  // namespace
-
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 Result<UniqueFd> shared_region(const char* name, std::size_t bytes) {
@@ -77,14 +70,6 @@ void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t while_valu
 
 void futex_wake(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
-std::string_view extension_kind_name(ExtensionKind kind) {
-  return kExtensionKinds[static_cast<int>(kind)];
-}
-
-Result<ExtensionKind> parse_extension_kind(std::string_view name) {
-  return parse_enum<ExtensionKind>("kind of extension", kExtensionKinds, name);
 }
 
 std::optional<ExtensionKind> hindered_kind(std::uint32_t flags) {

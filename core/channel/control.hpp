@@ -21,6 +21,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "hone/backend.h"
@@ -125,8 +126,12 @@ enum class Answer : std::uint32_t {
 
 /// Of torch's extensions. `kDevice`: with kernels.
 enum class ExtensionKind { kHost, kDevice };
-std::string_view extension_kind_name(ExtensionKind kind);  ///< "host", "device"
-Result<ExtensionKind> parse_extension_kind(std::string_view name);
+template <>
+struct EnumNames<ExtensionKind> {
+  static constexpr std::string_view kKind = "kind of extension";
+  static constexpr std::string_view kNames[] = {"host", "device"};
+  static_assert(are_complete(kNames, ExtensionKind::kDevice));
+};
 /// The kind of extension that the machine may have hindered, of hone_python_flags.
 std::optional<ExtensionKind> hindered_kind(std::uint32_t flags);
 

@@ -22,7 +22,7 @@ Result<std::string> describe(Launcher& launcher, const std::string& key, const s
   spawn.device = device;
   spawn.readable = options.readable;
   spawn.limits.processes = 512;
-  const auto script = install_root() / "share/module/describe_interpreter.py";
+  const auto script = install_root() / "share/module/shared/describe_interpreter.py";
   spawn.arguments = {"-I", "-B", script.string(), device ? "device" : "processor"};
   HONE_ASSIGN(const auto process, launcher.spawn(spawn));
   HONE_ASSIGN(const ProcessExit exit, process->wait(kPatience));

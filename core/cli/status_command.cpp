@@ -170,7 +170,8 @@ class StatusCommand : public Command {
                     {count_of(evaluator, "queue") + " submissions, " + count_of(health, "queue") +
                      " requests"}});
     rows.push_back({{"episodes"}, {count_of(episodes, "open") + " open"}});
-    rows.push_back({{"connections"}, {count_of(health, "connections")}});
+    rows.push_back(
+        {{"connections"}, {count_of(health, "connections") + ", this command's included"}});
     rows.push_back({{"journal"},
                     {journal.is_map() ? count_of(journal, "turns") + " turns recorded, " +
                                             count_of(journal, "failures") + " writes failed"

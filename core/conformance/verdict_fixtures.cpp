@@ -31,19 +31,19 @@ std::string reason_of(Outcome outcome) {
   return "";
 }
 
-std::string stage_of(Outcome outcome) {
+VerdictStage stage_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::kNoCode:
     case Outcome::kRejected:
-      return "response";
+      return VerdictStage::kResponse;
     case Outcome::kBuildFailed:
-      return "build";
+      return VerdictStage::kBuild;
     case Outcome::kCheated:
-      return "measure";
+      return VerdictStage::kMeasure;
     case Outcome::kCorrect:
-      return "done";
+      return VerdictStage::kDone;
     default:
-      return "check";
+      return VerdictStage::kCheck;
   }
 }
 

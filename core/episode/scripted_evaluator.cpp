@@ -8,7 +8,7 @@ namespace hone {
 Verdict ScriptedEvaluator::correct(double speedup) {
   Verdict verdict;
   verdict.outcome = Outcome::kCorrect;
-  verdict.stage = "done";
+  verdict.stage = VerdictStage::kDone;
   verdict.reason = "correct";
   verdict.speedup = Speedup{speedup, speedup * 0.98, speedup * 1.02, 100 / speedup, 100, 8, 16, {}};
   verdict.fingerprint = "scripted";

@@ -33,10 +33,10 @@ Result<Built> built_from_value(const Value& value) {
   built.ok = f.flag("ok");
   const std::string failure = f.text("failure");
   built.diagnostics = f.text_or("diagnostics", "");
-  built.over_memory = f.flag_or("over_memory", false);
+  built.toolchain = f.text_or("toolchain", "");
   const Value* artifact = f.value("artifact");
   HONE_TRY(f.finish_loosely());
-  HONE_ASSIGN(built.failure, parse_build_failure(failure));
+  HONE_ASSIGN(built.failure, parse_enum<BuildFailure>(failure));
   if (built.ok != (built.failure == BuildFailure::kNone))
     return internal_error("build result: found failure '" + failure + "' and ok " +
                           (built.ok ? "true" : "false"));
@@ -45,16 +45,8 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
-/// Whether the compiler was killed, or said that it found no memory.
-bool lacked_memory(const Value& answer) {
-  const Value* name = answer.find("failure");
-  if (name == nullptr || !name->is_string()) return false;
-  const auto failure = parse_build_failure(name->as_string());
-  return failure && (*failure == BuildFailure::kKilled || *failure == BuildFailure::kOutOfMemory);
-}
-
 /// Of a device's facts what torch and Triton have words for.
-std::string device_for_rehearsals(const Value& facts) {
+std::string device_for_dry_runs(const Value& facts) {
   Value device = Value::map();
   for (const char* name :
        {"architecture", "name", "memory_bytes", "cache_bytes", "multiprocessors"}) {
@@ -79,11 +71,9 @@ std::string probe_text(const std::string& language) {
 
 }  // namespace
 
-BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options,
-                     WarmInterpreters* interpreters)
-    : launcher_(launcher), options_(options), interpreters_(interpreters) {
-  if (interpreters_ != nullptr)
-    extensions_ = std::make_unique<Extensions>(*interpreters_, options_);
+BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes)
+    : launcher_(launcher), options_(options), zygotes_(zygotes) {
+  if (zygotes_ != nullptr) extensions_ = std::make_unique<Extensions>(*zygotes_, options_);
 }
 
 Result<BuildPool::Standby> BuildPool::start_builder() {
@@ -96,7 +86,7 @@ Result<BuildPool::Standby> BuildPool::start_builder() {
   const std::string backend_folder = options_.backend_library.parent_path().string();
   std::vector<std::string> compilers = options_.readable;
   if (options_.device_code) {
-    // Runtime compilers lie beside the backend or in hone's lib/, and are loaded in the sealed jail.
+    // Runtime compilers are in the backend's folder or in hone's lib/, and are loaded in the sealed jail.
     compilers.push_back(backend_folder);
     compilers.push_back((options_.libexec.parent_path() / "lib").string());
   }
@@ -134,7 +124,7 @@ void BuildPool::refill() {
   standby_.push_back(std::move(fresh).value());
 }
 
-Result<Value> BuildPool::ask_builder(const Value& request) {
+Result<Built> BuildPool::ask_builder(const Value& request) {
   HONE_ASSIGN(Standby builder, take_builder());
   const Status sent = send_message(builder.socket.get(), to_msgpack(request), {}, kSendSeconds);
   auto answer = receive_message(builder.socket.get(), kResultMax, clock_seconds() + kGraceSeconds,
@@ -142,22 +132,24 @@ Result<Value> BuildPool::ask_builder(const Value& request) {
   if (sent && answer) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
-    HONE_ASSIGN(Value value, from_msgpack(answer->bytes, limits));
-    if (!lacked_memory(value)) return value;
+    HONE_ASSIGN(const Value value, from_msgpack(answer->bytes, limits));
+    HONE_ASSIGN(Built built, built_from_value(value));
+    if (built.failure != BuildFailure::kKilled && built.failure != BuildFailure::kOutOfMemory)
+      return built;
     // Over its memory, or was it the machine's doing? The source is to blame for the first only.
     builder.process->kill();
     HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
-    value.set("over_memory",
-              exit.out_of_memory || exit.peak_bytes > (options_.build_memory_mb << 20) / 2);
-    return value;
+    built.over_memory =
+        exit.out_of_memory || exit.peak_bytes > (options_.build_memory_mb << 20) / 2;
+    return built;
   }
   builder.process->kill();
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (exit.out_of_memory) {
-    return Value::map({{"ok", false},
-                       {"failure", build_failure_name(BuildFailure::kKilled)},
-                       {"over_memory", true},
-                       {"artifact", Value::bytes("")}});
+    Built killed;
+    killed.failure = BuildFailure::kKilled;
+    killed.over_memory = true;
+    return killed;
   }
   const Error why = sent ? answer.error() : sent.error();
   return unavailable("builder: " + why.message +
@@ -208,8 +200,8 @@ Status BuildPool::use_device(const Value& facts) {
                                architecture + ", expected one; choose devices of one kind");
   }
   architecture_ = architecture;
-  device_ = device_for_rehearsals(facts);
-  if (interpreters_ != nullptr) interpreters_->use_architecture(architecture);
+  device_ = device_for_dry_runs(facts);
+  if (zygotes_ != nullptr) zygotes_->use_architecture(architecture);
   return {};
 }
 
@@ -243,30 +235,29 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
 
 /// Rationale: what goes wrong with this is no reason not to judge: the device is asked then. But for what the machine
 /// lacks, which no submission answers for.
-Status BuildPool::rehearse_if_module(const BuildRequest& request, Built& built) {
-  if (!built.ok || !options_.device_code || interpreters_ == nullptr ||
+Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
+  if (!built.ok || !options_.device_code || zygotes_ == nullptr ||
       request.name != submission_name("python"))
     return {};
-  auto rehearsed = rehearse(*interpreters_, options_, device(), built.artifact);
-  if (!rehearsed) {
-    log_info("evaluate", rehearsed.error().message);
-    built.unrehearsed =
-        builds_extensions(request.text) || rehearsed.error().code == Code::kResourceExhausted;
+  auto said = dry_run(*zygotes_, options_, device(), built.artifact);
+  if (!said) {
+    log_info("evaluate", said.error().message);
+    built.lacks_dry_run =
+        builds_extensions(request.text) || said.error().code == Code::kResourceExhausted;
     return {};
   }
   // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
   const bool extends = builds_extensions(built.artifact);
-  const DryRunFailure failure = rehearsed->failure;
+  const DryRunFailure failure = said->failure;
   const bool hindered = extends && failure == DryRunFailure::kHindered;
-  if (hindered || (extends && is_of_extension(failure)))
-    HONE_TRY(check_extensions(rehearsed->kind));
-  built.unrehearsed = hindered;
+  if (hindered || (extends && is_of_extension(failure))) HONE_TRY(check_extensions(said->kind));
+  built.lacks_dry_run = hindered;
   if (failure != DryRunFailure::kHindered) {
     built.dry_run = failure;
-    built.raised = std::move(rehearsed->words);
+    built.raised = std::move(said->words);
   }
-  built.rehearsed = std::move(rehearsed->started);
-  built.artifact += "\n" + rehearsed->compiled;
+  built.seen_in_dry_run = std::move(said->started);
+  built.artifact += "\n" + said->compiled;
   return {};
 }
 
@@ -295,7 +286,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
       ask_builder(request_value(request, options_.toolchains.at(request.language), false));
   refill();
   if (!answer) return answer.error();
-  HONE_ASSIGN(Built built, built_from_value(*answer));
+  Built& built = *answer;
   if (built.failure == BuildFailure::kTimedOut && memory.was_long())
     built.failure = BuildFailure::kStarved;
   if (built.failure == BuildFailure::kStarved &&
@@ -304,10 +295,10 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
-  HONE_TRY(rehearse_if_module(request, built));
+  HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may do better on a quieter machine: it is not kept.
-  if ((shared->ok && !shared->unrehearsed) ||
+  if ((shared->ok && !shared->lacks_dry_run) ||
       (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;
@@ -330,16 +321,12 @@ Result<std::string> BuildPool::self_test() {
     const std::string tool =
         language + (language == "python" ? " interpreter " : " compiler ") + toolchain.compiler;
     if (!answer) return answer.error().in(tool);
-    auto built = built_from_value(*answer);
-    if (!built) return built.error().in(tool);
-    if (!built->ok) {
+    if (!answer->ok) {
       return failed_precondition(tool +
-                                 " does not build a two-line program: " + built->diagnostics);
+                                 " does not build a two-line program: " + answer->diagnostics);
     }
-    const Value* version = answer->find("toolchain");
-    versions +=
-        (versions.empty() ? "" : "; ") + language + ": " +
-        (version != nullptr && version->is_string() ? version->as_string() : toolchain.compiler);
+    versions += (versions.empty() ? "" : "; ") + language + ": " +
+                (answer->toolchain.empty() ? toolchain.compiler : answer->toolchain);
   }
   for (int i = 0; i < options_.builders; ++i) refill();
   return versions;

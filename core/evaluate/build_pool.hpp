@@ -13,7 +13,7 @@
 #include "base/unique_fd.hpp"
 #include "evaluate/extensions.hpp"
 #include "evaluate/options.hpp"
-#include "evaluate/warm_interpreters.hpp"
+#include "evaluate/zygotes.hpp"
 #include "model/task.hpp"
 #include "model/work.hpp"
 #include "plugin/backend.hpp"
@@ -27,7 +27,7 @@ struct BuildRequest {
   std::string name;      ///< file name: what the compiler's messages say
   std::string text;
   std::vector<std::string> entries;  ///< functions or kernels that must be there
-  std::vector<Source> support = {};  ///< the task's own files beside it
+  std::vector<Source> support = {};  ///< further files of the task
   int threads = 1;
 };
 
@@ -37,11 +37,13 @@ struct Built {
   BuildFailure failure = BuildFailure::kNone;    ///< kNone where ok
   std::string diagnostics;                       ///< raw
   std::string artifact;                          ///< the library's bytes
+  std::string toolchain;                         ///< the compiler's version, if that was asked
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
   std::string raised;                            ///< there
-  std::optional<Witnessed> rehearsed;  ///< what a module's rehearsal started (rehearsal.hpp)
+  std::optional<Witnessed>
+      seen_in_dry_run;  ///< the kernels and operators that a module started there
   bool cached = false;
-  bool unrehearsed = false;  ///< the machine's doing, perhaps: it may do better another time
+  bool lacks_dry_run = false;  ///< the machine's doing, perhaps: it may do better another time
   bool over_memory =
       false;  ///< of "out_of_memory" and "killed": the build's own memory was used up
   /// It failed with nothing that was wrong with the source: a part of the compiler may have been
@@ -52,8 +54,8 @@ struct Built {
 /// [any thread] A builder process is made ahead, so that a build waits for the compiler alone.
 class BuildPool {
  public:
-  /// `interpreters`: where modules are run for the first time, beside no device; null: nowhere.
-  BuildPool(Launcher& launcher, const EvaluatorOptions& options, WarmInterpreters* interpreters);
+  /// `zygotes`: start the dry runs of modules; null: there are none.
+  BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes);
 
   /// An Error is a fault of ours.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request);
@@ -77,7 +79,7 @@ class BuildPool {
   Result<Standby> start_builder();
   Result<Standby> take_builder();
   void refill();
-  Result<Value> ask_builder(const Value& request);
+  Result<Built> ask_builder(const Value& request);
   Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const
       HONE_EXCLUDES(mutex_);
   double clock_seconds() const;
@@ -86,15 +88,15 @@ class BuildPool {
   void remember(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
 
   std::string device() const HONE_EXCLUDES(mutex_);
-  Status rehearse_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
+  Status dry_run_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
   const EvaluatorOptions& options_;
-  WarmInterpreters* const interpreters_;
+  Zygotes* const zygotes_;
   std::unique_ptr<Extensions> extensions_;  ///< where there are interpreters
   mutable Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
-  std::string device_ HONE_GUARDED_BY(mutex_);  ///< for rehearsals
+  std::string device_ HONE_GUARDED_BY(mutex_);  ///< for dry runs
   std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);
   struct Entry {
     std::shared_ptr<const Built> built;

@@ -1,5 +1,5 @@
-// Calibrations: what baselines of a device were found to take, for those that are installed again and for submissions
-// that are measured beside them.
+// Calibrations: times of baselines on a device, for tasks that are installed again and for submissions that are measured
+// against them.
 #pragma once
 
 #include <functional>
@@ -10,29 +10,29 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
-#include "judge/messages.hpp"
-#include "model/value.hpp"
+#include "judge_protocol/findings.hpp"
 
 namespace hone {
 
-/// In the judge's words. [any thread]
-class Calibrations {
+/// Findings by key, for kSeconds each. [any thread]
+template <typename Finding>
+class Recent {
  public:
-  std::optional<Value> find(const std::string& key) const {
+  std::optional<Finding> find(const std::string& key) const {
     MutexLock lock(mutex_);
-    const Value* known = find_locked(key);
-    return known != nullptr ? std::optional<Value>(*known) : std::nullopt;
+    const Finding* known = find_locked(key);
+    return known != nullptr ? std::optional<Finding>(*known) : std::nullopt;
   }
-  void keep(const std::string& key, Value value) {
-    keep_if(key, std::move(value), [](const Value*) { return true; });
+  void keep(const std::string& key, Finding finding) {
+    keep_if(key, std::move(finding), [](const Finding*) { return true; });
   }
-  /// `is_better`: than what is known, NULL where nothing is.
-  void keep_if(const std::string& key, Value value,
-               const std::function<bool(const Value* known)>& is_better) {
+  /// `is_better`: than what is known, null if nothing is.
+  void keep_if(const std::string& key, Finding finding,
+               const std::function<bool(const Finding* known)>& is_better) {
     MutexLock lock(mutex_);
     if (!is_better(find_locked(key))) return;
     if (found_.size() >= kMax) found_.clear();
-    found_.insert_or_assign(key, Found{monotonic_s(), std::move(value)});
+    found_.insert_or_assign(key, Found{monotonic_s(), std::move(finding)});
   }
 
  private:
@@ -40,34 +40,32 @@ class Calibrations {
   static constexpr std::size_t kMax = 1 << 14;
   struct Found {
     double at_s = 0;
-    Value value;
+    Finding finding;
   };
-  const Value* find_locked(const std::string& key) const HONE_REQUIRES(mutex_) {
+  const Finding* find_locked(const std::string& key) const HONE_REQUIRES(mutex_) {
     const auto found = found_.find(key);
     if (found == found_.end() || monotonic_s() - found->second.at_s > kSeconds) return nullptr;
-    return &found->second.value;
+    return &found->second.finding;
   }
   mutable Mutex mutex_;
   std::map<std::string, Found> found_ HONE_GUARDED_BY(mutex_);
 };
 
-/// What rounds of modules' baselines take while nobody else has the device. [any thread]
+/// Times of rounds of modules' baselines while no other lane uses the device. [any thread]
 class VouchedTimes {
  public:
-  std::optional<Value> find(const std::string& key) const { return times_.find(key); }
+  std::optional<Vouched> find(const std::string& key) const { return times_.find(key); }
   /// Rationale: rounds that were held to what was known before may take more than another submission has found since.
-  void keep(const std::string& key, const Value& value) {
-    const auto found = vouched_from_value(value);
-    if (!found) return;
-    times_.keep_if(key, value, [&](const Value* known) {
-      if (!found->held) return true;
-      const auto before = known != nullptr ? vouched_from_value(*known) : Vouched{};
-      return before && before->calls == found->calls && found->seconds < before->seconds;
+  void keep(const std::string& key, const Vouched& found) {
+    times_.keep_if(key, found, [&](const Vouched* known) {
+      if (!found.held) return true;
+      const Vouched before = known != nullptr ? *known : Vouched{};
+      return before.calls == found.calls && found.seconds < before.seconds;
     });
   }
 
  private:
-  Calibrations times_;
+  Recent<Vouched> times_;
 };
 
 }  // namespace hone

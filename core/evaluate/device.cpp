@@ -1,74 +1,79 @@
-// The conversation with one judge.
+// One evaluation: memory and lock, judge and task, process and verdict.
 #include "evaluate/device.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "base/clock.hpp"
-#include "base/crypto.hpp"
-#include "base/files.hpp"
 #include "base/log.hpp"
-#include "channel/control.hpp"
-#include "evaluate/rehearsal.hpp"
-#include "evaluate/verdicts.hpp"
-#include "judge/fill.hpp"
+#include "evaluate/sources.hpp"
 
 namespace hone {
 namespace {
 
-/// Twice a device's time slice: below one, who says too early that its work is done saves what it takes to start it.
-constexpr double kModuleRoundMs = 4;
-constexpr double kFewerPairs = 0.75;  // of such rounds
-constexpr int kPairsLeast = 3;
-constexpr double kSubmissionLeastS = 0.1;  // settings_from_value's bound
-constexpr int kEndingMs = 500;  // from the judge's notice of an end to the kernel's word for it
+constexpr double kExitSeconds = 5;         // for a process that was killed to end
+constexpr double kSubmissionLeastS = 0.1;  // MeasureSettings::fields' bound
+constexpr int kEndingMs = 500;     // from the judge's notice of a process' end to the kernel's
+constexpr double kHoldFactor = 2;  // half of it for making the task ready
 
-constexpr double kHoldFactor = 2;  // half for making the task ready
-
-/// "lane 2", with the device's number where there are several.
+/// "lane 2", with the device's number if there are several.
 std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, std::size_t before) {
   const std::string lane = "lane " + std::to_string(before + 1);
   return options.devices.size() > 1 ? "device " + std::to_string(spec.index) + " " + lane : lane;
 }
 
-int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
-
-/// How long all calls of a submission may take together. Half of an evaluation: the other half is for the reference, the
-/// baseline and a busy machine. A third of its client's time limit, so that it cannot let that limit pass, with its
-/// confirmation run: a step past its deadline is not scored, a submission over its time is.
+/// Limit of all calls of a submission together. Half of an evaluation: the other half is for the reference, the baseline
+/// and a busy machine. A third of its client's time limit, so that it cannot let that limit pass, with its confirmation
+/// run: a step past its deadline is not scored, a submission over its time is.
 double submission_seconds(const EvaluatorOptions& options, double limit_s) {
   return std::max(kSubmissionLeastS, std::min(0.5 * options.evaluation_seconds, limit_s / 3));
 }
 
-/// The task without its sources, which judges have no use for.
-Value task_for_judge(const Task& task) {
-  Task bare = task;
-  bare.backends.clear();
-  return task_to_value(bare);
+JudgeRequest request_of(const DeviceJob& job, const EvaluatorOptions& options,
+                        const std::string& key) {
+  MeasureSettings settings = options.measure;
+  settings.measure = job.measure;
+  settings.swapped = job.swapped;
+  settings.submission_seconds = submission_seconds(options, job.limit_s);
+  JudgeRequest request;
+  request.reference = installed_key(key, TrustedRole::kReference);
+  request.baseline =
+      installed_key(key, is_timed(job.mode) ? TrustedRole::kBaseline : TrustedRole::kReference);
+  request.module = is_module(job.mode);
+  request.task = without_sources(*job.task);
+  request.settings = settings_of(job.mode, settings);
+  request.seed = static_cast<std::int64_t>(job.seed);
+  request.plans[Form::kEntry] = job.plan;
+  return request;
+}
+
+bool is_of_submission(const Judgement& judgement) {
+  return judgement.ending == Ending::kDone || judgement.culprit == Culprit::kSubmission ||
+         judgement.culprit == Culprit::kKeptProcess;
 }
 
 }  // namespace
-
-bool has_ended(const Process& process, int wait_ms) {
-  pollfd polled{process.pidfd(), POLLIN, 0};
-  return poll(&polled, 1, wait_ms) > 0;
-}
 
 double hold_seconds(const EvaluatorOptions& options) {
   return kHoldFactor * options.evaluation_seconds;
 }
 
-Device::Device(Launcher& launcher, WarmInterpreters& interpreters, BuildPool& builds,
-               const EvaluatorOptions& options, DeviceSpec spec, Shared& shared)
+Device::Device(Launcher& launcher, Zygotes& zygotes, BuildPool& builds,
+               const EvaluatorOptions& options, DeviceSpec spec, SharedByLanes& shared)
     : launcher_(launcher),
-      interpreters_(interpreters),
       builds_(builds),
       options_(options),
       spec_(std::move(spec)),
       shared_(shared),
-      turn_(shared.turns, lane_name(options, spec_, shared.lanes.size())),
-      lane_(shared.ledger.add_lane(turn_.lane())) {
+      lock_(shared.lock, lane_name(options, spec_, shared.lanes.size())),
+      work_(lock_),
+      lane_(shared.ledger.add_lane(lock_.lane())),
+      judge_(lock_.lane(), options.evaluation_seconds, judge_callbacks()),
+      pool_(launcher, zygotes, options, spec_, lock_.lane()),
+      kept_(judge_, options),
+      slots_(judge_, pool_, builds, options, shared.findings,
+             [this](const std::string& step) { work_.set_step(step); }) {
   shared_.lanes.push_back(this);
 }
 
@@ -76,253 +81,139 @@ Device::~Device() { stop_judge(); }
 
 Status Device::start() {
   HONE_TRY(ensure_judge());
-  refill(Kind::kCandidate);
+  pool_.refill(ProcessPool::Kind::kCandidate);
   return {};
 }
 
-Value Device::request(const char* verb, const Task& task, std::uint64_t seed,
-                      MeasureSettings settings) const {
-  // Rationale: an interpreter's time for a kernel says nothing of the kernel.
-  if (!is_timed(task, options_)) settings.measure = false;
-  if (options_.device_code && is_module(task, options_)) {
-    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
-    settings.pairs_min = fewer(settings.pairs_min);
-    settings.pairs_max = fewer(settings.pairs_max);
-  }
-  return Value::map({{"verb", verb},
-                     {"task", task_for_judge(task)},
-                     {"settings", settings_to_value(settings)},
-                     {"seed", static_cast<std::int64_t>(seed)}});
+bool Device::has_ready(const std::string& task_key) const {
+  MutexLock lock(state_mutex_);
+  return slots_.has(task_key);
 }
 
-Result<DeviceResult> Device::run(const DeviceJob& job) {
-  begun_ = gave_up_ = false;
-  waited_ = job.waited;
-  Result<DeviceResult> result = run_or_redo(job);
-  waited_ = nullptr;
-  return result;
+Evaluation Device::run(const DeviceJob& job) {
+  circumstances_ = {};
+  circumstances_.device = job.isolation.device;
+  work_.begin(job.task->id, job.waited);
+  Result<DeviceResult> result = evaluate(job);
+  work_.begin(job.task->id);
+  if (!result && result.error().code == Code::kResourceExhausted &&
+      circumstances_.device == DeviceUse::kAllMemory) {
+    result = shared_.memory.not_enough(*job.task, result.error());
+    circumstances_.gave_up = result.error().code == Code::kFailedPrecondition;
+  }
+  circumstances_.met_others = lock_.had_neighbours();
+  circumstances_.keeps_others = !kept_.is_empty();
+  circumstances_.memory_is_budgeted = shared_.memory.is_budgeted();
+  return {std::move(result), circumstances_};
 }
 
-Result<DeviceResult> Device::run_or_redo(const DeviceJob& job) {
-  task_id_ = job.task->id;
-  HONE_ASSIGN(const MemoryPlace place, place_of(*job.task));
-  // Rationale: who looks again is to have nothing of others beside it, and native code does not stand still when it is told.
-  const bool whole = job.whole || job.swapped || !is_module(*job.task, options_);
-  const bool to_itself = place == MemoryPlace::kWhole;
-  Result<DeviceResult> result = attempt(job, whole, to_itself);
-  if (is_over(job)) return result;
-  const Shortage found = shortage_of(result);
-  switch (after_shortage(found)) {
-    case AfterShortage::kRepeatAlone: {
-      if (!found.of_submission) note_short(*job.task);
-      result = repeat(job, true, "memory of the device was short");
-      const bool still = after_shortage(shortage_of(result)) == AfterShortage::kNotScored;
-      return !result && still ? not_enough(*job.task, result.error()) : std::move(result);
-    }
-    case AfterShortage::kNotScored:
-      return result ? std::move(result) : not_enough(*job.task, result.error());
-    case AfterShortage::kStands:
-      break;
-  }
-  if (whole || to_itself || !redo_alone(job, result)) return result;
-  return repeat(job, false, result->judgement.message + result->judgement.verdict.reason);
-}
-
-/// One attempt, in a turn of the kind that it needs.
-Result<DeviceResult> Device::attempt(const DeviceJob& job, bool whole, bool to_itself) {
-  // Rationale: to make a large task ready takes seconds, and it goes when the device is shared again.
-  const bool goes_on = to_itself && to_itself_ && turn_.has_whole() && is_installed(*job.task) &&
-                       in_a_row_ < kInARowMax && !turn_.is_wanted();
-  if (goes_on) {
-    ++in_a_row_;
-  } else {
-    HONE_TRY(claim_memory(job, to_itself));
-    if (is_over(job)) return unavailable("cancelled");
-    if (lacks_judge()) HONE_TRY(start_judge_alone());
-    // Choosing the fastest baseline needs the device exclusively.
-    HONE_TRY(take_turn(whole || to_itself ||
-                       (chooses_baseline(*job.task, options_) && !is_installed(*job.task))));
-    if (to_itself) have_to_itself();
-  }
+Result<DeviceResult> Device::evaluate(const DeviceJob& job) {
+  if (!job.keeps_lock) HONE_TRY(acquire(job));
+  if (has_all_memory_) circumstances_.device = DeviceUse::kAllMemory;
   if (is_over(job)) return unavailable("cancelled");
-  return run_in_turn(job);
-}
-
-/// Rationale: a judge measures the device when it starts, so no other lane may use it then.
-Status Device::start_judge_alone() {
-  HONE_TRY(take_turn(true));
-  ends_s_ = monotonic_s() + hold_seconds(options_);
-  return ensure_judge();
-}
-
-Result<DeviceResult> Device::repeat(const DeviceJob& job, bool to_itself, const std::string& why) {
-  log_info("evaluate", "task " + job.task->id + ": once more with nothing of others beside it" +
-                           (to_itself ? ", and all of the device's memory: " : ": ") + why);
-  if (job.progress) job.progress("prepare");
-  DeviceJob again = job;
-  again.seed = derive_seed(job.seed, "alone") >> 1;
-  return attempt(again, true, to_itself);
+  if (job.isolation.process == ProcessUse::kOnly) kept_.forget_all();
+  return judge(job);
 }
 
 bool Device::is_over(const DeviceJob& job) const {
   return closed_ || (job.over != nullptr && *job.over);
 }
 
-/// Whether what others had of the device's memory or time may be to blame.
-bool Device::redo_alone(const DeviceJob& job, const Result<DeviceResult>& result) const {
-  if (!result || !turn_.met_others()) return false;
-  const Judgement& judged = result->judgement;
-  const std::string& artifact = job.built->artifact;
-  if (judged.ending != Ending::kDone)
-    return may_be_others_doing(
-        judged, may_bring_code(artifact.substr(0, artifact.find('\n'))));  // then what it compiled
-  // A call that could not be watched says nothing of whose work it was.
-  return judged.verdict.correct() && !judged.verdict.work &&
-         !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct();
-}
-
-/// Nothing of this lane's own is on the device but what stands still.
-Status Device::take_turn(bool whole) {
-  const double from_s = monotonic_s();
-  set_work("wait for a turn with");
-  if (whole || turn_.is_wanted() || turn_.has_whole()) {
-    leave_turn();
-  } else {
-    MutexLock lock(state_mutex_);
-    await_last();
-  }
-  const Status taken = whole ? turn_.have_whole() : turn_.share();
-  tell_waited(from_s);
-  gave_up_ = !taken;
-  return taken;
-}
-
-void Device::tell_waited(double from_s) const {
-  if (waited_) waited_(from_s, monotonic_s());
-}
-
-/// Rationale: what a process that others' code has used before says of a submission's end, and that it cheated, counts
-/// once a fresh one says it too. A wrong answer of device code counts: its process has just given a right one to the judge
-/// (known_answer.hpp), and many are wrong; of a module, whose host code may have left anything there, none does. Nor do we
-/// trust its praise: a new best is looked at again, in a fresh one (second_look.hpp).
-Result<DeviceResult> Device::run_in_turn(const DeviceJob& job) {
-  bool used = false;
-  // Rationale: nor is there anything of others beside one that looks again.
-  const bool module = is_module(*job.task, options_);
-  if (job.swapped && module) forget_all();
-  Result<DeviceResult> result = run_once(job, job.swapped, &used);
-  if (is_over(job)) return result;
-  if (!used) return with_room(job, std::move(result));
-  if (!result) return run_once(job, true, &used);
-  const Judgement& judged = result->judgement;
-  // Whose work it was is the process' word, too.
-  const bool doubtful =
-      module ? !with_policy(*job.task, judged.verdict, job.built->rehearsed).correct()
-             : judged.verdict.outcome == Outcome::kCheated;
-  if (judged.ending == Ending::kDone && !doubtful) return result;
-  if (judged.ending != Ending::kDone && judged.culprit != Culprit::kSubmission &&
-      judged.culprit != Culprit::kKeptProcess)
-    return result;
-  log_info(
-      "evaluate",
-      "task " + job.task->id + ": once more in a fresh process; one that others have used said " +
-          (judged.ending == Ending::kDone
-               ? std::string(outcome_name(judged.verdict.outcome)) + ", " + judged.verdict.reason
-               : std::string(ending_name(judged.ending)) + in_where(judged.where) + ", " +
-                     judged.message));
-  return with_room(job, run_once(job, true, &used));
-}
-
-/// What a fresh process said, or what another one does where others' processes that were kept may have had what it lacked.
-Result<DeviceResult> Device::with_room(const DeviceJob& job, Result<DeviceResult> result) {
-  if (!result) return result;
-  const Judgement& judged = result->judgement;
-  const bool lacks = judged.ending == Ending::kOutOfMemory ||
-                     (judged.ending == Ending::kFault && judged.where.place == Place::kLoading);
-  bool used = false;
-  return lacks && forget_all() ? run_once(job, true, &used) : std::move(result);
-}
-
-Result<DeviceResult> Device::run_once(const DeviceJob& job, bool fresh, bool* used) {
-  ends_s_ = monotonic_s() + hold_seconds(options_);
-  await_last();
+Result<DeviceResult> Device::judge(const DeviceJob& job) {
+  const bool fresh = job.isolation.process != ProcessUse::kKept;
+  work_.allow(hold_seconds(options_));
+  pool_.await_ended();
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(job.task));
-  Runner made;
-  const bool module = is_module(*job.task, options_);
-  const std::string owner = owner_of(job);
-  Kept runner = take_kept(owner, fresh);
-  *used = runner.process != nullptr;
-  if (!*used) {
-    HONE_ASSIGN(made, take(module ? Kind::kModule : Kind::kCandidate));
+  const std::string owner = process_owner(job, options_, facts_);
+  ProcessPool::Standby made;
+  KeptProcess process = kept_.take(owner, fresh);
+  const bool is_kept = process.process != nullptr;
+  circumstances_.kept_process = is_kept;
+  if (!is_kept) {
+    const bool module = is_module(job.mode);
+    HONE_ASSIGN(made,
+                pool_.take(module ? ProcessPool::Kind::kModule : ProcessPool::Kind::kCandidate));
     if (module) ++module_processes_;
-    runner.id = ++last_runner_;
+    process.process = std::move(made.process);
+    process.id = ++last_process_;
   }
-  Process& process = *used ? *runner.process : *made.process;
-  MeasureSettings settings = options_.measure;
-  settings.measure = job.measure;
-  settings.swapped = job.swapped;
-  settings.submission_seconds = submission_seconds(options_, job.limit_s);
-  Value ask = request("judge", *job.task, job.seed, settings);
-  ask.set("reference", key + "/reference");
-  ask.set("baseline", key + (is_timed(*job.task, options_) ? "/baseline" : "/reference"));
-  ask.set("pid", process.pid()).set("plan", plan_to_value(job.plan)).set("module", module);
-  ask.set("runner", runner.id).set("kept", *used).set("keeps", !fresh && !owner.empty());
-  if (const auto vouched = shared_.vouched.find(key)) ask.set("vouched", *vouched);
-  {
-    MutexLock lock(mutex_);
-    running_ = &process;
-  }
-  begun_ = true;
-  set_work("load");
-  const Result<Value> answer =
-      answer_to(send(ask, *used ? nullptr : &made, &job.built->artifact), job.progress);
-  {
-    MutexLock lock(mutex_);
-    running_ = nullptr;
-  }
-  if (!*used) runner.process = std::move(made.process);
-  auto judgement = answer ? judgement_of(*answer) : answer.error().in("judge");
-  if (!judgement) {
+  JudgeRequest request = request_of(job, options_, key);
+  request.runner = process.id;
+  request.kept = is_kept;
+  request.keeps = !fresh && !owner.empty();
+  request.vouched = shared_.findings.vouched.find(key);
+  running_.set(process.process.get());
+  circumstances_.has_begun = true;
+  work_.set_step("load");
+  const HandedProcess handed{*process.process, made.socket.get()};
+  Result<JudgedReply> judged = judge_.judge(std::move(request), is_kept ? nullptr : &handed,
+                                            job.built->artifact, [&](JudgeStage stage) {
+                                              // While the judge checks it measures nothing.
+                                              if (stage == JudgeStage::kCheck)
+                                                pool_.start_missing(false);
+                                              work_.set_step(std::string(enum_name(stage)));
+                                              if (job.progress) job.progress(stage);
+                                            });
+  running_.set(nullptr);
+  if (!judged) {
     {
       MutexLock lock(state_mutex_);
-      let_go(std::move(runner.process));
+      pool_.end(std::move(process.process));
     }
-    stop_judge();  // whatever state it is in, the next one starts afresh
-    return judgement.error();
+    stop_judge();  // its state is unknown
+    return judged.error().in("judge");
   }
-  if (const Value* vouched = answer->find("vouched")) shared_.vouched.keep(key, *vouched);
-  DeviceResult result{std::move(*judgement), std::nullopt, *used};
-  const Culprit culprit = result.judgement.culprit;
-  if (result.judgement.ending != Ending::kDone && culprit != Culprit::kSubmission &&
-      culprit != Culprit::kKeptProcess) {
-    drop(key);
-    forget_all();  // what these hold may be what was missing
+  if (judged->vouched) shared_.findings.vouched.keep(key, *judged->vouched);
+  DeviceResult result{std::move(judged->judgement), std::nullopt};
+  if (!is_of_submission(result.judgement)) {
+    slots_.drop(key);
+    kept_.forget_all();  // their memory may be what was missing
   }
-  const Value* kept = answer->find("kept");
-  if (kept != nullptr && *kept == Value(true)) {
-    ++runner.uses;
+  if (judged->kept) {
+    ++process.uses;
     if (!fresh && !owner.empty()) {
-      keep(owner, std::move(runner));
+      kept_.keep(owner, std::move(process));
       return result;
     }
-    send_forget(runner.id);
+    judge_.forget(process.id);
   }
-  put_away(std::move(runner), result);
+  put_away(std::move(process), result);
   return result;
 }
 
 /// Ends the process.
-void Device::put_away(Kept runner, DeviceResult& result) {
-  const bool done = result.judgement.ending == Ending::kDone;
-  // Rationale: the signal that ends it now is ours, and says nothing of how it ended.
-  const bool ended =
-      has_ended(*runner.process, result.judgement.ending == Ending::kDied ? kEndingMs : 0);
-  runner.process->kill();
-  if (!done && ended && result.judgement.culprit == Culprit::kSubmission) {
-    if (auto exit = runner.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
+void Device::put_away(KeptProcess process, DeviceResult& result) {
+  const Judgement& judgement = result.judgement;
+  // Rationale: the signal that ends it now is hone's, and says nothing about how it ended.
+  const bool ended = has_ended(*process.process, judgement.ending == Ending::kDied ? kEndingMs : 0);
+  process.process->kill();
+  if (judgement.ending != Ending::kDone && ended && judgement.culprit == Culprit::kSubmission) {
+    if (auto exit = process.process->wait(kExitSeconds); exit) result.exit = std::move(*exit);
   }
-  let_go(std::move(runner.process));
+  pool_.end(std::move(process.process));
+}
+
+Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+  work_.begin(task->id);
+  HONE_ASSIGN(const MemoryPlace place, shared_.memory.place(*task));
+  DeviceJob job;
+  job.task = task;
+  HONE_TRY(claim_memory(job, place == MemoryPlace::kWhole));
+  HONE_TRY(take_lock(true));
+  if (place == MemoryPlace::kWhole) take_all_memory();
+  work_.allow(hold_seconds(options_));
+  HONE_TRY(ensure_judge());
+  HONE_ASSIGN(const std::string key, ensure_installed(task));
+  work_.set_step("admit");
+  const auto admitted = judge_.admit({installed_key(key, TrustedRole::kReference),
+                                      without_sources(*task), static_cast<std::int64_t>(seed)});
+  if (!admitted) stop_judge();  // its state is unknown
+  slots_.drop_all();
+  rest();  // other lanes judge the task's golden answers next
+  if (!admitted) return admitted.error();
+  if (const auto* report = std::get_if<Value>(&*admitted)) return *report;
+  return internal_error("admission of " + task->id + ": " + std::get<Judgement>(*admitted).message);
 }
 
 void Device::close() {
@@ -331,27 +222,73 @@ void Device::close() {
 }
 
 void Device::cancel() {
-  {
-    MutexLock lock(mutex_);
-    if (running_ != nullptr) running_->kill();
-  }
+  running_.kill();
   shared_.ledger.wake();
 }
 
-Status Device::known_answer(const std::shared_ptr<const Task>& task, bool measure) {
-  HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));
-  HONE_ASSIGN(const auto built, builds_.build(source.build));
-  DeviceJob job;
-  job.task = task;
-  job.built = built;
-  job.plan = source.plan;
-  job.seed = random_u64() >> 1;
-  job.measure = measure;
-  job.swapped = true;  // in a fresh process
-  HONE_ASSIGN(const DeviceResult result, run(job));
-  if (result.judgement.ending == Ending::kDone && result.judgement.verdict.correct()) return {};
-  return unavailable("the known answer was not judged correct: " + result.judgement.message +
-                     result.judgement.verdict.reason);
+Status Device::ensure_judge() {
+  if (judge_.has_ended()) {
+    log_warning("evaluate", lock_.lane() + ": its judge has ended and is started anew");
+    stop_judge();
+    pool_.await_ended();
+  }
+  if (judge_.is_started()) return {};
+  HONE_ASSIGN(facts_, start_judge(judge_, launcher_, builds_, options_, spec_));
+  const Value* memory = facts_.find("memory_bytes");
+  if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0) {
+    shared_.memory.set_bytes(static_cast<std::uint64_t>(memory->as_int()));
+    shared_.ledger.set_bytes(shared_.memory.device().pool());
+  }
+  return {};
+}
+
+/// Rationale: a judge measures the device when it starts, so no other lane may use it then.
+Status Device::start_judge_exclusively() {
+  HONE_TRY(take_lock(true));
+  work_.allow(hold_seconds(options_));
+  return ensure_judge();
+}
+
+void Device::stop_judge() {
+  MutexLock lock(state_mutex_);  // a lane whose wait for the lock failed does not have it
+  // The judge goes first: it thaws the processes that it holds, and then the launcher can end them.
+  judge_.stop();
+  slots_.clear();
+  pool_.end(kept_.release());
+}
+
+Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task) const {
+  SlotRequest request;
+  request.task = task;
+  request.key = task_key(*task);
+  request.mode = mode_of(*task, options_);
+  HONE_ASSIGN(request.need, shared_.memory.need(*task));
+  request.device = shared_.memory.device();
+  request.drops_others = has_all_memory_ || drops_others_;
+  request.may_inherit = !drops_others_;
+  return request;
+}
+
+/// The task's key. Rationale: a mistake of the task says nothing about the judge, which holds other tasks. A judge that did
+/// not answer, or failed otherwise, is started anew.
+Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
+  const auto install = [&]() -> Result<std::string> {
+    if (task->backends.count(options_.backend) == 0)
+      return invalid_argument("task " + task->id + " has no sources for backend " +
+                              options_.backend);
+    HONE_ASSIGN(const SlotRequest request, slot_of(task));
+    const std::string inherited = slots_.make_room(request);
+    pool_.await_ended();
+    shared_.ledger.settle(lane_, reserved_bytes_);
+    HONE_TRY(slots_.install(request, inherited));
+    return request.key;
+  };
+  Result<std::string> key = install();
+  if (key) return key;
+  const bool of_task =
+      key.error().code == Code::kFailedPrecondition || key.error().code == Code::kInvalidArgument;
+  if (judge_.owes_reply() || !of_task) stop_judge();
+  return key;
 }
 
 }  // namespace hone

@@ -28,6 +28,20 @@ constexpr std::string_view kMistakes[] = {"TypeError",
                                           "NotImplementedError",
                                           "ModelNew has no parameter"};
 
+// Names in Python of what compiles or loads code. A submission that uses another name hides it from itself alone.
+constexpr std::string_view kExtension = "cpp_extension";
+constexpr std::string_view kWaysToBringCode[] = {kExtension, "ctypes", "cffi",
+                                                 "cupy",     "numba",  "_compile_kernel"};
+
+constexpr std::string_view kHeapNames[] = {"malloc", "hidden_heap", "hidden_hostcall"};
+
+template <std::size_t count>
+bool contains_any(std::string_view text, const std::string_view (&names)[count]) {
+  return std::any_of(std::begin(names), std::end(names), [&](std::string_view name) {
+    return text.find(name) != std::string_view::npos;
+  });
+}
+
 bool is_excerpt(std::string_view line) {
   std::size_t i = 0;
   while (i < line.size() && (line[i] == ' ' || std::isdigit(static_cast<unsigned char>(line[i]))))
@@ -98,10 +112,16 @@ ExceptionCause exception_cause(std::string_view message) {
   if (std::any_of(std::begin(kMistakes), std::end(kMistakes),
                   [&](std::string_view name) { return message.starts_with(name); }))
     return ExceptionCause::kMistake;
-  const bool fault = std::any_of(
-      std::begin(kKernelFaults), std::end(kKernelFaults),
-      [&](std::string_view words) { return message.find(words) != std::string_view::npos; });
+  const bool fault = contains_any(message, kKernelFaults);
   return fault ? ExceptionCause::kKernelFault : ExceptionCause::kUnknown;
 }
+
+bool builds_extensions(std::string_view source) {
+  return source.find(kExtension) != std::string_view::npos;
+}
+
+bool may_bring_code(std::string_view source) { return contains_any(source, kWaysToBringCode); }
+
+bool uses_heap(std::string_view artifact) { return contains_any(artifact, kHeapNames); }
 
 }  // namespace hone

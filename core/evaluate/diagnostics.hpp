@@ -1,4 +1,4 @@
-// What hone reads out of text that others wrote: compilers, linkers, Python and torch.
+// What hone reads out of text that others wrote: compilers, linkers, Python, torch and submissions.
 #pragma once
 
 #include <string>
@@ -21,7 +21,14 @@ Diagnostics submission_diagnostics(std::string_view words, std::string_view sour
 /// is nothing.
 enum class ExceptionCause { kUnknown, kMistake, kKernelFault };
 
-/// By an exception's "Name: text", as run_module.py and the backends write it.
+/// By an exception's "Name: text", as module_errors.py and the backends write it.
 ExceptionCause exception_cause(std::string_view message);
+
+/// Whether a module's source may have torch compile extensions, which takes longer than all else in a dry run.
+bool builds_extensions(std::string_view source);
+/// Whether a module's source may call code that neither torch nor Triton made.
+bool may_bring_code(std::string_view source);
+/// Whether device code may use the heap of its context: it names malloc, or asks for a heap or for calls of the host.
+bool uses_heap(std::string_view artifact);
 
 }  // namespace hone

@@ -43,16 +43,18 @@ class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
       : options_(shared_by_lanes(std::move(options))),
-        interpreters_(launcher, options_),
-        builds_(launcher, options_, &interpreters_),
+        zygotes_(launcher, options_),
+        builds_(launcher, options_, &zygotes_),
         judging_(options_, builds_),
         hold_s_(hold_seconds(options_)) {
-    const auto add = [&](const DeviceSpec& spec, Shared& shared) {
+    const auto add = [&](const DeviceSpec& spec, SharedByLanes& shared) {
       devices_.push_back(
-          std::make_unique<Device>(launcher, interpreters_, builds_, options_, spec, shared));
+          std::make_unique<Device>(launcher, zygotes_, builds_, options_, spec, shared));
     };
-    for (const DeviceSpec& spec : options_.devices)
-      add(spec, shared_.emplace_back(hold_s_, 1 + options_.lanes.size()));
+    for (const DeviceSpec& spec : options_.devices) {
+      const std::size_t lanes = shared_.empty() ? 1 + options_.lanes.size() : 1;
+      add(spec, shared_.emplace_back(options_, lanes));
+    }
     for (const DeviceSpec& lane : options_.lanes) add(lane, shared_.front());
   }
 
@@ -79,8 +81,9 @@ class LocalEvaluator : public Evaluator {
     if (options_.device_code) HONE_TRY(start_devices());
     HONE_ASSIGN(const std::string toolchain, builds_.self_test());
     if (!options_.device_code) HONE_TRY(start_devices());
-    if (options_.toolchains.count("python") != 0) interpreters_.begin();
-    fingerprint_ = (options_.device_code ? devices_.front()->name() : hardware) + "; " + toolchain;
+    if (options_.toolchains.count("python") != 0) zygotes_.begin();
+    fingerprint_ = (options_.device_code ? device_name(devices_.front()->facts()) : hardware) +
+                   "; " + toolchain;
     for (int i = 0; i < options_.builders; ++i) threads_.emplace_back([this] { build_loop(); });
     for (std::size_t i = 0; i < devices_.size(); ++i)
       threads_.emplace_back([this, i] { device_loop(i); });
@@ -140,9 +143,7 @@ class LocalEvaluator : public Evaluator {
     end_early(job, Error{Code::kCancelled, "cancelled"});
   }
 
-  std::string waits_for() const override {
-    return interpreters_.importing() ? "PyTorch's import" : "";
-  }
+  std::string waits_for() const override { return zygotes_.importing() ? "PyTorch's import" : ""; }
   std::size_t pending() const override {
     MutexLock lock(mutex_);
     return jobs_.size();
@@ -215,7 +216,8 @@ class LocalEvaluator : public Evaluator {
         finish(job, verdict_of_plan(source.error(), submission_name(s.language)));
         continue;
       }
-      job->plan = std::move(source->plan);
+      job->plan = std::move(source->plans[Form::kEntry]);
+      job->mode = source->mode;
       const Result<std::shared_ptr<const Built>> built = build(source->build);
       job->times.built_s = monotonic_s();
       if (!built) {
@@ -226,13 +228,14 @@ class LocalEvaluator : public Evaluator {
         finish(job, std::move(*failed));
         continue;
       }
-      if (auto failed = verdict_of_rehearsal(**built)) {
+      if (auto failed = verdict_of_dry_run(**built)) {
         finish(job, std::move(*failed));
         continue;
       }
       job->built = *built;
       job->task_key = task_key(*s.task);
-      job->memory_bytes = devices_.front()->memory_bytes(*s.task);
+      const auto need = devices_.front()->memory().need(*s.task);
+      job->memory_bytes = need ? need->expected() : 0;
       build_trusted(*s.task, options_, builds_);
       MutexLock lock(mutex_);
       built_.push(s.client, s.episode, job);
@@ -275,7 +278,7 @@ class LocalEvaluator : public Evaluator {
     const bool lane = device >= options_.devices.size();
     const auto homes = std::cref(homes_);  // pop_by() asks within this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
-      if (lane && !is_module(*one->submission.task, options_)) return -1;
+      if (lane && !is_module(one->mode)) return -1;
       constexpr int kMustWait = 3;
       const int wait = devices_[device]->could_claim(one->memory_bytes) ? 0 : kMustWait;
       if (devices_[device]->has_ready(one->task_key)) return wait;
@@ -351,11 +354,11 @@ class LocalEvaluator : public Evaluator {
   }
 
   const EvaluatorOptions options_;
-  WarmInterpreters interpreters_;
+  Zygotes zygotes_;
   BuildPool builds_;
   Judging judging_;
   const double hold_s_;                           ///< longest work of a lane on one attempt
-  std::deque<Shared> shared_;                     ///< by the lanes of each device
+  std::deque<SharedByLanes> shared_;              ///< for each device
   std::vector<std::unique_ptr<Device>> devices_;  ///< and its lanes
   std::vector<std::thread> threads_;
   std::string fingerprint_;

@@ -1,4 +1,4 @@
-// A known extension (share/module/known_extension.py) in a rehearsal of its own.
+// A known extension (share/module/builder/known_extension.py) in a dry run of its own.
 #include "evaluate/extensions.hpp"
 
 #include "base/clock.hpp"
@@ -10,7 +10,7 @@ constexpr double kWorksSeconds = 600;
 constexpr double kFailsSeconds =
     120;  // longer than one takes; who mends it need not start the server again
 
-Status status_of(const Result<Rehearsed>& said) {
+Status status_of(const Result<DryRun>& said) {
   const std::string words = "a known extension of torch's does not build on this machine";
   if (!said) return failed_precondition(words + ": " + said.error().message);
   if (!is_of_extension(said->failure)) return {};
@@ -23,8 +23,8 @@ Status Extensions::check(ExtensionKind kind, const std::string& device) {
   Answer& answer = kind == ExtensionKind::kDevice ? device_ : host_;
   MutexLock lock(answer.mutex);
   if (monotonic_s() < answer.until_s) return answer.status;
-  const auto said = rehearse(interpreters_, options_, device,
-                             to_json(Value::map({{"cpp_extension", extension_kind_name(kind)}})));
+  const auto said = dry_run(zygotes_, options_, device,
+                            to_json(Value::map({{"cpp_extension", enum_name(kind)}})));
   if (!said && said.error().code == Code::kResourceExhausted) return said.error();
   answer.status = status_of(said);
   answer.until_s = monotonic_s() + (answer.status ? kWorksSeconds : kFailsSeconds);

@@ -5,9 +5,9 @@
 
 #include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "evaluate/dry_run.hpp"
 #include "evaluate/options.hpp"
-#include "evaluate/rehearsal.hpp"
-#include "evaluate/warm_interpreters.hpp"
+#include "evaluate/zygotes.hpp"
 
 namespace hone {
 
@@ -15,11 +15,11 @@ namespace hone {
 class Extensions {
  public:
   /// Both outlive it.
-  Extensions(WarmInterpreters& interpreters, const EvaluatorOptions& options)
-      : interpreters_(interpreters), options_(options) {}
+  Extensions(Zygotes& zygotes, const EvaluatorOptions& options)
+      : zygotes_(zygotes), options_(options) {}
 
   /// Builds a known one as a submission's is built, unless that was done in the last minutes. `device`: as
-  /// rehearsals have it. failed_precondition with the compilers' words where it is
+  /// dry runs have it. failed_precondition with the compilers' words where it is
   /// not built.
   Status check(ExtensionKind kind, const std::string& device);
 
@@ -30,7 +30,7 @@ class Extensions {
     double until_s HONE_GUARDED_BY(mutex) = 0;  ///< by the monotonic clock
   };
 
-  WarmInterpreters& interpreters_;
+  Zygotes& zygotes_;
   const EvaluatorOptions& options_;
   Answer host_, device_;
 };

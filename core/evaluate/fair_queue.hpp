@@ -1,5 +1,4 @@
-// FairQueue: clients take turns, and within a client its episodes do, so that nobody waits behind
-// somebody's burst.
+// FairQueue: clients take turns, and within a client its episodes do, so that no client waits behind the burst of another.
 #pragma once
 
 #include <cstddef>

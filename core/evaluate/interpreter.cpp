@@ -93,7 +93,8 @@ Status use_interpreter(const std::string& key, const std::string& path, Evaluato
   const std::string scripts = (options.libexec.parent_path() / "share/module").string();
   // A jail has the folders that it is in, and none that its path passes through.
   const std::string program = fs::path(path).lexically_normal().string();
-  options.toolchains["python"] = {program, {"-I", "-S", scripts + "/build_module.py"}, "", {}};
+  options.toolchains["python"] = {
+      program, {"-I", "-S", scripts + "/builder/build_module.py"}, "", {}};
   options.python_readable = interpreter_folders(program);
   options.readable.insert(options.readable.end(), options.python_readable.begin(),
                           options.python_readable.end());

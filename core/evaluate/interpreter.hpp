@@ -1,4 +1,4 @@
-// The interpreter of Python modules: what an evaluator is told of it.
+// The interpreter of Python modules: its path, its folders, and how a script is started.
 #pragma once
 
 #include <string>

@@ -20,10 +20,10 @@ struct Job {
          limit_s = 0;  ///< monotonic time of its deadline; time limit of the step (s)
   StageTimes times;
   std::shared_ptr<const Built> built;
+  Mode mode = Mode::kNativeOnCpu;
   std::string task_key;            ///< once it is built
   std::uint64_t memory_bytes = 0;  ///< of a device, that its task needs; once it is built
   Plan plan;
-  bool used = false;  ///< its first look's process, by others
   std::atomic<bool> over{false};
 };
 using JobPtr = std::shared_ptr<Job>;

@@ -1,128 +1,187 @@
 #include "evaluate/judging.hpp"
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/crypto.hpp"
 #include "base/log.hpp"
-#include "evaluate/rehearsal.hpp"
+#include "evaluate/diagnostics.hpp"
+#include "evaluate/dry_run.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
 
 namespace hone {
 namespace {
 
-// Rationale: random SIGKILLs from outside may hit one submission twice; three times is unlikely.
-constexpr int kAttemptsOfALook = 2, kAttemptsIfKilled = 3;
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-bool ended_by_itself(const Result<DeviceResult>& result) {
-  return result && result->judgement.culprit == Culprit::kSubmission &&
-         result->judgement.ending != Ending::kStarved &&
-         !(result->exit && result->exit->killed_by_machine);
+/// The result of an evaluation, for the log.
+std::string text_of(const Evaluation& evaluation, const Result<Verdict>& scored) {
+  if (!evaluation.result) return evaluation.result.error().message;
+  const Judgement& judged = evaluation.result->judgement;
+  if (judged.ending == Ending::kDone)
+    return scored ? std::string(outcome_name(scored->outcome)) +
+                        (scored->reason.empty() ? "" : ", " + scored->reason)
+                  : scored.error().message;
+  return std::string(enum_name(judged.ending)) + in_where(judged.where) +
+         (judged.message.empty() ? "" : ": " + judged.message);
+}
+
+void log_rerun(const DeviceJob& job, const History& history, const Decision& decision,
+               const std::string& text) {
+  const std::string line = "task " + job.task->id + ": evaluation " +
+                           std::to_string(history.evaluations) + " is followed by another (" +
+                           std::string(enum_name(decision.reason)) + "): " + text;
+  decision.reason < Reason::kNoise ? log_info("evaluate", line) : log_warning("evaluate", line);
 }
 
 }  // namespace
 
-/// Judges, and what looks too good once more, with other secrets.
 Result<Verdict> Judging::judge(Device& device, Job& job) {
   const Submission& s = job.submission;
-  Result<Verdict> first = look(device, job, false);
-  if (!first || !options_.measure.defences.holds(Defence::kSecondLook)) return first;
-  if (const std::string doubt =
-          looks_.doubt(*s.task, *first, device.bytes_per_second_max(*s.task), job.used);
-      !doubt.empty()) {
+  const bool proves_faults = options_.measure.defences.holds(Defence::kProvenFaults);
+  Ended ended = run(device, job_of(job, RunKind::kFirst),
+                    begin_run(RunKind::kFirst, job.mode, proves_faults));
+  const bool kept_process = ended.last.circumstances.kept_process;
+  const bool confirms = ended.decision.next == Next::kConfirm;
+  const std::string doubt = this->doubt(device, *s.task, ended.scored, kept_process);
+  Result<Verdict> verdict = verdict_of_run(device, job, std::move(ended));
+  if (verdict && confirms) {
     job.times.second_look_s = monotonic_s();
-    Result<Verdict> second = look(device, job, true);
-    if (!second) return second.error().in("second look");
-    first = settle(std::move(*first), std::move(*second), job.used);
+    Ended confirmation = run(device, job_of(job, RunKind::kConfirmation),
+                             begin_run(RunKind::kConfirmation, job.mode, proves_faults));
+    Result<Verdict> second = verdict_of_run(device, job, std::move(confirmation));
+    if (!second) return second.error().in("confirmation run");
+    verdict = settle(std::move(*verdict), std::move(*second), kept_process);
     const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
-                              s.task->id + ": " + doubt + "; a second look " + first->second_look;
-    const bool agreed = first->second_look == "agreed";
-    agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + first->reason);
+                              s.task->id + ": " + doubt + "; a confirmation run " +
+                              verdict->second_look;
+    const bool agreed = verdict->second_look == "agreed";
+    agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + verdict->reason);
   }
-  looks_.remember(*s.task, *first);
-  return first;
-}
-
-/// Judges in a fresh process, and again in another one after a fault. An artifact that ends so each time, while a known
-/// answer is judged right, did it on purpose. A speedup that was measured after a failure of the submission's process
-/// is flagged: otherwise a submission could fail until its measurement is lucky.
-Result<Verdict> Judging::look(Device& device, Job& job, bool second) {
-  Result<Verdict> verdict = unavailable("not judged");
-  const std::uint64_t seed =
-      second ? derive_seed(job.submission.seed, "second look") >> 1 : job.submission.seed;
-  bool begun = false;
-  const Defences& defences = options_.measure.defences;
-  bool failed_before = false;
-  int attempts = kAttemptsOfALook;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (!second) job.times.begin("prepare");
-    const auto hear = [&job, second](const char* stage) {
-      if (!second) job.times.begin(stage);
-      const bool measuring = std::string_view(stage) == "measure";
-      if (!job.over) job.progress(measuring ? Stage::kMeasuring : Stage::kChecking);
-    };
-    DeviceJob look;
-    look.task = job.submission.task;
-    look.built = job.built;
-    look.plan = job.plan;
-    look.client = job.submission.client;
-    look.episode = job.submission.episode;
-    look.seed = seed;
-    look.limit_s = job.limit_s;
-    look.swapped = second;
-    look.whole = attempt > 0;
-    look.over = &job.over;
-    look.progress = hear;
-    if (!second)
-      look.waited = [&job](double from_s, double to_s) {
-        job.times.waits_s.emplace_back(from_s, to_s);
-      };
-    auto result = device.run(look);
-    begun = begun || device.has_begun();
-    if (job.over) return unavailable("ended early");
-    if (!second) job.used = result && result->used;
-    verdict = result ? verdict_of_judgement(*result) : Result<Verdict>(result.error());
-    if (verdict) verdict = unless_noise(std::move(*verdict));
-    if (verdict) {
-      if (failed_before && verdict->speedup) verdict->speedup->flags.push_back("retried");
-      if (const auto kind = result->judgement.hindered;
-          is_module_on_device(job) && kind && builds_extensions(job.built->artifact))
-        HONE_TRY(builds_.check_extensions(*kind));
-      // What did a native kernel's work is no question, and nobody watches it.
-      if (!is_module(*job.submission.task, options_)) return verdict;
-      const bool told = options_.measure.defences.holds(Defence::kSecondWitness);
-      return with_policy(*job.submission.task, std::move(*verdict),
-                         told ? job.built->rehearsed : std::nullopt);
-    }
-    log_warning("evaluate",
-                "attempt " + std::to_string(attempt + 1) + ": " + verdict.error().message);
-    // A task that the device cannot hold, and a reference or a device that was waited for in vain: no second attempt.
-    const bool in_vain = verdict.error().code == Code::kDeadlineExceeded && !device.has_begun();
-    if (!result && (device.has_given_up() || in_vain)) return verdict;
-    failed_before = failed_before || ended_by_itself(result);
-    const bool unexplained = result && killed_without_cause(*result);
-    if (unexplained) attempts = kAttemptsIfKilled;
-    const bool provoked = begun && may_be_provoked(result, is_module_on_device(job)) &&
-                          (defences.holds(Defence::kProvenFaults) || !unexplained);
-    if (attempt + 1 < attempts || !provoked) continue;
-    // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the judge
-    // does not answer in time. A task can need too much by itself. So the known answer is judged as the submission was,
-    // measured too.
-    const bool memory = result && result->judgement.ending == Ending::kOutOfMemory;
-    const bool measure = look.measure && (memory || !result);
-    if (Status known = device.known_answer(job.submission.task, measure); known)
-      return result ? verdict_of_provocation(*result)
-                    : verdict_of_provocation(result.error().message);
-  }
+  if (verdict && options_.measure.defences.holds(Defence::kSecondLook))
+    suspicions_.remember(*s.task, *verdict);
   return verdict;
 }
 
-/// Rationale: a module's host code beside a device can have the reference run out of memory, or itself
-/// ended by its own children, and whoever fails that often while a known answer is judged right did it.
-bool Judging::is_module_on_device(const Job& job) const {
-  return options_.device_code && is_module(*job.submission.task, options_);
+/// Evaluates until the rules end the run.
+Judging::Ended Judging::run(Device& device, DeviceJob job, History history) const {
+  const std::uint64_t seed = job.seed;
+  const bool brings_code = may_bring_code(first_line(job.built->artifact));
+  for (;;) {
+    job.isolation = history.isolation;
+    if (history.changes_inputs) job.seed = derive_seed(seed, "alone") >> 1;
+    if (!job.keeps_lock && job.progress) job.progress(JudgeStage::kPrepare);
+    Evaluation evaluation = device.run(job);
+    Result<Verdict> scored = this->scored(job, evaluation);
+    Finding finding = finding_of(evaluation, scored, job.mode, brings_code);
+    finding.is_hopeless = finding.is_hopeless || (job.over != nullptr && *job.over);
+    finding.is_too_good =
+        !doubt(device, *job.task, scored, evaluation.circumstances.kept_process).empty();
+    const Decision decision = decide(history, finding);
+    if (decision.next != Next::kRerun)
+      return {std::move(evaluation), std::move(scored), finding, decision, history};
+    log_rerun(job, history, decision, text_of(evaluation, scored));
+    if (decision.task_is_large) device.memory().note_short(*job.task);
+    job.keeps_lock = decision.keeps_lock;
+    history = rerun(history, finding, decision);
+  }
+}
+
+/// The verdict that the evaluation would be given, or why it cannot be scored.
+Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluation) const {
+  if (!evaluation.result) return evaluation.result.error();
+  HONE_ASSIGN(Verdict verdict, verdict_of_judgement(*evaluation.result));
+  HONE_ASSIGN(verdict, unless_noise(std::move(verdict)));
+  // Only modules can have other code do their work, so only they are watched.
+  if (!is_module(job.mode)) return verdict;
+  const bool has_dry_run = options_.measure.defences.holds(Defence::kSecondWitness);
+  return with_policy(*job.task, std::move(verdict),
+                     has_dry_run ? job.built->seen_in_dry_run : std::nullopt);
+}
+
+/// Why the verdict is confirmed before it counts, for the log; empty: it is not.
+std::string Judging::doubt(Device& device, const Task& task, const Result<Verdict>& scored,
+                           bool kept_process) const {
+  if (!scored || !options_.measure.defences.holds(Defence::kSecondLook)) return "";
+  return suspicions_.doubt(task, *scored, bytes_per_second_max(device.facts(), task, options_),
+                           kept_process);
+}
+
+/// Rationale: a submission that ends so in each attempt, while a known answer is judged right, did it on purpose. A
+/// speedup that was measured after a failure of the submission's process is flagged: otherwise a submission could fail
+/// until its measurement is lucky.
+Result<Verdict> Judging::verdict_of_run(Device& device, const Job& job, Ended ended) {
+  if (job.over) return unavailable("ended early");
+  const Decision& decision = ended.decision;
+  const Result<DeviceResult>& result = ended.last.result;
+  if (decision.next == Next::kFault) return ended.scored.error();
+  if (decision.next == Next::kAskKnownAnswer) {
+    log_warning("evaluate", "task " + job.submission.task->id + ": a known answer is judged (" +
+                                std::string(enum_name(decision.reason)) +
+                                "): " + ended.scored.error().message);
+    // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the
+    // judge does not answer in time. A task can need too much by itself. So the known answer is measured, too.
+    const bool measure = ended.finding.lacked_memory || ended.finding.end == End::kNoAnswer;
+    if (!known_answer(device, job, measure)) return ended.scored.error();
+    return result ? verdict_of_provocation(*result)
+                  : verdict_of_provocation(result.error().message);
+  }
+  Verdict verdict = std::move(*ended.scored);
+  if (ended.history.failed_itself && verdict.speedup) verdict.speedup->flags.push_back("retried");
+  if (const auto kind = result->judgement.hindered;
+      job.mode == Mode::kModuleOnDevice && kind && builds_extensions(job.built->artifact))
+    HONE_TRY(builds_.check_extensions(*kind));
+  return verdict;
+}
+
+DeviceJob Judging::job_of(Job& job, RunKind run) const {
+  const bool first = run == RunKind::kFirst;
+  DeviceJob made;
+  made.task = job.submission.task;
+  made.built = job.built;
+  made.mode = job.mode;
+  made.plan = job.plan;
+  made.client = job.submission.client;
+  made.episode = job.submission.episode;
+  made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "second look") >> 1;
+  made.limit_s = job.limit_s;
+  made.swapped = !first;
+  made.over = &job.over;
+  made.progress = [&job, first](JudgeStage stage) {
+    if (first) job.times.begin(stage);
+    if (stage == JudgeStage::kPrepare || job.over) return;
+    job.progress(stage == JudgeStage::kMeasure ? Stage::kMeasuring : Stage::kChecking);
+  };
+  if (first) {
+    made.waited = [&job](double from_s, double to_s) {
+      job.times.waits_s.emplace_back(from_s, to_s);
+    };
+  }
+  return made;
+}
+
+/// Runs the baseline as if it were submitted: whether this device judges right. `measure`: with a measurement, which
+/// needs more memory.
+Status Judging::known_answer(Device& device, const Job& job, bool measure) const {
+  const auto& task = job.submission.task;
+  HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));
+  DeviceJob made;
+  HONE_ASSIGN(made.built, builds_.build(source.build));
+  made.task = task;
+  made.mode = source.mode;
+  made.plan = source.plans.at(Form::kEntry);
+  made.seed = random_u64() >> 1;
+  made.measure = measure && options_.measure.measure;
+  made.swapped = true;
+  const Ended ended =
+      run(device, std::move(made), begin_run(RunKind::kKnownAnswer, job.mode, true));
+  const Result<DeviceResult>& result = ended.last.result;
+  if (!result) return result.error();
+  if (result->judgement.ending == Ending::kDone && result->judgement.verdict.correct()) return {};
+  return unavailable("the known answer was not judged correct: " + result->judgement.message +
+                     result->judgement.verdict.reason);
 }
 
 }  // namespace hone

@@ -1,12 +1,12 @@
-// Judging: what becomes of a submission that has been built: a look at it, again where that failed for us, and a second
-// one where the first looks too good.
+// Judging: evaluates a submission that has been built, as often as reruns.hpp says.
 #pragma once
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
+#include "evaluate/confirmation.hpp"
 #include "evaluate/device.hpp"
 #include "evaluate/job.hpp"
-#include "evaluate/second_look.hpp"
+#include "evaluate/reruns.hpp"
 
 namespace hone {
 
@@ -16,17 +16,31 @@ class Judging {
   Judging(const EvaluatorOptions& options, BuildPool& builds)
       : options_(options),
         builds_(builds),
-        looks_(options.suspect_speedup, options.suspect_factor) {}
+        suspicions_(options.suspect_speedup, options.suspect_factor) {}
 
+  /// An Error is a fault.
   Result<Verdict> judge(Device& device, Job& job);
 
  private:
-  Result<Verdict> look(Device& device, Job& job, bool second);
-  bool is_module_on_device(const Job& job) const;
+  /// A run that is over: its last evaluation, and what follows.
+  struct Ended {
+    Evaluation last;
+    Result<Verdict> scored;
+    Finding finding;
+    Decision decision;
+    History history;
+  };
+  Ended run(Device& device, DeviceJob job, History history) const;
+  Result<Verdict> verdict_of_run(Device& device, const Job& job, Ended ended);
+  Result<Verdict> scored(const DeviceJob& job, const Evaluation& evaluation) const;
+  std::string doubt(Device& device, const Task& task, const Result<Verdict>& scored,
+                    bool kept_process) const;
+  DeviceJob job_of(Job& job, RunKind run) const;
+  Status known_answer(Device& device, const Job& job, bool measure) const;
 
   const EvaluatorOptions& options_;
   BuildPool& builds_;
-  SecondLook looks_;
+  Suspicions suspicions_;
 };
 
 }  // namespace hone

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "judge/kept_rounds.hpp"
 #include "judge/layout.hpp"
 #include "judge/plans.hpp"
-#include "judge/session.hpp"
+#include "judge/timing/processes/kept_rounds.hpp"
+#include "judge/timing/round_size.hpp"
 
 namespace hone {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 constexpr std::uint64_t kReserveShare = 64;  // of the device's memory: the driver's, and fragments
 // The judge's kept copies: at most 512 MiB (spare_arenas.hpp), and so much of the device's memory.
 constexpr std::uint64_t kSparesMax = kGib / 2, kSparesShare = 64;
-// Outputs that wait to be checked (posed_rounds.cpp).
+// Outputs that wait to be checked (stored_rounds.cpp).
 constexpr std::uint64_t kLaterMax = 2 * kGib, kLaterShare = 64, kLaterRounds = 16;
 // That torch keeps of what the reference freed (module_place.py).
 constexpr std::uint64_t kKeptByReference = kGib;
@@ -44,7 +44,7 @@ std::uint64_t MemoryNeed::installed() const {
 }
 
 /// Rationale: of a large task the reference answers while there is no copy of outputs, and the baseline has given back what
-/// it kept (posed_rounds.cpp). What a submission keeps it keeps.
+/// it kept (stored_rounds.cpp). What a submission keeps it keeps.
 std::uint64_t MemoryNeed::expected() const {
   const std::uint64_t timed = snapshots + baseline_work;
   const bool in_turn = submission_arena > kOneCopyBytes;
@@ -73,7 +73,7 @@ Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& setting
   if (!module) return need;
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, false));
   if (timed) {
-    // Of a task whose answers cannot wait to be checked, what its calls write; else all of it (session.cpp).
+    // Of a task whose answers cannot wait to be checked, what its calls write; else all of it (stored_rounds.cpp).
     const std::uint64_t most = std::min(kLaterMax, device_bytes / kLaterShare);
     const bool waits = one.total <= most;
     const std::uint64_t copy = waits ? one.total : one.total - one.outputs_begin;
@@ -120,12 +120,6 @@ std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uin
     if (held + needed > room) return installed.size() - kept;
   }
   return 0;
-}
-
-AfterShortage after_shortage(const Shortage& found) {
-  if (!found.out_of_memory) return AfterShortage::kStands;
-  if (!found.to_itself) return AfterShortage::kRepeatAlone;
-  return found.of_submission ? AfterShortage::kStands : AfterShortage::kNotScored;
 }
 
 std::string gib_text(std::uint64_t bytes) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/settings.hpp"
 #include "model/task.hpp"
 
 namespace hone {
@@ -66,22 +66,9 @@ enum class MemoryPlace {
 MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short);
 
 /// How many of the tasks that are kept ready are to go so that another one has room: of `installed`, bytes of each, the one
-/// that was used last first, so many from the end.
+/// that was used last first. They go from the end.
 std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uint64_t needed,
                            std::uint64_t room);
-
-/// What an evaluation that may have run out of device memory says.
-struct Shortage {
-  bool out_of_memory = false;  ///< of whatever process
-  bool of_submission = false;  ///< of the submission's own, once it was loaded
-  bool to_itself = false;      ///< it had the device to itself
-};
-enum class AfterShortage {
-  kStands,       ///< no shortage, or the submission's own: the result stands
-  kRepeatAlone,  ///< again with the device to itself
-  kNotScored,    ///< hone's own processes lack memory with the device to itself: a fault
-};
-AfterShortage after_shortage(const Shortage& found);
 
 /// "91.2 GiB".
 std::string gib_text(std::uint64_t bytes);

@@ -22,7 +22,7 @@ void MemoryLedger::set_bytes(std::uint64_t bytes) {
   changed_.notify_all();
 }
 
-/// Whether a claim fits beside `held`, what others have. One for more than there is asks for all there is.
+/// Whether a claim fits with `held`, the claims of other lanes. One for more than there is asks for all there is.
 bool MemoryLedger::has_room(std::uint64_t held, std::uint64_t bytes) const {
   return bytes_ == 0 || (held <= bytes_ && std::min(bytes, bytes_) <= bytes_ - held);
 }
@@ -148,7 +148,7 @@ void MemoryLedger::rest(std::size_t lane, std::uint64_t bytes) {
   changed_.notify_all();
 }
 
-bool MemoryLedger::is_wanted() const {
+bool MemoryLedger::is_awaited() const {
   MutexLock lock(mutex_);
   return !waiting_.empty();
 }

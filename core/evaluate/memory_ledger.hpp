@@ -16,8 +16,8 @@ namespace hone {
 ///
 /// Theory of operation. Each lane has a claim, in bytes: for the task that it works on and for those that it keeps ready.
 /// The claims together are never more than the device has. A lane raises its claim before it works, while it holds no turn
-/// (turns.hpp), so that no two lanes wait for each other; lanes that wait are served in order, but for one that passes another
-/// while that would have to wait anyway: a small task runs beside a large one although the next large one came before it. A
+/// (device_lock.hpp), so that no two lanes wait for each other; lanes that wait are served in order, but for one that passes another
+/// while that would have to wait anyway: a small task runs with a large one although the next large one came before it. A
 /// lane at rest keeps what it has until another lane needs it, and then that one takes it back.
 class MemoryLedger {
  public:
@@ -46,7 +46,7 @@ class MemoryLedger {
   void free_again(const std::vector<std::size_t>& lanes);
   /// Lanes that wait look again whether their jobs are over.
   void wake();
-  /// Whether claim() would return at once, if nobody else claims before.
+  /// Whether claim() would return at once, if no other lane claims before.
   bool could_claim(std::size_t lane, std::uint64_t bytes) const;
   /// Lowers the lane's reservation to `bytes`.
   void settle(std::size_t lane, std::uint64_t bytes);
@@ -54,7 +54,7 @@ class MemoryLedger {
   void rest(std::size_t lane, std::uint64_t bytes);
 
   /// Whether another lane waits.
-  bool is_wanted() const;
+  bool is_awaited() const;
   std::uint64_t claimed() const;  ///< by all lanes
 
  private:

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluate/memory_budget.hpp"
-#include "judge/settings.hpp"
+#include "judge_protocol/settings.hpp"
 
 namespace hone {
 
@@ -27,7 +27,7 @@ struct DeviceSpec {
   std::vector<int> cores;
 };
 
-/// Beside a device with memory of its own: interpreters that wait with the device open, for submissions, and for the
+/// On a device with memory of its own: interpreters that wait with the device open, for submissions, and for the
 /// reference and the baseline of a task.
 inline constexpr int kModulesAhead = 3, kTrustedModulesAhead = 2;
 /// There, too: processes that are kept for their owners' next submissions.
@@ -40,7 +40,7 @@ struct EvaluatorOptions {
   bool device_code = false;
   std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
   std::string module_isolation =
-      "fresh";  ///< device code: whose modules share a process: an "episode"'s, a "client"'s, nobody's
+      "fresh";  ///< device code: modules of one "episode" or one "client" share a process, or none do
   std::size_t runner_uses = 200;          ///< device code: submissions before a process is replaced
   std::size_t runners_max = kRunnersMax;  ///< device code: processes kept, of as many owners
   std::uint64_t context_bytes = kContextBytes;  ///< device code: memory of one process' context
@@ -52,7 +52,7 @@ struct EvaluatorOptions {
   std::vector<std::string> readable;            ///< further folders that compilers need
   std::vector<std::string> python_readable;     ///< what the interpreter of modules imports from
   std::vector<DeviceSpec> devices;
-  /// Device code: of the first device, for modules that are checked beside another one's; with `module_isolation` fresh.
+  /// Device code: of the first device, for modules that are checked while another one is; with `module_isolation` fresh.
   std::vector<DeviceSpec> lanes;
   int builders = 1;              ///< builds at a time
   std::size_t queue_max = 1024;  ///< submissions waiting and running
@@ -62,8 +62,8 @@ struct EvaluatorOptions {
   double evaluation_seconds = 120;  ///< for check and measurement of one submission
   std::size_t cache_mb = 64;        ///< artifacts kept
   std::size_t installed_max = 6;    ///< tasks whose reference and baseline a device keeps ready
-  double suspect_speedup = 10;      ///< a winner so fast gets a second look; 0: none for that
-  double suspect_factor = 2;        ///< likewise, times the best of its task so far
+  double suspect_speedup = 10;  ///< least speedup that gets a confirmation run; 0: none for that
+  double suspect_factor = 2;    ///< likewise, times the best of its task so far
   MeasureSettings measure;
 };
 

@@ -11,13 +11,13 @@ namespace hone {
 struct Admission::Parts {
   Parts(Launcher& launcher, const EvaluatorOptions& options)
       : builds(launcher, options, nullptr),
-        interpreters(launcher, options),
-        shared(hold_seconds(options), 1),
-        device(launcher, interpreters, builds, options, options.devices.front(), shared) {}
+        zygotes(launcher, options),
+        shared(options, 1),
+        device(launcher, zygotes, builds, options, options.devices.front(), shared) {}
 
   BuildPool builds;
-  WarmInterpreters interpreters;
-  Shared shared;
+  Zygotes zygotes;
+  SharedByLanes shared;
   Device device;
 };
 

@@ -1,10 +1,20 @@
 // Languages by file name, plans by the kind of the backend.
 #include "evaluate/sources.hpp"
 
+#include <algorithm>
+
 #include "model/task.hpp"
 
 namespace hone {
 namespace {
+
+// Rationale: twice a device's time slice. In a shorter round, a submission that reports too early that its work is done
+// saves the time to start it.
+constexpr double kModuleRoundMs = 4;
+constexpr double kFewerPairs = 0.75;  // of such rounds
+constexpr int kPairsLeast = 3;
+
+int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
   if (source.name.ends_with(".py")) return "python";
@@ -14,31 +24,35 @@ std::string language_of(const Source& source, const EvaluatorOptions& options) {
 
 Result<PlannedSource> planned(const Task& task, BuildRequest build, const EvaluatorOptions& options,
                               bool reference) {
-  PlannedSource source{std::move(build), {}, std::nullopt, {}};
+  PlannedSource source{std::move(build), mode_of(task, options), {}};
   source.build.threads = task.threads;
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
-  if (!options.device_code || source.build.language == "python") {
-    source.plan = host_plan(task, entry);
+  if (source.mode != Mode::kPlanOnDevice) {
+    source.plans[Form::kEntry] = host_plan(task, entry);
     if (reference) {
-      source.exact = host_plan(task, "exact");
+      source.plans[Form::kExact] = host_plan(task, "exact");
       const bool has_spikes = options.measure.defences.holds(Defence::kSpikes);
-      for (const std::string& form : reference_forms(task))
-        source.further[form] = host_plan(task, has_spikes ? form : "plain_" + form);
-      for (const char* form : {"own", "strict", "error", "shortcuts"}) {
-        if (task.tolerance.from_reference) source.further[form] = host_plan(task, form);
+      for (const std::string& name : reference_forms(task)) {
+        HONE_ASSIGN(const Form form, parse_enum<Form>(name));
+        source.plans[form] = host_plan(task, has_spikes ? name : "plain_" + name);
+      }
+      for (const Form form : {Form::kOwn, Form::kStrict, Form::kError, Form::kShortcuts}) {
+        if (task.tolerance.from_reference)
+          source.plans[form] = host_plan(task, std::string(enum_name(form)));
       }
     }
     source.build.entries = {reference ? "exact" : entry};
     return source;
   }
-  HONE_ASSIGN(source.plan,
+  HONE_ASSIGN(source.plans[Form::kEntry],
               parse_plan(source.build.text, task, entry, reference ? "reference" : ""));
-  std::vector<const Plan*> plans{&source.plan};
   if (reference) {
-    HONE_ASSIGN(source.exact, parse_plan(source.build.text, task, "exact", "exact", false));
-    plans.push_back(&*source.exact);
+    HONE_ASSIGN(source.plans[Form::kExact],
+                parse_plan(source.build.text, task, "exact", "exact", false));
   }
+  std::vector<const Plan*> plans;
+  for (const auto& [form, plan] : source.plans) plans.push_back(&plan);
   HONE_ASSIGN(const auto kernels, plan_kernels(task, plans));
   for (const PlanKernel& kernel : kernels) source.build.entries.push_back(kernel.name);
   return source;
@@ -57,13 +71,21 @@ Result<PlannedSource> planned_of_task(const Task& task, const Source& source,
 
 }  // namespace
 
-bool is_module(const Task& task, const EvaluatorOptions& options) {
+Mode mode_of(const Task& task, const EvaluatorOptions& options) {
   const auto found = task.backends.find(options.backend);
-  return found != task.backends.end() && language_of(found->second.reference, options) == "python";
+  if (found != task.backends.end() && language_of(found->second.reference, options) == "python")
+    return options.device_code ? Mode::kModuleOnDevice : Mode::kModuleOnCpu;
+  return options.device_code ? Mode::kPlanOnDevice : Mode::kNativeOnCpu;
 }
 
-bool is_timed(const Task& task, const EvaluatorOptions& options) {
-  return options.device_code || !is_module(task, options);
+MeasureSettings settings_of(Mode mode, MeasureSettings settings) {
+  settings.measure = settings.measure && is_timed(mode);
+  if (mode == Mode::kModuleOnDevice) {
+    settings.round_ms = std::max(settings.round_ms, kModuleRoundMs);
+    settings.pairs_min = fewer(settings.pairs_min);
+    settings.pairs_max = fewer(settings.pairs_max);
+  }
+  return settings;
 }
 
 std::string submission_name(const std::string& language) {
@@ -107,7 +129,7 @@ void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool&
     if (source) static_cast<void>(builds.build(source->build));
   };
   build(planned_reference(task, options));
-  if (is_timed(task, options)) build(planned_baseline(task, options));
+  if (is_timed(mode_of(task, options))) build(planned_baseline(task, options));
 }
 
 }  // namespace hone

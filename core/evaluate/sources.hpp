@@ -1,14 +1,13 @@
 // Sources: what is to be built of a task or a submission, and the plan that goes with it.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
+#include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
-#include "model/plan.hpp"
+#include "judge_protocol/requests.hpp"
 #include "model/task.hpp"
 
 namespace hone {
@@ -16,16 +15,14 @@ namespace hone {
 /// One artifact to be: its build, and how it is started.
 struct PlannedSource {
   BuildRequest build;
-  Plan plan;
-  std::optional<Plan> exact;  ///< a reference's other form
-  std::map<std::string, Plan>
-      further;  ///< and those that fill inputs (reference_forms), or speak of its error
+  Mode mode = Mode::kNativeOnCpu;
+  FormPlans plans;  ///< a reference has more forms than kEntry
 };
 
-/// Whether the task is a Python module: then an interpreter runs it, and times on the processor mean nothing.
-bool is_module(const Task& task, const EvaluatorOptions& options);
-/// Whether submissions are timed, against a baseline that is installed: all but modules on the processor.
-bool is_timed(const Task& task, const EvaluatorOptions& options);
+/// The task's mode. A task without sources for this backend counts as native code.
+Mode mode_of(const Task& task, const EvaluatorOptions& options);
+/// The settings with which submissions of this mode are measured.
+MeasureSettings settings_of(Mode mode, MeasureSettings settings);
 
 /// Whether its baseline is timed in several modes when it is installed, and the fastest is kept.
 bool chooses_baseline(const Task& task, const EvaluatorOptions& options);

@@ -2,6 +2,7 @@
 #include "evaluate/stage_times.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "base/clock.hpp"
 
@@ -14,16 +15,16 @@ double ms(double from_s, double to_s) {
 
 }  // namespace
 
-void StageTimes::begin(const std::string& stage) {
+void StageTimes::begin(JudgeStage stage) {
   const double now = monotonic_s();
   if (taken_s == 0) taken_s = now;
-  if (stage == "prepare") begun_s.clear();
+  if (stage == JudgeStage::kPrepare) begun_s.clear();
   begun_s[stage] = now;
 }
 
 void StageTimes::fill(Verdict& verdict) const {
   const double now = monotonic_s();
-  const auto begun = [this](const char* stage) {
+  const auto begun = [this](JudgeStage stage) {
     const auto found = begun_s.find(stage);
     return found == begun_s.end() ? 0.0 : found->second;
   };
@@ -34,11 +35,13 @@ void StageTimes::fill(Verdict& verdict) const {
     for (const auto& [from, to] : waits_s) waited += ms(std::max(from, from_s), std::min(to, to_s));
     return waited;
   };
-  if (begun("prepare") > taken_s) verdict.stage_ms["attempts"] = ms(taken_s, begun("prepare"));
+  const double prepared_s = begun(JudgeStage::kPrepare);
+  if (prepared_s > taken_s) verdict.stage_ms["attempts"] = ms(taken_s, prepared_s);
   double end_s = second_look_s > 0 ? second_look_s : now;
-  for (const char* stage : {"measure", "check", "load", "prepare"}) {
+  for (const JudgeStage stage :
+       {JudgeStage::kMeasure, JudgeStage::kCheck, JudgeStage::kLoad, JudgeStage::kPrepare}) {
     const double waited = begun(stage) > 0 ? waited_ms(begun(stage), end_s) : 0;
-    verdict.stage_ms[stage] = ms(begun(stage), end_s) - waited;
+    verdict.stage_ms[std::string(enum_name(stage))] = ms(begun(stage), end_s) - waited;
     verdict.stage_ms["wait"] += waited;
     if (begun(stage) > 0) end_s = begun(stage);
   }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "judge_protocol/calls.hpp"
 #include "model/verdict.hpp"
 
 namespace hone {
@@ -13,12 +13,11 @@ namespace hone {
 /// Seconds of monotonic_s(); 0: not reached.
 struct StageTimes {
   double submitted_s = 0, building_s = 0, built_s = 0, taken_s = 0, second_look_s = 0;
-  std::map<std::string, double>
-      begun_s;  ///< "prepare", "load", "check", "measure": of the last attempt
+  std::map<JudgeStage, double> begun_s;            ///< of the last attempt
   std::vector<std::pair<double, double>> waits_s;  ///< from when to when it waited for others
 
-  /// A stage begins now; with "prepare" an attempt at a verdict does, which may not be the first.
-  void begin(const std::string& stage);
+  /// A stage begins now; with kPrepare an attempt at a verdict does, which may not be the first.
+  void begin(JudgeStage stage);
 
   /// Writes stage_ms, of an evaluation that has just ended.
   void fill(Verdict& verdict) const;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "evaluate/diagnostics.hpp"
+#include "evaluate/reruns.hpp"
 #include "model/caught.hpp"
 
 namespace hone {
@@ -22,9 +23,9 @@ Verdict ended(Outcome outcome, const Judgement& judgement, std::string reason) {
   Verdict verdict;
   verdict.outcome = outcome;
   const Place place = judgement.where.place;
-  verdict.stage = place == Place::kLoading       ? "load"
-                  : place == Place::kMeasurement ? "measure"
-                                                 : "check";
+  verdict.stage = place == Place::kLoading       ? VerdictStage::kLoad
+                  : place == Place::kMeasurement ? VerdictStage::kMeasure
+                                                 : VerdictStage::kCheck;
   verdict.reason =
       std::move(reason) + (place == Place::kLoading ? " while loading" : in_where(judgement.where));
   return verdict;
@@ -51,7 +52,7 @@ Verdict verdict_of_death(const Judgement& judgement, const ProcessExit& exit) {
 Verdict verdict_of_plan(const Error& error, const std::string& source_name) {
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
-  verdict.stage = "build";
+  verdict.stage = VerdictStage::kBuild;
   verdict.reason = "its plan cannot be read";
   verdict.diagnostics = source_name + ":" + error.message + "\n";
   return verdict;
@@ -62,7 +63,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   if (built.ok) return std::nullopt;
   Verdict verdict;
   verdict.outcome = Outcome::kBuildFailed;
-  verdict.stage = "build";
+  verdict.stage = VerdictStage::kBuild;
   Diagnostics diagnostics = submission_diagnostics(built.diagnostics, source_name);
   verdict.diagnostics = std::move(diagnostics.text);
   if (built.failure == BuildFailure::kStarved) {
@@ -85,12 +86,12 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   return verdict;
 }
 
-std::optional<Verdict> verdict_of_rehearsal(const Built& built) {
+std::optional<Verdict> verdict_of_dry_run(const Built& built) {
   if (built.dry_run == DryRunFailure::kNone) return std::nullopt;
   if (built.dry_run == DryRunFailure::kBuild || built.dry_run == DryRunFailure::kLink) {
     Verdict verdict;
     verdict.outcome = Outcome::kBuildFailed;
-    verdict.stage = "build";
+    verdict.stage = VerdictStage::kBuild;
     verdict.reason = built.dry_run == DryRunFailure::kLink ? "the linker refused its extension"
                                                            : "the compiler refused its extension";
     verdict.diagnostics = built.raised;
@@ -111,10 +112,9 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   if (j.ending == Ending::kDone) return j.verdict;
   if (j.culprit != Culprit::kSubmission || j.ending == Ending::kFault ||
       j.ending == Ending::kStarved) {
-    return unavailable(
-        (j.culprit == Culprit::kNone ? "judge" : std::string(culprit_name(j.culprit))) + ": " +
-        std::string(ending_name(j.ending)) + in_where(j.where) +
-        (j.message.empty() ? "" : ": " + j.message));
+    return unavailable((j.culprit == Culprit::kNone ? "judge" : std::string(enum_name(j.culprit))) +
+                       ": " + std::string(enum_name(j.ending)) + in_where(j.where) +
+                       (j.message.empty() ? "" : ": " + j.message));
   }
   switch (j.ending) {
     case Ending::kTimedOut:
@@ -139,7 +139,8 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
     default:
       break;
   }
-  if (!result.exit) return unavailable("the submission's process ended, and nobody knows how");
+  if (!result.exit)
+    return unavailable("the submission's process ended, and its exit status is unknown");
   if (result.exit->killed_by_machine)
     return unavailable(
         "the submission's process ended by SIGKILL while the machine was out of memory");
@@ -149,29 +150,29 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
   return verdict_of_death(j, *result.exit);
 }
 
-/// Rationale: what the rehearsal alone says is said, and rejects nobody: it has no values, and may go another way. But who
-/// is not seen beside the device has to be seen there.
-Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed) {
-  if (verdict.work) verdict.work->rehearsed = rehearsed;
+/// Rationale: a finding of the dry run alone is reported, and rejects no submission: it has no values, and may go another way. But a
+/// module whose kernels are not seen on the device must show them in the dry run.
+Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run) {
+  if (verdict.work) verdict.work->rehearsed = dry_run;
   if (!verdict.correct() || task.own_kernels == "optional") return verdict;
   const auto torch_alone = [](const Witnessed& work) {
     return " no kernel of its own: torch's operators did the work (" + operator_words(work) + ")";
   };
   bool rejected = task.own_kernels == "required";
   if (!verdict.work) {
-    if (rehearsed && !rehearsed->kernels.empty()) return verdict;
+    if (dry_run && !dry_run->kernels.empty()) return verdict;
     verdict.reason = "its own kernels were not seen: the call that was watched failed";
   } else if (verdict.work->torch_alone()) {
     verdict.reason = "it started" + torch_alone(*verdict.work);
-  } else if (rehearsed && rehearsed->torch_alone()) {
-    verdict.reason = "without a device it started" + torch_alone(*rehearsed);
+  } else if (dry_run && dry_run->torch_alone()) {
+    verdict.reason = "without a device it started" + torch_alone(*dry_run);
     rejected = false;
   } else {
     return verdict;
   }
   if (!rejected) return verdict;
   verdict.outcome = Outcome::kRejected;
-  verdict.stage = "check";
+  verdict.stage = VerdictStage::kCheck;
   verdict.speedup.reset();
   return verdict;
 }
@@ -189,34 +190,6 @@ Result<Verdict> unless_noise(Verdict verdict) {
       "evaluate.max_interval",
       speedup.low, speedup.high);
   return unavailable(words);
-}
-
-bool killed_without_cause(const DeviceResult& result) {
-  const auto& exit = result.exit;
-  return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
-}
-
-bool may_be_others_doing(const Judgement& judgement, bool brings_code) {
-  if (judgement.culprit != Culprit::kSubmission || judgement.ending == Ending::kDone ||
-      judgement.ending == Ending::kMismatch)
-    return false;
-  const ExceptionCause cause = exception_cause(judgement.message);
-  // No context reaches another one's memory, and where torch finds none for itself it raises something else. Other code
-  // may not have looked at what it was given.
-  const bool own_fault = cause == ExceptionCause::kKernelFault &&
-                         judgement.ending == Ending::kException && !brings_code;
-  // A library that finds no memory for itself has many words for it; a mistake of the author's has Python's.
-  return !own_fault && cause != ExceptionCause::kMistake;
-}
-
-bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device) {
-  if (result && result->exit && result->exit->killed_by_machine) return false;
-  if (result && result->judgement.ending == Ending::kStarved) return false;
-  if (!module_on_device) return result && result->judgement.culprit == Culprit::kSubmission;
-  // Rationale: such a process opens its device before anything of the submission is there, and may do that
-  // while the last one's memory is not free yet.
-  return !result || result->judgement.ending != Ending::kFault ||
-         result->judgement.where.place != Place::kLoading;
 }
 
 Verdict verdict_of_provocation(const DeviceResult& result) {

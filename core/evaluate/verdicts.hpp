@@ -14,30 +14,21 @@ Verdict verdict_of_plan(const Error& error, const std::string& source_name);
 std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
                                         const EvaluatorOptions& options);
 
-/// A module that is certain to fail, or nothing: as it would have been said beside the device.
-std::optional<Verdict> verdict_of_rehearsal(const Built& built);
+/// A module that is certain to fail, or nothing: the verdict that it would get on the device.
+std::optional<Verdict> verdict_of_dry_run(const Built& built);
 
 /// A judgement about the submission. An Error when it was no doing of the submission's.
 Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 
 /// As the task wants it of a module whose work torch's operators do alone, or of which nothing is known: said, or
-/// rejected. `rehearsed`: the second witness, if there is one.
-Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& rehearsed);
+/// rejected. `dry_run`: the second witness, if there is one.
+Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run);
 
 /// The verdict. If the judge has flagged its speedup kMachineNoisy, an error instead: noise must not be rewarded.
 Result<Verdict> unless_noise(Verdict verdict);
 
-/// Whether the process ended by a SIGKILL that nothing explains: neither its memory limit nor the machine's lack of memory.
-bool killed_without_cause(const DeviceResult& result);
-/// Whether a submission's failure may be for what submissions beside it had of the device's memory or its time.
-/// `brings_code`: it may have code that neither torch nor Triton made.
-bool may_be_others_doing(const Judgement& judgement, bool brings_code);
-/// Whether a failure that looks like a fault may be the submission's doing: unless the kernel says that the machine ended
-/// its process.
-bool may_be_provoked(const Result<DeviceResult>& result, bool module_on_device);
-
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`, or `out_of_memory`
-/// where hone's own processes lacked device memory beside it.
+/// if hone's own processes lacked device memory meanwhile.
 Verdict verdict_of_provocation(const DeviceResult& result);
 /// The same where there was no judgement, with what was said instead.
 Verdict verdict_of_provocation(const std::string& message);

@@ -131,7 +131,7 @@ Value reply_of(const Verdict& verdict, const EvalRequest& request, const std::st
   Value metadata = Value::map({{"hardware", hardware},
                                {"outcome", outcome_name(verdict.outcome)},
                                {"reason", verdict.reason},
-                               {"stage", verdict.stage}});
+                               {"stage", enum_name(verdict.stage)}});
   if (!verdict.caught.empty()) metadata.set("caught", verdict.caught);
   if (!verdict.correct()) say_what_is_wrong(verdict, metadata);
   Value stats = Value::map();

@@ -13,7 +13,6 @@
 #include "judge/compare.hpp"
 #include "judge/fill.hpp"
 #include "judge/input_set.hpp"
-#include "judge/messages.hpp"
 #include "judge/session.hpp"
 
 namespace hone {
@@ -41,7 +40,7 @@ Bytes make_tensor(DType dtype, std::uint64_t count, MakeValue value) {
   return bytes;
 }
 
-/// The nearest number with a significand of so many bits, ties to even.
+/// The nearest number with a significand of `bits` bits, ties to even.
 double rounded(double number, int bits) {
   if (number == 0 || !std::isfinite(number)) return number;
   const int exponent = std::ilogb(number) + 1 - bits;
@@ -75,7 +74,8 @@ std::string short_text(double number) {
 
 class Admission {
  public:
-  Admission(const Task& task, std::uint64_t seed, const Trusted& reference, Workbench& workbench)
+  Admission(const Task& task, std::uint64_t seed, const DatasetRunner& reference,
+            Workbench& workbench)
       : task_(task), seed_(seed), reference_(reference), workbench_(workbench) {}
 
   /// Of a task whose tolerance is from the reference: the reference's process makes the answers and says how far each is,
@@ -227,7 +227,7 @@ class Admission {
 
   /// A fault of ours, or a mistake of the task's.
   static Error failed(const std::string& what, const Round& round) {
-    const std::string message = what + " failed: " + std::string(ending_name(round.ending)) +
+    const std::string message = what + " failed: " + std::string(enum_name(round.ending)) +
                                 (round.message.empty() ? "" : ": " + round.message);
     const bool fault = round.ending == Ending::kFault || round.ending == Ending::kStarved;
     return fault ? internal_error(message) : failed_precondition(message);
@@ -326,7 +326,7 @@ class Admission {
 
   const Task& task_;
   std::uint64_t seed_;
-  const Trusted& reference_;
+  const DatasetRunner& reference_;
   Workbench& workbench_;
   std::map<std::string, bool> passing_;
   double reference_error_ = 0;
@@ -334,7 +334,7 @@ class Admission {
 
 }  // namespace
 
-Result<Value> admit_task(const Task& task, std::uint64_t seed, const Trusted& reference,
+Result<Value> admit_task(const Task& task, std::uint64_t seed, const DatasetRunner& reference,
                          Workbench& workbench) {
   auto report = Admission(task, seed, reference, workbench).run();
   if (report || report.error().code != Code::kFailedPrecondition) return report;

@@ -18,7 +18,7 @@ namespace hone {
 /// form's largest error as a share of the tolerance; at most 1 is needed, 0.5 is wise), "admitted":
 /// bool, "reasons": [str] (why not)}. A reference that does not end well is such a reason; an error
 /// is a fault of ours.
-Result<Value> admit_task(const Task& task, std::uint64_t seed, const Trusted& reference,
+Result<Value> admit_task(const Task& task, std::uint64_t seed, const DatasetRunner& reference,
                          Workbench& workbench);
 
 }  // namespace hone

@@ -1,4 +1,3 @@
-// Makers of judgements.
 #include "judge/blame.hpp"
 
 #include <utility>
@@ -42,7 +41,7 @@ Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::u
 Judgement cheated(std::string reason) {
   Judgement judged = wrong(std::move(reason));
   judged.verdict.outcome = Outcome::kCheated;
-  judged.verdict.stage = "measure";
+  judged.verdict.stage = VerdictStage::kMeasure;
   judged.verdict.caught = caught::kBeyondPhysics;
   return judged;
 }
@@ -50,7 +49,7 @@ Judgement cheated(std::string reason) {
 Judgement wrong(std::string reason) {
   Judgement judged;
   judged.verdict.outcome = Outcome::kWrong;
-  judged.verdict.stage = "check";
+  judged.verdict.stage = VerdictStage::kCheck;
   judged.verdict.reason = std::move(reason);
   return judged;
 }
@@ -58,7 +57,7 @@ Judgement wrong(std::string reason) {
 Judgement correct_so_far() {
   Judgement judged;
   judged.verdict.outcome = Outcome::kCorrect;
-  judged.verdict.stage = "done";
+  judged.verdict.stage = VerdictStage::kDone;
   return judged;
 }
 

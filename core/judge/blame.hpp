@@ -1,23 +1,26 @@
-// Small makers of judgements: whose doing was it that a round did not end well.
+// Makers of judgements: a failed round becomes a judgement with its culprit.
 #pragma once
 
 #include <string>
 
-#include "judge/session.hpp"
+#include "judge/input_set.hpp"
+#include "judge/layout.hpp"
+#include "judge/runner.hpp"
+#include "judge_protocol/judgement.hpp"
 
 namespace hone {
 
-inline constexpr double kReferenceSeconds =
-    60;  // a reference that takes longer is a mistake in its task
+// Limit of the reference and the baseline, for each call. A longer one is a mistake in the task.
+inline constexpr double kReferenceSeconds = 60;
 
-/// A fault of ours. For resource_exhausted the ending is kOutOfMemory, of the judge's own: others' memory may be the reason.
+/// A fault of hone or the machine. For resource_exhausted the ending is kOutOfMemory, of the judge itself: other processes may
+/// have the memory.
 Judgement fault(const Error& error);
-/// A round that did not end: of `culprit`, in `where`. A fault of the judge's own keeps the
-/// culprit, for who provoked it.
+/// A round that failed: of `culprit`, in `where`. A fault keeps the culprit, because the culprit may have provoked it.
 Judgement blame(const Round& round, Culprit culprit, const Where& where);
 /// A freeze that was not confirmed: the process has ended or was starved, or it is a fault.
 Judgement frozen_badly(const Error& error, Culprit culprit, const Where& where);
-/// Makes the runner's next round the set's. A plan that the device cannot start is `culprit`'s doing.
+/// Gives the runner its orders for a round over the set. A plan that the device cannot start is the culprit's failure.
 Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
                 std::uint64_t scratch_at, Culprit culprit, const Where& where);
 /// As order, with the set's inputs loaded first, and scratch memory behind them.

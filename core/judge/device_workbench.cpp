@@ -14,10 +14,11 @@
 namespace hone {
 namespace {
 
-constexpr std::uint64_t kFlushShare = 2;  // so many times the caches are written to make them cold
-constexpr double kStillSeconds = 6e-3;    // three turns of a device's between contexts
+constexpr std::uint64_t kFlushShare =
+    2;  // bytes written to make caches cold, as a multiple of their size
+constexpr double kStillSeconds = 6e-3;  // three time slices of a device between contexts
 constexpr double kStillShare = 0.8, kStillAwaySeconds = 2e-3;
-constexpr int kFirstLooks = 4, kStillLooks = 3;  // one alone is slow now and then
+constexpr int kFirstChecks = 4, kStillChecks = 3;  // checks; a single one is slow now and then
 
 hone_error fresh() {
   hone_error error{};
@@ -72,8 +73,8 @@ class DeviceWorkbench : public Workbench {
     flush_bytes_ = std::max<std::uint64_t>(static_cast<std::uint64_t>(caches) * kFlushShare, 4096);
     HONE_ASSIGN(flush_, Arena::create(backend, device_, flush_bytes_, false));
     flush_bytes_ = flush_->bytes();
-    // While nobody else is there: what a move takes at the least.
-    for (int look = 0; look < kFirstLooks; ++look) HONE_TRY(others_had(kStillSeconds));
+    // No other context exists yet: the least time of a move.
+    for (int check = 0; check < kFirstChecks; ++check) HONE_TRY(measure_contention(kStillSeconds));
     return {};
   }
 
@@ -161,31 +162,30 @@ class DeviceWorkbench : public Workbench {
     return rate ? Status() : Status(rate.error());
   }
 
-  /// Rationale: two contexts that have work share the device by turns of two milliseconds, so that ours gets half.
+  /// Rationale: two contexts with work take turns of two milliseconds, so the judge's gets half of the device.
   bool is_still() override {
-    for (int look = 0; look < kStillLooks; ++look) {
-      const auto others = others_had(kStillSeconds);
-      if (!others || others->share > 1 / kStillShare || others->away_s > kStillAwaySeconds)
+    for (int check = 0; check < kStillChecks; ++check) {
+      const auto found = measure_contention(kStillSeconds);
+      if (!found || found->slowdown > 1 / kStillShare || found->away_s > kStillAwaySeconds)
         continue;
-      if (others->share > 0) return true;  // by its own clock: a processor may be held up
+      if (found->slowdown > 0) return true;  // by the device's clock: the processor may be delayed
       const auto rate = overwrites_per_second(kStillSeconds);
       if (rate && *rate >= kStillShare * most_overwrites_per_second_) return true;
     }
     return false;
   }
 
-  /// Rationale: all moves are in the queue before the first has ended, so that the processor is seen in what comes before
-  /// alone. There is also where the device is waited for while it is another context's turn.
-  Result<Others> others_had(double seconds) override {
+  /// Rationale: all moves are queued before the first has ended, so delays of the processor show only before the first move. The
+  /// wait for another context's turn shows there, too.
+  Result<DeviceContention> measure_contention(double seconds) override {
     const hone_backend_factory& backend = kernels_.backend();
-    if (backend.mark == nullptr) return Others{};
+    if (backend.mark == nullptr) return DeviceContention{};
     const int moves =
         least_move_s_ > 0 ? std::max(1, static_cast<int>(seconds / least_move_s_)) : 1;
     hone_error error = fresh();
     HONE_TRY(kernels_.put_table({overwrite_item(*flush_, flush_bytes_, ++flushes_)}));
     const double start = monotonic_s();
-    HONE_TRY(kernels_.launch(kLoad, 1,
-                             {}));  // what others left in the caches is this one's to write back
+    HONE_TRY(kernels_.launch(kLoad, 1, {}));  // writes back dirty lines that other contexts left
     HONE_TRY(kernels_.check(backend.mark(device_, 0, &error), error));
     for (int i = 0; i < moves; ++i) HONE_TRY(kernels_.launch(kLoad, 1, {}));
     HONE_TRY(kernels_.check(backend.mark(device_, 1, &error), error));
@@ -194,9 +194,9 @@ class DeviceWorkbench : public Workbench {
     double took_s = 0;
     HONE_TRY(kernels_.check(backend.between_marks(device_, &took_s, &error), error));
     const double each = took_s / moves;
-    if (each <= 0) return Others{};
+    if (each <= 0) return DeviceContention{};
     least_move_s_ = least_move_s_ > 0 ? std::min(least_move_s_, each) : each;
-    return Others{each / least_move_s_, whole_s - took_s};
+    return DeviceContention{each / least_move_s_, whole_s - took_s};
   }
 
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override {
@@ -229,7 +229,7 @@ class DeviceWorkbench : public Workbench {
   std::unique_ptr<Arena> flush_;
   std::uint64_t flush_bytes_ = 0, flushes_ = 0, memory_bytes_ = 0;
   double bytes_per_second_ = 0;
-  double most_overwrites_per_second_ = 0;  ///< that there have been, as long as they are busy
+  double most_overwrites_per_second_ = 0;  ///< highest rate measured
   double least_move_s_ = 0;                ///< by the device's own clock
 };
 

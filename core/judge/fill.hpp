@@ -9,7 +9,8 @@
 
 namespace hone {
 
-/// A seed that nobody can tell from another one of the same master: SHA-256 over master and label.
+/// A seed derived from a master seed: SHA-256 over master and label. Without the master, seeds of different labels cannot be
+/// related.
 std::uint64_t derive_seed(std::uint64_t master, std::string_view label, std::uint64_t a = 0,
                           std::uint64_t b = 0, std::uint64_t c = 0);
 

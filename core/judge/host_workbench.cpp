@@ -74,7 +74,7 @@ class HostWorkbench : public Workbench {
     return kCoreBytesPerSecond * task.threads;
   }
 
-  Result<bool> throttled() const override { return false; }  // nobody tells of it
+  Result<bool> throttled() const override { return false; }  // processors do not report it
 
   Status snapshot(const Arena&, std::uint64_t, std::uint64_t, std::unique_ptr<Arena>&) override {
     return internal_error("what stands still needs no copy");

@@ -1,5 +1,4 @@
-// InputSet: the inputs of one round, with the private masters in the reference's arena, which no
-// submission ever sees.
+// InputSet: the inputs of one round. Their masters lie in the reference's arena, which no submission can read.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "judge/defences.hpp"
 #include "judge/layout.hpp"
 #include "judge/runner.hpp"
 #include "judge/workbench.hpp"
+#include "judge_protocol/defences.hpp"
 #include "model/task.hpp"
 #include "model/verdict.hpp"
 
 namespace hone {
 
-/// What a round left broken; no words: nothing.
+/// Damage that a round did; no words: none.
 struct Damage {
   std::string words;
   std::string caught;  ///< its class: model/caught.hpp
@@ -64,9 +63,8 @@ class InputSet {
   /// name. `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
-  /// What else must hold after a round: canaries stand, and inputs are as they were unless the task
-  /// lets a submission change them.
-  /// `outputs`: the arena of the round, or a copy of what its calls write; inputs are then looked at in `arena`.
+  /// Whether canaries are intact after a round, and inputs unchanged unless the task lets a submission change them. `outputs`: the
+  /// arena of the round, or a copy of its outputs; inputs are then inspected in `arena`.
   Result<Damage> damage(const Arena& outputs, const Arena& arena, const Layout& layout,
                         std::uint64_t secret) const;
 

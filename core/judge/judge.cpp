@@ -7,97 +7,112 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "channel/stream.hpp"
 #include "judge/admit.hpp"
-#include "judge/blame.hpp"
 #include "judge/fill.hpp"
-#include "judge/kept_rounds.hpp"
-#include "judge/messages.hpp"
-#include "judge/request_fields.hpp"
-#include "model/fields.hpp"
+#include "judge/timing/processes/kept_rounds.hpp"
+#include "judge/timing/round_size.hpp"
 
 namespace hone {
 namespace {
 
 constexpr double kForever = 1e9;
-constexpr std::size_t kMessageMax = 16u << 20;
 constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
 
-Result<MeasureSettings> settings_of(const Value& request) {
-  const Value* settings = request.find("settings");
-  return settings == nullptr ? MeasureSettings() : settings_from_value(*settings);
+std::uint64_t seed_of(std::int64_t seed) { return static_cast<std::uint64_t>(seed); }
+
+JudgedReply fault_reply(const Error& error) {
+  JudgedReply reply;
+  reply.judgement = fault(error);
+  return reply;
+}
+
+Task judged_task(Task task, const Workbench& workbench) {
+  task.narrow_answers = answers_are_narrow(task, workbench.memory_bytes());
+  return task;
 }
 
 }  // namespace
 
 Judge::Judge(int socket, const Backend& backend, hone_device* device, int cpu,
              std::vector<int> cores)
-    : socket_(socket), backend_(backend), device_(device), cpu_(cpu), cores_(std::move(cores)) {}
+    : socket_(socket),
+      host_(socket),
+      backend_(backend),
+      device_(device),
+      cpu_(cpu),
+      cores_(std::move(cores)) {}
 
 void Judge::serve() {
   for (;;) {
-    auto message = receive_message(socket_, kMessageMax, kForever);
+    auto message = receive_message(socket_, kRequestBytesMax, kForever);
     if (!message) return;
-    answer(std::move(message).value());
-  }
-}
-
-void Judge::say(const Value& value) const {
-  static_cast<void>(send_message(socket_, to_msgpack(value), {}, 10));
-}
-
-void Judge::say_judged(const Judgement& judgement, bool kept) {
-  Value answer = Value::map(
-      {{"kind", "judged"}, {"judgement", judgement_to_value(judgement)}, {"kept", kept}});
-  const Vouched vouched = std::exchange(vouched_, {});
-  if (vouched.calls > 0) answer.set("vouched", vouched_to_value(vouched));
-  say(answer);
-}
-
-void Judge::answer(StreamMessage message) {
-  auto request = from_msgpack(message.bytes);
-  if (!request) return say_judged(fault(request.error()));
-  const std::string verb = text_of(*request, "verb");
-  if (verb == "drop") {
-    installed_.erase(text_of(*request, "key"));
-  } else if (verb == "forget") {
-    kept_.erase(integer_of(*request, "runner"));
-  } else if (verb == "trim") {
-    workbench_->release_spares();
-  } else if (verb == "equip") {
-    auto facts = equip(std::move(message.fds));
-    if (!facts) return say_judged(fault(facts.error()));
-    say(Value::map({{"kind", "equipped"}, {"facts", std::move(facts).value()}}));
-  } else if (verb == "install") {
-    const Judgement done = install(*request, std::move(message.fds));
-    if (!passed(done)) return say_judged(done);
-    const Trusted& made = installed_.at(text_of(*request, "key")).trusted;
-    say(Value::map({{"kind", "installed"},
-                    {"note", done.message},
-                    {"note_warns", note_warns_},
-                    {"calibration", made.error ? reference_error_to_value(*made.error)
-                                               : calibration_to_value(made)}}));
-  } else if (verb == "judge") {
-    const Judgement judged = judge(*request, std::move(message.fds));
-    say_judged(judged, kept_.count(integer_of(*request, "runner")) != 0);
-    if (spare_bytes_ == 0 || device_code_) return;
-    if (auto spare = Arena::create(backend_, device_, spare_bytes_, true)) {
-      spare_ = std::move(spare).value();
+    auto request = read_request(message->bytes);
+    if (!request) {
+      host_.reply(fault_reply(request.error()));
+      continue;
     }
-  } else if (verb == "admit") {
-    auto report = admit(*request);
-    if (!report) return say_judged(fault(report.error()));
-    say(Value::map({{"kind", "admitted"}, {"report", std::move(report).value()}}));
-  } else {
-    say_judged(fault(internal_error("no verb is called '" + verb + "'")));
+    std::visit([&](auto& each) { serve(std::move(each), std::move(message->fds)); }, *request);
   }
 }
 
-Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
-    const Value& request, std::vector<UniqueFd> fds, const Task& task,
-    const MeasureSettings& settings, std::unique_ptr<Arena> arena, bool limited) const {
-  const Value* pid = request.find("pid");
-  if (fds.size() < 3 || pid == nullptr || !pid->is_int())
-    return internal_error("request: no process");
+void Judge::serve(OpenRequest, std::vector<UniqueFd>) {
+  auto facts = backend_.facts(device_);
+  if (!facts) return host_.reply(fault_reply(facts.error()));
+  limits_ = limits_of(*facts);
+  host_.reply(FactsReply{std::move(facts).value()});
+}
+
+void Judge::serve(EquipRequest, std::vector<UniqueFd> fds) {
+  auto facts = equip(std::move(fds));
+  if (!facts) return host_.reply(fault_reply(facts.error()));
+  host_.reply(FactsReply{std::move(facts).value()});
+}
+
+void Judge::serve(InstallRequest request, std::vector<UniqueFd> fds) {
+  const std::string key = request.key;
+  const Judgement done = install(std::move(request), std::move(fds));
+  if (!passed(done)) return host_.reply(JudgedReply{done});
+  const Installed& made = installed_.at(key);
+  InstalledReply answer{done.message, note_warns_, std::nullopt, made.trusted.error};
+  if (made.role == TrustedRole::kBaseline) answer.times = made.trusted;
+  host_.reply(answer);
+}
+
+void Judge::serve(JudgeRequest request, std::vector<UniqueFd> fds) {
+  const std::int64_t runner = request.runner;
+  JudgedReply answer{judge(std::move(request), std::move(fds))};
+  answer.kept = kept_.count(runner) != 0;
+  const Vouched vouched = std::exchange(vouched_, {});
+  if (vouched.calls > 0) answer.vouched = vouched;
+  host_.reply(answer);
+  if (spare_bytes_ == 0 || device_code_) return;
+  if (auto spare = Arena::create(backend_, device_, spare_bytes_, true))
+    spare_ = std::move(spare).value();
+}
+
+void Judge::serve(AdmitRequest request, std::vector<UniqueFd>) {
+  const auto reference = installed(TrustedRole::kReference, request.reference);
+  if (!reference) return host_.reply(fault_reply(reference.error()));
+  auto report = admit_task(judged_task(std::move(request.task), *workbench_), seed_of(request.seed),
+                           *reference, *workbench_);
+  if (!report) return host_.reply(fault_reply(report.error()));
+  host_.reply(AdmittedReply{std::move(report).value()});
+}
+
+void Judge::serve(DropRequest request, std::vector<UniqueFd>) { installed_.erase(request.key); }
+
+void Judge::serve(ForgetRequest request, std::vector<UniqueFd>) { kept_.erase(request.runner); }
+
+void Judge::serve(TrimRequest, std::vector<UniqueFd>) { workbench_->release_spares(); }
+
+Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(std::int64_t pid,
+                                                          std::vector<UniqueFd> fds,
+                                                          std::unique_ptr<Arena> arena,
+                                                          RunnerOptions options) const {
+  if (fds.size() < 3)
+    return internal_error("request: found " + std::to_string(fds.size()) +
+                          " descriptors, expected those of a process");
   RunnerHandles handles;
   handles.socket = std::move(fds[0]);
   handles.artifact = std::move(fds[1]);
@@ -106,19 +121,17 @@ Result<std::unique_ptr<ProcessRunner>> Judge::make_runner(
     handles.freeze = std::move(fds[3]);
     handles.frozen_events = std::move(fds[4]);
   }
-  handles.pid = static_cast<pid_t>(pid->as_int());
-  HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles),
-                                                 options_for(request, task, settings, limited)));
+  handles.pid = static_cast<pid_t>(pid);
+  HONE_ASSIGN(auto runner, ProcessRunner::create(std::move(arena), std::move(handles), options));
   if (device_code_) runner->set_witness(std::make_unique<Witness>(backend_, *witness_area_));
   return runner;
 }
 
-RunnerOptions Judge::options_for(const Value& request, const Task& task,
-                                 const MeasureSettings& settings, bool limited) const {
+RunnerOptions Judge::options_for(const Task& task, const MeasureSettings& settings, bool module,
+                                 bool limited) const {
   RunnerOptions options;
-  options.observes = flag_of(request, "module");
-  options.module = device_code_ && options.observes;
-  options.keeps = options.module && flag_of(request, "keeps");
+  options.observes = module;
+  options.module = device_code_ && module;
   options.device_code = device_code_;
   const auto granted_end =
       cores_.begin() +
@@ -133,42 +146,15 @@ RunnerOptions Judge::options_for(const Value& request, const Task& task,
 }
 
 Result<Value> Judge::equip(std::vector<UniqueFd> fds) {
+  if (fds.size() != 2)
+    return internal_error("equip: found " + std::to_string(fds.size()) +
+                          " descriptors, expected a harness and a known answer");
   HONE_ASSIGN(Value facts, backend_.facts(device_));
-  limits_ = limits_of(facts);
-  if (fds.empty()) return facts;
-  if (fds.size() != 2) return internal_error("request: expected a harness and a known answer");
   device_code_ = true;
   HONE_ASSIGN(known_answer_, KnownAnswer::make(std::move(fds[1]), limits_));
   HONE_ASSIGN(witness_area_, WitnessArea::create(backend_, device_));
   HONE_ASSIGN(workbench_, make_device_workbench(backend_, device_, fds[0].get(), facts));
   return facts;
-}
-
-Result<Task> Judge::task_of(const Value& request) const {
-  const Value* value = request.find("task");
-  if (value == nullptr) return internal_error("request: no task");
-  HONE_ASSIGN(Task task, task_from_value(*value));
-  task.narrow_answers = answers_are_narrow(task, workbench_->memory_bytes());
-  return task;
-}
-
-Result<Plans> Judge::plans_of(const Value& request, const Task& task) const {
-  const Value* plan = request.find("plan");
-  if (plan == nullptr) return internal_error("request: no plan");
-  std::map<Form, Plan> plans;
-  HONE_ASSIGN(plans[Form::kEntry], plan_from_value(*plan));
-  for (const auto& [key, form] : {std::pair("exact", Form::kExact),
-                                  {"inputs", Form::kInputs},
-                                  {"varied", Form::kVaried},
-                                  {"own", Form::kOwn},
-                                  {"strict", Form::kStrict},
-                                  {"error", Form::kError},
-                                  {"shortcuts", Form::kShortcuts}}) {
-    const Value* other = request.find(key);
-    if (other == nullptr) continue;
-    HONE_ASSIGN(plans[form], plan_from_value(*other));
-  }
-  return Plans::make(task, std::move(plans), limits_);
 }
 
 Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {
@@ -179,21 +165,19 @@ Result<std::unique_ptr<Arena>> Judge::take_arena(std::uint64_t bytes) {
   return Arena::create(backend_, device_, bytes, true);
 }
 
-Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
-  auto task = task_of(request);
-  if (!task) return fault(task.error());
-  auto settings = settings_of(request);
-  if (!settings) return fault(settings.error());
-  const bool is_reference = text_of(request, "role") == "reference";
-  auto plans = plans_of(request, *task);
+Judgement Judge::install(InstallRequest request, std::vector<UniqueFd> fds) {
+  Task task = judged_task(std::move(request.task), *workbench_);
+  const MeasureSettings& settings = request.settings;
+  const bool is_reference = request.role == TrustedRole::kReference;
+  auto plans = Plans::make(task, std::move(request.plans), limits_);
   if (!plans) return fault(plans.error());
-  const auto bytes = arena_bytes(*task, *settings, is_reference, 0, *plans);
+  const auto bytes = arena_bytes(task, settings, is_reference, 0, *plans);
   if (!bytes) return fault(bytes.error());
   // Inputs of several rounds of a module wait there for their answers to be checked, where there is memory for them.
   std::uint64_t more = *bytes;
-  if (is_reference && device_code_ && flag_of(request, "module"))
+  if (is_reference && device_code_ && request.module)
     more = with_kept_rounds(*bytes, workbench_->memory_bytes());
-  const auto old = installed_.find(text_of(request, "from"));
+  const auto old = installed_.find(request.from);
   const std::uint64_t had = old == installed_.end() ? 0 : old->second.runner->arena().bytes();
   std::unique_ptr<Arena> arena;  // none: what an old one has will do
   if (had < more || had > std::max(more, kRoundsKeptBytesMax)) {
@@ -203,8 +187,9 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
     arena = std::move(*made);
   }
   // Trusted code has no business with the memory limit of submissions.
-  Task unlimited = *task;
+  Task unlimited = task;
   unlimited.memory_mb = 0;
+  const RunnerOptions options = options_for(task, settings, request.module, false);
   std::unique_ptr<ProcessRunner> runner;
   Round ready;
   if (old != installed_.end()) {
@@ -212,16 +197,16 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
     runner = std::move(old->second.runner);
     installed_.erase(old);
     ready = runner->reload(unlimited, std::move(*plans), std::move(fds[0]), std::move(arena),
-                           options_for(request, *task, *settings, false), kLoadSeconds);
+                           options, kLoadSeconds);
   } else {
-    auto made = make_runner(request, std::move(fds), *task, *settings, std::move(arena), false);
+    auto made = make_runner(request.pid, std::move(fds), std::move(arena), options);
     if (!made) return fault(made.error());
     runner = std::move(*made);
     ready = runner->set_up(unlimited, std::move(*plans), cores_, kLoadSeconds);
   }
   const Culprit culprit = is_reference ? Culprit::kReference : Culprit::kBaseline;
   if (ready.ending != Ending::kDone) return blame(ready, culprit, {Place::kLoading});
-  Installed entry{std::move(*task), std::move(runner), {}};
+  Installed entry{request.role, std::move(task), std::move(runner), {}};
   entry.trusted.runner = entry.runner.get();
   if (is_reference) {
     if (Judgement found = find_error(request, entry.task, entry.trusted); !passed(found))
@@ -231,74 +216,69 @@ Judgement Judge::install(const Value& request, std::vector<UniqueFd> fds) {
     if (Judgement found = find_times(request, entry.task, entry.trusted); !passed(found))
       return found;
   }
-  installed_.insert_or_assign(text_of(request, "key"), std::move(entry));
+  installed_.insert_or_assign(request.key, std::move(entry));
   Judgement done = correct_so_far();
   done.message = ready.message;
   note_warns_ = (ready.flags & HONE_PYTHON_WARNS) != 0;
   return done;
 }
 
-Result<Trusted> Judge::installed(const Value& request, std::string_view role) const {
-  const auto found = installed_.find(text_of(request, role));
-  if (found == installed_.end()) return internal_error("no " + std::string(role) + " is installed");
+Result<DatasetRunner> Judge::installed(TrustedRole role, const std::string& key) const {
+  const auto found = installed_.find(key);
+  if (found == installed_.end())
+    return internal_error("no " + std::string(enum_name(role)) + " is installed as '" + key + "'");
   return found->second.trusted;
 }
 
-Judgement Judge::judge(const Value& request, std::vector<UniqueFd> fds) {
-  auto task = task_of(request);
-  if (!task) return fault(task.error());
-  auto settings = settings_of(request);
-  if (!settings) return fault(settings.error());
-  auto reference = installed(request, "reference");
+Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
+  Task& task = request.task = judged_task(std::move(request.task), *workbench_);
+  const MeasureSettings& settings = request.settings;
+  auto reference = installed(TrustedRole::kReference, request.reference);
   if (!reference) return fault(reference.error());
-  auto baseline = installed(request, "baseline");
+  auto baseline = installed(TrustedRole::kBaseline, request.baseline);
   if (!baseline) return fault(baseline.error());
-  task->memory_mb = settings->defences.holds(Defence::kMemoryLimit)
-                        ? memory_granted_mb(*task, reference->error)
-                        : 0;
-  auto plans = plans_of(request, *task);
+  task.memory_mb = settings.defences.holds(Defence::kMemoryLimit)
+                       ? memory_granted_mb(task, reference->error)
+                       : 0;
+  auto plans = Plans::make(task, std::move(request.plans), limits_);
   if (!plans) return fault(plans.error());
-  auto bytes = arena_bytes(*task, *settings, false, baseline->call_seconds, *plans);
+  auto bytes = arena_bytes(task, settings, false, baseline->call_seconds, *plans);
   if (!bytes) return fault(bytes.error());
   if (known_answer_) *bytes = std::max(*bytes, known_answer_->arena_bytes());
-  if (flag_of(request, "kept") && fds.size() == 1)
-    return judge_kept(request, std::move(fds[0]), *task, *settings, std::move(*plans), *bytes);
+  RunnerOptions options = options_for(task, settings, request.module, true);
+  options.keeps = options.module && request.keeps;
+  if (request.kept && fds.size() == 1)
+    return judge_kept(request, std::move(fds[0]), std::move(*plans), *bytes, std::move(options));
   auto arena = take_arena(*bytes);
   if (!arena) return fault(arena.error());
   auto runner =
-      make_runner(request, std::move(fds), *task, *settings, std::move(arena).value(), true);
+      make_runner(request.pid, std::move(fds), std::move(arena).value(), std::move(options));
   if (!runner) return fault(runner.error());
   const auto set_up = [&] {
-    return (*runner)->set_up(*task, std::move(*plans), cores_, task->run_seconds);
+    return (*runner)->set_up(task, std::move(*plans), cores_, task.run_seconds);
   };
-  Judgement judged = judge_with(**runner, set_up, request, *task, *settings);
-  if (device_code_ && judged.ending == Ending::kDone) keep(request, *settings, std::move(*runner));
+  Judgement judged = judge_with(**runner, set_up, request);
+  if (device_code_ && judged.ending == Ending::kDone) keep(request, std::move(*runner));
   return judged;
 }
 
 /// A module's process stands still from now on.
-void Judge::keep(const Value& request, const MeasureSettings& settings,
-                 std::unique_ptr<ProcessRunner> runner) {
-  if (runner->withholds() && !stands_still(*runner, *workbench_, settings.defences)) return;
-  kept_.insert_or_assign(integer_of(request, "runner"), std::move(runner));
+void Judge::keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner) {
+  if (runner->withholds() && !stands_still(*runner, *workbench_, request.settings.defences)) return;
+  kept_.insert_or_assign(request.runner, std::move(runner));
 }
 
 Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
-                            const Value& request, const Task& task,
-                            const MeasureSettings& settings) {
-  const auto reference = installed(request, "reference");
-  auto baseline = installed(request, "baseline");
+                            const JudgeRequest& request) {
+  const auto reference = installed(TrustedRole::kReference, request.reference);
+  auto baseline = installed(TrustedRole::kBaseline, request.baseline);
   HONE_ASSERT(reference && baseline);
-  if (const Value* known = request.find("vouched"); known != nullptr) {
-    const auto vouched = vouched_from_value(*known);
-    if (!vouched) return fault(vouched.error());
-    baseline->vouched = *vouched;
-  }
+  if (request.vouched) baseline->vouched = *request.vouched;
   const SessionHost host = session_host();
-  Session session(task, seed_of(request), settings, *reference, *baseline, runner, *workbench_,
-                  host);
+  Session session({request.task, seed_of(request.seed), request.settings, *reference, *baseline,
+                   runner, *workbench_, host});
   if (Judgement begun = session.begin(); !passed(begun)) return begun;
-  host.progress("load");
+  host.progress(JudgeStage::kLoad);
   const Round ready = set_up();
   if (ready.ending != Ending::kDone) return blame(ready, Culprit::kSubmission, {Place::kLoading});
   Judgement judged = session.judge();
@@ -306,15 +286,16 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   return judged;
 }
 
-Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task& task,
-                            const MeasureSettings& settings, Plans plans, std::uint64_t bytes) {
-  const auto found = kept_.find(integer_of(request, "runner"));
+Judgement Judge::judge_kept(const JudgeRequest& request, UniqueFd artifact, Plans plans,
+                            std::uint64_t bytes, RunnerOptions options) {
+  const Task& task = request.task;
+  const Defences& defences = request.settings.defences;
+  const auto found = kept_.find(request.runner);
   if (found == kept_.end()) return fault(internal_error("no runner of that id is kept"));
   std::unique_ptr<ProcessRunner> runner = std::move(found->second);
   kept_.erase(found);
-  const RunnerOptions options = options_for(request, task, settings, true);
-  if (!runner->withholds() && settings.defences.holds(Defence::kKnownAnswer)) {
-    const std::uint64_t secret = derive_seed(seed_of(request), "known answer");
+  if (!runner->withholds() && defences.holds(Defence::kKnownAnswer)) {
+    const std::uint64_t secret = derive_seed(seed_of(request.seed), "known answer");
     if (Status known = known_answer_->ask(*runner, *workbench_, options, secret); !known)
       return {Ending::kRefused,
               Culprit::kKeptProcess,
@@ -327,7 +308,7 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
     auto arena = Arena::create(backend_, device_, bytes, false);
     if (!arena) return fault(arena.error());
     larger = std::move(*arena);
-  } else if (settings.defences.holds(Defence::kScrub)) {
+  } else if (defences.holds(Defence::kScrub)) {
     if (Status scrubbed = workbench_->scrub(runner->arena()); !scrubbed)
       return fault(scrubbed.error());
   }
@@ -335,15 +316,9 @@ Judgement Judge::judge_kept(const Value& request, UniqueFd artifact, const Task&
     return runner->reload(task, std::move(plans), std::move(artifact), std::move(larger), options,
                           task.run_seconds);
   };
-  Judgement judged = judge_with(*runner, reload, request, task, settings);
-  if (judged.ending == Ending::kDone) keep(request, settings, std::move(runner));
+  Judgement judged = judge_with(*runner, reload, request);
+  if (judged.ending == Ending::kDone) keep(request, std::move(runner));
   return judged;
-}
-
-Result<Value> Judge::admit(const Value& request) {
-  HONE_ASSIGN(const Task task, task_of(request));
-  HONE_ASSIGN(const Trusted reference, installed(request, "reference"));
-  return admit_task(task, seed_of(request), reference, *workbench_);
 }
 
 }  // namespace hone

@@ -8,37 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "channel/stream.hpp"
+#include "judge/blame.hpp"
+#include "judge/host_calls.hpp"
 #include "judge/known_answer.hpp"
 #include "judge/process_runner.hpp"
 #include "judge/session.hpp"
-#include "model/value.hpp"
+#include "judge_protocol/messages.hpp"
 #include "plugin/backend.hpp"
 
 namespace hone {
 
-/// Requests (maps) and what travels with them:
-///   equip    {} + harness and known answer, where the device's memory is its own → {kind: "equipped", facts}
-///   install  {task, settings, seed, role: "reference"|"baseline", key, reference: key, pid, plan,
-///            exact: plan} + process → {kind: "installed", note, calibration}. `calibration`: what
-///            was found of this baseline, or of the error of this reference, before. With `from`: key, the process of what is installed there
-///            serves instead, in its place, and what travels is the artifact alone
-///   judge    {task, settings, seed, reference: key, baseline: key, pid, plan, runner: id, kept:
-///            bool, vouched} + process → {kind: "stage", stage}… {kind: "judged", kept: bool, vouched}. With `kept`, the
-///            runner of that id is used again, and what travels is the artifact alone; the answer's says whether it can be
-///            once more, a module's only with `keeps`. `vouched`: what was found of the baseline's rounds before, and
-///            what now. {kind: "end"} asks for the submission's end, and waits for
-///   ended    {}
-///            {kind: "quiet"}, here or in "install", asks for the device alone, {kind: "share"} gives that up, and they
-///            wait for
-///   quiet    {others: bool, whether other judges have something on the device}
-///   share    {}
-///   forget   {runner: id} → nothing
-///   admit    {task, seed, reference: key} → {kind: "admitted", report}
-///   drop     {key} → nothing
-///   trim     {} → nothing; memory that is kept for later use is given back
-/// With `module`: true the process is a module's beside a device. A process travels as its descriptors: socket, artifact, pidfd and, with cgroups, freeze and
-/// frozen_events. What cannot be done is {kind: "judged", judgement: {ending: "fault", …}}.
+/// Serves the requests of judge_protocol/requests.hpp. One thread.
+///
+///   Judge(3, backend, device, cpu, cores).serve();
 class Judge {
  public:
   /// `cpu` is the judge's own core, `cores` the device's, first the one that a single-threaded
@@ -49,45 +31,44 @@ class Judge {
 
  private:
   struct Installed {
+    TrustedRole role;
     Task task;
     std::unique_ptr<ProcessRunner> runner;
-    Trusted trusted;
+    DatasetRunner trusted;
   };
+  void serve(OpenRequest request, std::vector<UniqueFd> fds);
+  void serve(EquipRequest request, std::vector<UniqueFd> fds);
+  void serve(InstallRequest request, std::vector<UniqueFd> fds);
+  void serve(JudgeRequest request, std::vector<UniqueFd> fds);
+  void serve(AdmitRequest request, std::vector<UniqueFd> fds);
+  void serve(DropRequest request, std::vector<UniqueFd> fds);
+  void serve(ForgetRequest request, std::vector<UniqueFd> fds);
+  void serve(TrimRequest request, std::vector<UniqueFd> fds);
   Result<Value> equip(std::vector<UniqueFd> fds);
-  Result<Task> task_of(const Value& request) const;
-  Result<Plans> plans_of(const Value& request, const Task& task) const;
-  RunnerOptions options_for(const Value& request, const Task& task, const MeasureSettings& settings,
+  /// Of a submission if `limited`, else of trusted code.
+  RunnerOptions options_for(const Task& task, const MeasureSettings& settings, bool module,
                             bool limited) const;
-  void answer(StreamMessage message);
-  void say(const Value& value) const;
-  void say_judged(const Judgement& judgement, bool kept = false);
-  Result<std::unique_ptr<ProcessRunner>> make_runner(const Value& request,
-                                                     std::vector<UniqueFd> fds, const Task& task,
-                                                     const MeasureSettings& settings,
+  Result<std::unique_ptr<ProcessRunner>> make_runner(std::int64_t pid, std::vector<UniqueFd> fds,
                                                      std::unique_ptr<Arena> arena,
-                                                     bool limited) const;
+                                                     RunnerOptions options) const;
   Judgement judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
-                       const Value& request, const Task& task, const MeasureSettings& settings);
+                       const JudgeRequest& request);
   SessionHost session_host();
   Status await_quiet();
-  Status expect_memory() const;
   Judgement expect_still();
   Status give_way(const std::function<Status()>& stand_still);
-  Status share();
-  Result<Value> hear_host(std::string_view expected) const;
-  void keep(const Value& request, const MeasureSettings& settings,
-            std::unique_ptr<ProcessRunner> runner);
-  Judgement judge_kept(const Value& request, UniqueFd artifact, const Task& task,
-                       const MeasureSettings& settings, Plans plans, std::uint64_t bytes);
+  void keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner);
+  Judgement judge_kept(const JudgeRequest& request, UniqueFd artifact, Plans plans,
+                       std::uint64_t bytes, RunnerOptions options);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
-  Judgement install(const Value& request, std::vector<UniqueFd> fds);
-  Judgement find_error(const Value& request, const Task& task, Trusted& reference);
-  Judgement find_times(const Value& request, const Task& task, Trusted& baseline);
-  Judgement judge(const Value& request, std::vector<UniqueFd> fds);
-  Result<Value> admit(const Value& request);
-  Result<Trusted> installed(const Value& request, std::string_view role) const;
+  Judgement install(InstallRequest request, std::vector<UniqueFd> fds);
+  Judgement find_error(const InstallRequest& request, const Task& task, DatasetRunner& reference);
+  Judgement find_times(const InstallRequest& request, const Task& task, DatasetRunner& baseline);
+  Judgement judge(JudgeRequest request, std::vector<UniqueFd> fds);
+  Result<DatasetRunner> installed(TrustedRole role, const std::string& key) const;
 
   int socket_;
+  HostCalls host_;
   const Backend& backend_;
   hone_device* device_;
   int cpu_;

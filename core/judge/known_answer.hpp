@@ -1,5 +1,4 @@
-// KnownAnswer: what a process that is kept has to answer between two submissions, so that the next one
-// does not pay for what the last one did to it.
+// KnownAnswer: a test of a kept process between two submissions, so that the first cannot harm the second.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ class KnownAnswer {
   /// `artifact`: a descriptor of known_answer_source() as the backend has built it.
   static Result<KnownAnswer> make(UniqueFd artifact, const PlanLimits& limits);
 
-  /// What an arena has to have for it.
+  /// Least size of an arena for it.
   std::uint64_t arena_bytes() const { return layout_.total; }
   /// Has the process run it in its arena, on inputs of that secret, in place of what it has loaded. An error says
   /// what it answered; then its next submission belongs into another process.

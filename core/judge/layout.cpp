@@ -7,14 +7,15 @@ namespace hone {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kCanary = 64;  // at least so many canary bytes before and behind a payload
-constexpr std::uint64_t kDeviceCanary = 256;  // and so many where vendors align memory to it
+// Least number of canary bytes before and after a payload: on the host, and on devices, whose vendors align memory to it.
+constexpr std::uint64_t kCanary = 64;
+constexpr std::uint64_t kDeviceCanary = 256;
 // Against overflow alone: memory_budget.hpp (core/evaluate) compares a task's need with the device's memory.
 constexpr std::uint64_t kArenaMax = std::uint64_t{1} << 40;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
-/// One tensor after what is placed already.
+/// Places one tensor after those that are placed.
 void place_region(Region& r, std::uint64_t alignment, Placement placement, Layout& layout) {
   r.begin = layout.total;
   if (placement != Placement::kGuards) {

@@ -38,8 +38,8 @@ Result<Layout> lay_out(const Task& task, const Dims& dims, std::size_t calls, Pl
 /// The dtype a tensor has in this form.
 DType form_dtype(const Tensor& tensor, bool exact);
 
-/// Whether a module's tensors take so much of the device, over an eighth, that its reference answers in its own types
-/// without TF32 instead of in double (module_reference.py): then its answers are stored in these types, too.
+/// Whether a module's tensors take over an eighth of the device. Then its reference answers in its own types without TF32
+/// instead of in double (module_reference.py), and its answers are stored in these types.
 bool answers_are_narrow(const Task& task, std::uint64_t device_bytes);
 
 }  // namespace hone

@@ -1,5 +1,4 @@
-// LocalRunner: an artifact called in this very process, for benchmarks of what the walls cost.
-// Never for a stranger's code.
+// LocalRunner: an artifact called in this process, for benchmarks of the sandbox's overhead. Never for untrusted code.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,7 @@
 
 namespace hone {
 
-/// The library stays loaded for good. One thread.
+/// The library is never unloaded. One thread.
 class LocalRunner : public Runner {
  public:
   static Result<std::unique_ptr<LocalRunner>> create(const Backend& backend, hone_device* device,

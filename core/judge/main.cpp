@@ -21,7 +21,7 @@ constexpr int kHost = 3;
 
 int judge_main(int argc, char** argv) {
   if (argc != 5) return 64;
-  // Nobody may look into this process, whatever user it shares; and its naps end when they should.
+  // No other process may read this one, whatever user they share; and its short sleeps end in time.
   if (Status guarded = guard_trusted_process(); !guarded) {
     std::fprintf(stderr, "judge: %s\n", guarded.error().message.c_str());
     return 70;

@@ -1,4 +1,4 @@
-// Loading: what a process says until its artifact is there, or another takes its place.
+// Loading: the reports of a process until its artifact is loaded, or replaced by another.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -18,7 +18,8 @@ namespace {
 constexpr double kSetupTimeout = 10.0;
 constexpr double kHangUpSeconds = 1.0;
 constexpr int kLookMs = 10;
-constexpr double kOpenTimeout = 60.0;  // an interpreter that imports its libraries beside compilers
+// Limit of opening the device (seconds): an interpreter imports its libraries while compilers use the cores.
+constexpr double kOpenTimeout = 60.0;
 
 Round broken_report(Ending blame) {
   return {blame == Ending::kFault ? Ending::kFault : Ending::kBrokenReport, 0,
@@ -33,8 +34,8 @@ std::string printable(const char* text) {
   return words;
 }
 
-/// Rationale: a process that ends hangs up first. One that hangs up and goes on has not ended, and is
-/// not to be taken for one that somebody else ended.
+/// Rationale: a process that ends closes its socket first. A process that closes its socket and runs on has not ended, and must
+/// not be taken for one that was killed.
 Round ProcessRunner::hung_up(Ending blame) {
   const double deadline_s = monotonic_s() + kHangUpSeconds;
   while (!ended() && monotonic_s() < deadline_s) {
@@ -74,7 +75,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     Round said{Ending::kDone, 0, printable(loaded.message)};
     said.flags = loaded.flags;
     if (loaded.code == HONE_OK) return said;
-    // Rationale: memory of a device may be short for what others have there; the host looks into that.
+    // Rationale: other processes may have the device's memory; the host decides.
     if (loaded.code == HONE_RESOURCE_EXHAUSTED && blame != Ending::kFault && options_.module)
       return {Ending::kOutOfMemory, 0, said.message};
     said.ending = blame == Ending::kFault ? Ending::kFault : Ending::kRefused;
@@ -97,14 +98,14 @@ Status ProcessRunner::send(const Task& task, int artifact) {
   setup.populate = arena_->populated() ? 1 : 0;
   setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
                  (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
-  // What is trusted has no limit of time, and is waited for.
+  // Code of the dataset has no limit, and is waited for.
   if (options_.seconds_max > 0 && !options_.defences.holds(Defence::kStreamWait))
     setup.weaken |= 4u;
   return send_setup(handles_.socket.get(), setup,
                     {orders_fd_.get(), answers_fd_.get(), arena_->fd(), artifact});
 }
 
-/// Rationale: a process that runs device code alone seals itself once, before its first artifact.
+/// Rationale: a process of native device code seals itself once, before its first artifact.
 Round ProcessRunner::send_and_load(const Task& task, int artifact, double timeout_s) {
   if (Status sent = send(task, artifact); !sent) return {Ending::kFault, 0, sent.error().message};
   if (Round sealed = receive_report(Report::kSealed, kSetupTimeout); sealed.ending != Ending::kDone)
@@ -119,7 +120,7 @@ Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
     return {Ending::kFault, 0, "the process did not answer: " + ready.message};
   options_ = options;
   spent_s_ = 0;
-  put_inputs_ = nullptr;  // of a task that may be gone
+  put_inputs_ = nullptr;  // its task may be gone
   plans_ = std::move(plans);
   if (arena != nullptr) {
     if (witness_ != nullptr) witness_->forget();
@@ -128,8 +129,8 @@ Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
   return send_and_load(task, artifact.get(), timeout_s);
 }
 
-/// Rationale: the process waits for the setup before it opens the device, for contexts are made when
-/// nothing is measured. It has sealed itself before that, so until it has loaded nothing foreign runs.
+/// Rationale: the process waits for the setup before it opens the device, because contexts are created while nothing is
+/// measured. It has sealed itself before that, and runs no untrusted code until it loads the artifact.
 Round ProcessRunner::set_up_module(const Task& task, double timeout_s) {
   if (Status sent = send(task, handles_.artifact.get()); !sent)
     return {Ending::kFault, 0, sent.error().message};
@@ -150,8 +151,7 @@ Round ProcessRunner::set_up(const Task& task, Plans plans, const std::vector<int
   for (std::size_t i = 0; i < granted; ++i) CPU_SET(static_cast<std::size_t>(cores[i]), &set);
   if (sched_setaffinity(handles_.pid, sizeof set, &set) != 0)
     return {Ending::kFault, 0, "sched_setaffinity failed"};
-  // Where we may: what is measured goes before all else on its cores. Baseline and submission get
-  // the same.
+  // If permitted: measured processes have priority on their cores, baseline and submission alike.
   set_priority(handles_.pid, kMeasurePriority);
   set_urgent(false);
   if (Round opened = receive_report(Report::kOpened, kOpenTimeout); opened.ending != Ending::kDone)

@@ -65,14 +65,14 @@ Result<std::unique_ptr<ProcessRunner>> ProcessRunner::create(std::unique_ptr<Are
 
 ProcessRunner::~ProcessRunner() {
   if (frozen_)
-    static_cast<void>(thaw());  // the process is about to be killed; a frozen one would linger
+    static_cast<void>(thaw());  // the process will be killed, and a frozen one would not end
   freezer_.reset();
   if (orders_ != nullptr) munmap(orders_, kOrdersBytes);
   if (answers_ != nullptr) munmap(const_cast<Answers*>(answers_), kAnswersBytes);
 }
 
-/// Rationale: a submission that is slow in every round, each time within the limit, must run out of
-/// its own time before the host runs out of patience with the judge.
+/// Rationale: a submission that is slow in every round, each time within the limit, must reach its own total limit before the
+/// host's limit of the judge.
 double ProcessRunner::left_of(double timeout_s) const {
   if (options_.seconds_max <= 0) return timeout_s;
   return std::min(timeout_s, std::max(options_.seconds_max - spent_s_, 0.0));
@@ -211,7 +211,7 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
       const std::uint32_t seen = answers_->done.load(std::memory_order_acquire);
       if (seen != round) futex_wait(answers_->done, seen, 0.001);
     } else if (now - start > 0.05) {
-      sleep_us(20);  // what takes this long is not measured less well for it
+      sleep_us(20);  // too short to matter for rounds that are waited for asleep
     }
     if (now < next_look) continue;
     next_look = now + 2e-3;
@@ -221,9 +221,8 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
   }
 }
 
-/// The device must already belong to the candidate's context when the clock starts: the judge's own
-/// kernels, which made the inputs, have left it in the judge's. A module gets its inputs after that, from
-/// the judge's context, and pays for the change, as its baseline does.
+/// The device must be in the candidate's context when the clock starts: the judge's kernels, which made the inputs, have left it
+/// in the judge's. A module gets its inputs later, from the judge's context, and pays for the change, as its baseline does.
 Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout_s) {
   if (!options_.module) {
     Round here = wait_done(give(Order::kNothing, 0, options_.spin), timeout_s, options_.spin);
@@ -293,7 +292,7 @@ void ProcessRunner::keep_to(const std::vector<int>& cores) {
   if (!cores.empty()) static_cast<void>(sched_setaffinity(handles_.pid, sizeof set, &set));
 }
 
-/// Rationale: only a cgroup holds what a module has started, too, and nobody but us lifts it.
+/// Rationale: only a control group also freezes processes that a module has started, and only hone can thaw it.
 Result<bool> ProcessRunner::stand_still() {
   if (!can_stand_still() || ended()) return false;
   if (frozen_ || !options_.defences.holds(Defence::kStandStill)) return true;

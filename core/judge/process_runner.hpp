@@ -1,5 +1,4 @@
-// ProcessRunner: the judge's hold on one candidate process: set it up, give it orders, stop the
-// clock.
+// ProcessRunner: sets up one candidate process, gives it orders, and times its rounds.
 #pragma once
 
 #include <memory>
@@ -12,17 +11,17 @@
 #include "base/unique_fd.hpp"
 #include "channel/control.hpp"
 #include "judge/arena.hpp"
-#include "judge/defences.hpp"
 #include "judge/plans.hpp"
 #include "judge/runner.hpp"
 #include "judge/witness.hpp"
+#include "judge_protocol/defences.hpp"
 #include "model/task.hpp"
 #include "sandbox/freezer.hpp"
 #include "sandbox/starved_time.hpp"
 
 namespace hone {
 
-/// What the host hands over of a process that waits to be set up.
+/// Descriptors from the host of a process that waits to be set up.
 struct RunnerHandles {
   UniqueFd socket, artifact, pidfd;
   UniqueFd freeze, frozen_events;  ///< none with ptrace
@@ -30,36 +29,37 @@ struct RunnerHandles {
 };
 
 struct RunnerOptions {
-  bool device_code = false;  ///< work is done on a device: rounds end by a look
-  bool module = false;       ///< device_code: by a module's own host code; else the process is ours
-  bool keeps = false;        ///< module: the process may serve another submission of the same owner
-  bool spin = true;          ///< wait by spinning, on a core of the judge's own; else asleep
+  bool device_code =
+      false;            ///< work is done on a device: rounds end when the witness has read outputs
+  bool module = false;  ///< device_code: started by a module's host code; else by hone's
+  bool keeps = false;   ///< module: the process may serve another submission of the same owner
+  bool spin = true;     ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
-  bool observes = false;              ///< a module's interpreter can say what does its work
+  bool observes = false;              ///< a module's interpreter can trace a call
   bool one_thread =
       false;  ///< it has no other, or no host code of the submission: it cannot cause its run delay
   double seconds_max = 0;  ///< of all its rounds and its loading together; 0: no limit
   Defences defences;
 };
 
-/// What a submission says goes on to its author, through text formats: nothing but printable ASCII does.
+/// The printable ASCII of a submission's message, which goes to its author through text formats.
 std::string printable(const char* text);
 
-/// One thread. The process itself is the host's to kill; a runner that goes only closes its side.
+/// One thread. Only the host kills the process; the destructor closes this side of the connection.
 class ProcessRunner : public Runner {
  public:
   static Result<std::unique_ptr<ProcessRunner>> create(std::unique_ptr<Arena> arena,
                                                        RunnerHandles handles,
                                                        RunnerOptions options);
-  /// The clock's look at the outputs; without one, rounds end frozen.
+  /// Rounds end when the witness has read the outputs; without one, they end frozen.
   void set_witness(std::unique_ptr<Witness> witness) { witness_ = std::move(witness); }
   ~ProcessRunner() override;
 
-  /// Sends the setup; returns once the artifact is loaded. kFault until it is sealed, the
-  /// candidate's doing after.
+  /// Sends the setup; returns once the artifact is loaded. A failure before the process is sealed is a kFault, a later one the
+  /// candidate's.
   Round set_up(const Task& task, Plans plans, const std::vector<int>& cores, double timeout_s);
-  /// Device code only: another artifact takes the place of the one that is loaded. `arena`: a
-  /// larger one, or null to keep the one there is, which the caller has scrubbed.
+  /// Device code only: replaces the artifact that is loaded. `arena`: a larger one, or null to keep the present one, which the
+  /// caller has scrubbed.
   Round reload(const Task& task, Plans plans, UniqueFd artifact, std::unique_ptr<Arena> arena,
                RunnerOptions options, double timeout_s);
 

@@ -11,64 +11,34 @@
 #include "channel/control.hpp"
 #include "judge/arena.hpp"
 #include "judge/layout.hpp"
+#include "judge_protocol/form.hpp"
+#include "judge_protocol/judgement.hpp"
 #include "model/task.hpp"
 
 namespace hone {
-
-/// Why a round did not end as it should. `kFault` and `kStarved` are faults; the candidate caused all others.
-/// `kMismatch`: outputs of another form than the task's, in the candidate's words. `kStarved`: the machine gave the
-/// candidate too little time on its cores. `kBrokenReport`: a report that cannot be read, or was not due.
-/// `kNotLaunchable`: a launch or scratch memory of its plan that the device cannot have.
-enum class Ending {
-  kDone,
-  kDied,
-  kTimedOut,
-  kOutOfMemory,
-  kException,
-  kRefused,
-  kFault,
-  kMismatch,
-  kStarved,
-  kBrokenReport,
-  kNotLaunchable
-};
 
 struct Round {
   Ending ending = Ending::kDone;
   double seconds = 0;         ///< from thaw to confirmed freeze (or from order to done, unfrozen)
   std::string message;        ///< an exception's words, or what failed
   double marked_seconds = 0;  ///< Order::kMarked: by the device's own clock; for comparison only
-  /// Of a timed round: how long the first thread of the process was ready to run and had no core, by the kernel's count;
-  /// 0 where the kernel does not say.
+  /// Timed rounds: the time in which the first thread of the process was ready to run and had no core, by the kernel's count;
+  /// 0 if the kernel does not count it.
   double delayed_seconds = 0;
   std::uint32_t flags = 0;    ///< hone_python_flags, of a candidate with an interpreter
-  double halted_seconds = 0;  ///< time in which the machine stood still (sandbox/starved_time.hpp)
+  double halted_seconds = 0;  ///< time in which the machine was stopped (sandbox/starved_time.hpp)
 };
 
-/// The nice value of judges and candidates, where we may set it: what is measured must not wait for
-/// a busy machine.
+/// The nice value of judges and candidates during a measurement, if hone may set it.
 inline constexpr int kMeasurePriority = -15;
-/// The nice value of a submission while it is loaded and checked. A submission that spins then must not keep others'
-/// compilers (kBuilderPriority) from their share.
+/// The nice value of a submission while it is loaded and checked. A submission that spins must not slow the compilers of
+/// other submissions (kBuilderPriority).
 inline constexpr int kCheckPriority = 0;
-
-/// Which plan of an artifact a round runs.
-enum class Form {
-  kEntry,   ///< a submission's or a baseline's only one; a reference's plain one
-  kExact,   ///< a reference's: float outputs are doubles
-  kInputs,  ///< a reference's, where it fills the inputs of its task
-  kVaried,  ///< the same, less foreseeable
-  kOwn,     ///< a reference's: what the plain one gives, as doubles
-  kStrict,  ///< a reference's: as the plain one, without TF32
-  kError,   ///< a reference's: says how far the plain one is from the exact one (Order::kObserved)
-  kShortcuts  ///< a reference's: says how far an answer that takes less work is, another one at each call
-};
 
 /// The arguments of one call: offsets into the arena, and scalars' bits.
 using RoundValues = std::array<std::uint64_t, HONE_ARGUMENTS_MAX>;
 
-/// Two kinds: ProcessRunner, a candidate in its jail, which is what judges use; and LocalRunner, a
-/// call in this process without any walls, against which benchmarks hold what the walls cost. One
+/// Judges use ProcessRunner, a candidate in its sandbox. Benchmarks compare it with LocalRunner, a call in this process. One
 /// thread.
 class Runner {
  public:
@@ -79,57 +49,52 @@ class Runner {
   virtual Status freeze() = 0;
   virtual Status thaw() = 0;
 
-  /// What the rounds that follow run, and at which shape. Scratch memory lies from `scratch_at` on.
-  /// invalid_argument: the plan asks for what the device cannot start.
+  /// Chooses the plan and the shape of the rounds that follow. Scratch memory begins at `scratch_at`. invalid_argument: the
+  /// device cannot start the plan's launches.
   virtual Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) = 0;
-  /// Bytes of scratch memory that its plans need at a shape; 0 also for a plan that cannot be there,
-  /// which prepare() says.
+  /// Bytes of scratch memory that its plans need at a shape; 0 also for a plan that is impossible at it, which prepare()
+  /// reports.
   virtual std::uint64_t scratch_bytes([[maybe_unused]] const Dims& dims) const { return 0; }
-  /// Where the outputs lie that the clock is to wait for, and a secret to choose places in them.
-  /// Does nothing where rounds end frozen.
+  /// Names the outputs that the clock waits for, and a secret that chooses places in them. Does nothing if rounds end frozen.
   virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}
-  /// Whether what the clock stopped at is in the arena, or in a copy of it: false when outputs were
-  /// written after it.
+  /// Whether the arena, or a copy of it, has the outputs that the clock stopped at; false if they were written after it.
   virtual Result<bool> settled_in([[maybe_unused]] const Arena& arena) { return true; }
-  /// Secret bytes of these outputs, of all of them where they are few; none where nobody looks. The
-  /// process must not be running anything. Changes what aim() chose.
+  /// Bytes at secret places of these outputs, or all if they are few; empty without a witness. The process must not be running
+  /// a round. Replaces the choice of aim().
   virtual Result<std::string> see([[maybe_unused]] const Layout& layout,
                                   [[maybe_unused]] std::uint64_t secret) {
     return std::string();
   }
-  /// Whether code of the submission's runs beside the device on its own, so that inputs are given under
-  /// the clock, and the baseline is timed while it stands still, or is not there.
+  /// Whether the submission has host code next to the device. Then inputs are written after the clock has started, and the
+  /// baseline is timed while the submission is frozen or gone.
   virtual bool withholds() const { return false; }
-  /// Whether a round of Order::kObserved says what does the work, and what the last one wrote down, which is not to be
-  /// believed.
+  /// Whether a round of Order::kObserved traces the kernels and operators of a call, and the untrusted report of the last one.
   virtual bool observes() const { return false; }
   virtual std::string observed() const { return {}; }
-  /// What puts the inputs in place: done at once, or, where inputs are withheld, within each timed round
-  /// until the next call. What it refers to must last as long.
+  /// Writes the inputs with `put`: at once, or, if inputs are withheld, within each timed round until the next call. Objects that
+  /// `put` refers to must live as long.
   virtual Status give_inputs(std::function<Status()> put) { return put(); }
-  /// Nothing is put in place within the next timed rounds, until inputs are given again.
+  /// No inputs are written within the next timed rounds, until inputs are given again.
   virtual void forget_inputs() {}
-  /// Whether it keeps its core between rounds. Rationale: a core that has slept for milliseconds has lost what its
-  /// caches held, and a call that starts much host code is slower by a tenth of a millisecond for it.
+  /// Whether it keeps its core busy between rounds. Rationale: a core that has slept for milliseconds has lost its caches, and a
+  /// call with much host code is slower by a tenth of a millisecond after that.
   virtual void stay_awake([[maybe_unused]] bool awake) {}
-  /// The cores that its process computes on, and has it keep to others; none, and nothing, where that is not ours to say.
+  /// The cores that its process computes on, and a change of them. Empty, and without effect, if hone may not choose them.
   virtual std::vector<int> cores() const { return {}; }
   virtual void keep_to([[maybe_unused]] const std::vector<int>& cores) {}
-  /// Of a runner that withholds: whether something holds all of its process that nobody else lifts.
+  /// Runners that withhold: whether a control group can freeze all processes of the submission, and only hone can thaw it.
   virtual bool can_stand_still() const { return false; }
-  /// Then: has all that its process does on the processor stop, until its next plain round or thaw(). False: it has
-  /// ended, or cannot.
+  /// Freezes it on the processor, until its next plain round or thaw(). False: it has ended, or cannot be frozen.
   virtual Result<bool> stand_still() { return false; }
   /// Whether its process may serve another submission.
   virtual bool is_kept() const { return false; }
-  /// Has its process give back memory of the device that it keeps and does not use. Its next call takes it again, which
-  /// costs time.
+  /// Has its process release unused memory of the device. Its next call allocates it again, which takes time.
   virtual Round trim() { return {}; }
-  /// Where the next round's arguments go: values of call i.
+  /// The arguments of call i of the next round, to be filled.
   virtual RoundValues& values(std::size_t call) = 0;
-  /// A round under the clock. The process must be frozen and is frozen again afterwards.
+  /// A timed round. The process must be frozen and is frozen again afterwards.
   virtual Round timed_round(Order order, std::size_t calls, double timeout_s) = 0;
-  /// A round without: the process may be running and goes on.
+  /// A round that is not timed: the process may be running and goes on.
   virtual Round plain_round(Order order, std::size_t calls, double timeout_s) = 0;
   /// kMeasurePriority or kCheckPriority, of host code of a submission, where hone may set it.
   virtual void set_urgent([[maybe_unused]] bool urgent) {}

@@ -1,4 +1,4 @@
-// One message with descriptors beside it.
+// One message with descriptors.
 #include "judge/send_setup.hpp"
 
 #include <sys/socket.h>
@@ -33,7 +33,7 @@ Status send_setup(int socket, const Setup& setup, const std::array<int, 4>& fds)
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-  // Who does not take what it was sent is not waited for.
+  // A process that does not receive its setup is not waited for.
   if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) !=
       static_cast<ssize_t>(sizeof setup)) {
     return system_error("send setup", errno);

@@ -1,4 +1,4 @@
-// The setup of a candidate: what it says, and how it is sent.
+// The setup of a candidate, and its message.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// What a task and its plans say of it; the arena is the runner's to fill in.
+/// The setup for a task and its plans, without the arena, which the runner fills in.
 Setup make_setup(const Task& task, const Plans& plans);
 /// `fds`: orders, answers, arena, artifact.
 Status send_setup(int socket, const Setup& setup, const std::array<int, 4>& fds);

@@ -1,4 +1,4 @@
-// SpareArenas: memory of a device's that is the judge's alone, between two uses.
+// SpareArenas: the judge's own device memory between two uses.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace hone {
 
-/// Rationale: to get memory of a device takes longer than to copy what lies there, and ten times as long while contexts are
-/// made.
+/// Rationale: to allocate device memory takes longer than to copy its contents, and ten times as long while contexts are
+/// created.
 class SpareArenas {
  public:
-  /// One of so many bytes at the least, and not many more; null where there is none.
+  /// An arena of at least `bytes`, and not many more; null if there is none.
   std::unique_ptr<Arena> take(std::uint64_t bytes) {
     const auto found = std::find_if(spares_.begin(), spares_.end(), [bytes](const auto& spare) {
       return spare->bytes() >= bytes && spare->bytes() <= std::max(kSmallBytes, kWaste * bytes);

@@ -1,5 +1,4 @@
-// Witness: the clock's look at outputs on a device. It reads secret rows spread over all of them, and
-// the clock stops when they are here.
+// Witness: reads secret rows spread over all outputs on a device. The clock stops when they have arrived.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@
 
 namespace hone {
 
-/// Pinned memory of this process that looks arrive in. One for all witnesses of a judge: a look takes
-/// a third longer in some places than in others, and both sides of a pair must be looked at alike.
+/// Pinned memory that the rows are read into. One for all witnesses of a judge: a read takes a third longer in some places than
+/// in others, and both sides of a pair must be read alike.
 class WitnessArea {
  public:
   static Result<WitnessArea> create(const Backend& backend, hone_device* device);
@@ -24,8 +23,8 @@ class WitnessArea {
   char* memory_ = nullptr;  ///< the device's, until it is closed
 };
 
-/// One thread. Outputs that were not there yet when the clock stopped are found by agrees(): so a
-/// `done` that is said early stops no clock, and what is written later was not in time.
+/// One thread. agrees() finds outputs that were written after the clock had stopped, so a `done` that is reported early gains
+/// nothing.
 class Witness {
  public:
   /// Both outlive it.
@@ -33,19 +32,18 @@ class Witness {
 
   /// Chooses the rows of the round that follows.
   void aim(const Arena& arena, const Layout& layout, std::uint64_t secret);
-  /// No round: nothing to look at.
+  /// No round follows: look() reads nothing.
   void forget() {
     rows_ = 0;
     seen_.clear();
   }
-  /// Reads them: what the clock waits for.
+  /// Reads them; the clock waits for it.
   Status look() { return rows_ == 0 ? Status() : read(*arena_); }
-  /// Reads them, and says what was there.
+  /// Reads and returns them.
   Result<std::string> see();
-  /// Keeps what the last look saw, for agrees(): others look into the same area.
+  /// Keeps the rows of the last look() for agrees(), because other witnesses use the same area.
   void keep();
-  /// Reads them once more, in the arena itself when everything has ended, or in a copy of it: whether
-  /// they are the same.
+  /// Reads them once more, in the arena when the round has ended or in a copy of it. Whether they are unchanged.
   Result<bool> agrees(const Arena& arena);
 
  private:

@@ -1,5 +1,5 @@
-// Workbench: what a judge does with the bytes of arenas. On the processor by loops of its own, on a
-// device by kernels of ours in the judge's context.
+// Workbench: operations of a judge on the bytes of arenas: loops on the processor, hone's own kernels in the judge's context on
+// a device.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct FillOrder {
   std::uint64_t seed = 0;
 };
 
-/// One tensor of a round to be put in place, canaries around it.
+/// One tensor of a round to be written, with canaries around it.
 struct LoadOrder {
   Region region;
   std::uint64_t master = 0;  ///< where in the masters' arena its bytes are; unused with `poison`
@@ -37,11 +37,11 @@ struct LoadOrder {
   std::uint64_t poison = 0;  ///< seed
 };
 
-/// One tensor to be looked at after a round, and what was found.
+/// One tensor to be inspected after a round, and the result.
 struct InspectOrder {
   Region region;
   std::uint64_t master = 0;
-  bool unchanged = false;  ///< it must be as the master is
+  bool unchanged = false;  ///< it must equal the master
 };
 struct Inspected {
   bool canaries_stand = true;
@@ -64,7 +64,7 @@ struct FoundMismatch {
   Mismatch mismatch;
 };
 
-/// One thread. Everything is done when a call returns.
+/// One thread. The work of a call is done when it returns.
 class Workbench {
  public:
   virtual ~Workbench() = default;
@@ -75,45 +75,47 @@ class Workbench {
   virtual Result<std::vector<Inspected>> inspect(const Arena& arena, const Arena& masters,
                                                  const std::vector<InspectOrder>& orders,
                                                  std::uint64_t canary_seed) = 0;
-  /// As compare_output (compare.hpp), of each order: the first that does not agree.
+  /// Compares each order like compare_output (compare.hpp), and returns the first mismatch.
   virtual Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
                                                        const std::vector<CompareOrder>& orders) = 0;
-  /// What the units that a task grants can load and store in a second, caches included: no
-  /// submission is faster.
+  /// Upper bound of the bytes that the cores or units of a task can load and store in a second, caches included.
   virtual double bytes_per_second_max(const Task& task) const = 0;
-  /// Of the device that tensors lie on; 0: it has none of its own.
+  /// Memory of the device that has the tensors; 0: the device has no memory of its own.
   virtual std::uint64_t memory_bytes() const { return 0; }
-  /// Whether heat or power holds the device back now: what is timed then is not what it can do.
+  /// Whether heat or power limits the device now.
   virtual Result<bool> throttled() const = 0;
-  /// A copy of [begin, begin + bytes) of an arena, in `into`, which is made where it is null or too small.
+  /// Copies [begin, begin + bytes) of an arena to `into`, which is allocated if it is null or too small.
   virtual Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
                           std::unique_ptr<Arena>& into) = 0;
   /// Whether the device has this much free memory; true if the backend cannot say, false if the query fails. Rationale: the
   /// judge asks the driver and does not allocate to test: after a large buffer is freed the device is slower for tens of
   /// milliseconds.
   virtual bool has_free([[maybe_unused]] std::uint64_t bytes) { return true; }
-  /// Takes one back, for the next that is made.
+  /// Takes an arena back, for the next one that is needed.
   virtual void keep_spare([[maybe_unused]] std::unique_ptr<Arena> spare) {}
-  /// Gives all of these back.
+  /// Frees all of these.
   virtual void release_spares() {}
-  /// Leaves nothing of what is in an arena.
+  /// Overwrites an arena.
   virtual Status scrub(const Arena& arena) = 0;
-  /// How tensors lie where no guard pages are wanted, or there can be none.
+  /// The placement of tensors without guard pages. kDevice: tensors lie on a device with memory of its own.
   virtual Placement placement() const = 0;
-  /// Has the device move memory for so long. Rationale: one that has been idle for some milliseconds is slower, by a
-  /// tenth at work of milliseconds and by half at work of microseconds, until it has been busy for about three.
+  /// Has the device move memory for about this time. Rationale: after an idle time of some milliseconds a device is slower, by a
+  /// tenth for work of milliseconds and by half for work of microseconds, until it has been busy for about three milliseconds.
   virtual Status make_busy([[maybe_unused]] double seconds) { return {}; }
-  /// Whether nobody else's work is on the device now: work of other contexts takes turns with ours, and copies take of
-  /// the memory's speed, so that ours is slower than it has been. Not where it cannot be told.
+  /// Whether no other process has work on the device now. Work of other contexts takes turns with the judge's, and copies take
+  /// memory bandwidth, so the judge's own work is slower then. True if the backend cannot tell.
   virtual bool is_still() { return true; }
-  /// What of the device others had while memory was moved for about so long.
-  struct Others {
-    double share =
-        0;  ///< how much longer a move took, by the device's own clock, than the shortest one ever; 0: it has none
-    double away_s = 0;  ///< by ours: the device was not with us before
+  struct DeviceContention {
+    /// Time of a move of memory, by the device's own clock, relative to the shortest one ever; 0: the device has no clock.
+    double slowdown = 0;
+    /// Time before the moves in which another context had the device, by the judge's clock.
+    double away_s = 0;
   };
-  virtual Result<Others> others_had([[maybe_unused]] double seconds) { return Others{}; }
-  /// Moves what lies in the first `bytes` of both arenas out of the caches.
+  /// Contention on the device while the judge moves memory for about this time.
+  virtual Result<DeviceContention> measure_contention([[maybe_unused]] double seconds) {
+    return DeviceContention{};
+  }
+  /// Evicts the first `bytes` of both arenas from the caches.
   virtual Status make_cold(const Arena& a, const Arena& b, std::uint64_t bytes) = 0;
 };
 
@@ -122,7 +124,7 @@ std::unique_ptr<Workbench> make_host_workbench();
 Result<std::unique_ptr<Workbench>> make_device_workbench(const Backend& backend,
                                                          hone_device* device, int harness,
                                                          const Value& facts);
-/// The source of the kernels that a device's workbench uses, and their names.
+/// The source of the kernels of a device's workbench, and their names.
 std::string_view harness_source();
 std::vector<std::string> harness_kernels();
 

@@ -8,26 +8,6 @@
 namespace hone {
 namespace {
 
-struct NamedOutcome {
-  Outcome outcome;
-  std::string_view name;
-};
-constexpr NamedOutcome kOutcomes[] = {{Outcome::kNoCode, "no_code"},
-                                      {Outcome::kRejected, "rejected"},
-                                      {Outcome::kBuildFailed, "build_failed"},
-                                      {Outcome::kCrashed, "crashed"},
-                                      {Outcome::kTimedOut, "timed_out"},
-                                      {Outcome::kOutOfMemory, "out_of_memory"},
-                                      {Outcome::kWrong, "wrong"},
-                                      {Outcome::kCheated, "cheated"},
-                                      {Outcome::kCorrect, "correct"}};
-constexpr bool are_in_order() {
-  for (std::size_t i = 0; i < std::size(kOutcomes); ++i) {
-    if (kOutcomes[i].outcome != static_cast<Outcome>(i)) return false;
-  }
-  return std::size(kOutcomes) == static_cast<std::size_t>(Outcome::kCorrect) + 1;
-}
-static_assert(are_in_order());  // each outcome once, at its number
 constexpr double kHuge = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMany = std::numeric_limits<std::int64_t>::max();
 
@@ -115,18 +95,15 @@ Result<Speedup> speedup_from_value(Fields f) {
 
 }  // namespace
 
-std::string_view outcome_name(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)].name; }
-
 Result<Outcome> parse_outcome(std::string_view name) {
-  for (const NamedOutcome& one : kOutcomes) {
-    if (one.name == name) return one.outcome;
-  }
+  if (const auto found = find_enum<Outcome>(name)) return *found;
   return invalid_argument("no outcome is called '" + std::string(name.substr(0, 64)) + "'");
 }
 
 std::vector<Outcome> all_outcomes() {
   std::vector<Outcome> all;
-  for (const NamedOutcome& one : kOutcomes) all.push_back(one.outcome);
+  for (std::size_t i = 0; i < std::size(EnumNames<Outcome>::kNames); ++i)
+    all.push_back(static_cast<Outcome>(i));
   return all;
 }
 
@@ -138,7 +115,8 @@ bool was_compiled(const Verdict& verdict) {
     case Outcome::kRejected:
       return verdict.work.has_value();  // if the work was known
     default:
-      return verdict.stage != "load";  // at load the module was executed, but not completed
+      return verdict.stage !=
+             VerdictStage::kLoad;  // at load the module was executed, but not completed
   }
 }
 
@@ -151,7 +129,7 @@ Value stage_ms_to_value(const Verdict& verdict) {
 Value verdict_to_value(const Verdict& v) {
   return Value::map({{"outcome", outcome_name(v.outcome)},
                      {"reason", v.reason},
-                     {"stage", v.stage},
+                     {"stage", enum_name(v.stage)},
                      {"diagnostics", v.diagnostics},
                      {"signal", v.signal},
                      {"mismatch", v.mismatch ? mismatch_to_value(*v.mismatch) : Value()},
@@ -169,7 +147,12 @@ Result<Verdict> verdict_from_value(const Value& value) {
   Verdict v;
   const std::string outcome = f.text("outcome");
   v.reason = f.text_or("reason", "");
-  v.stage = f.text_or("stage", "");
+  const std::string reached = f.text_or("stage", "");
+  if (const auto found = find_enum<VerdictStage>(reached)) {
+    v.stage = *found;
+  } else {
+    f.mistake("stage", unknown_enum<VerdictStage>(reached));
+  }
   v.diagnostics = f.text_or("diagnostics", "");
   v.signal = f.text_or("signal", "");
   if (const Value* m = f.map_or_null("mismatch")) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/result.hpp"
 #include "model/value.hpp"
 #include "model/work.hpp"
@@ -26,9 +27,29 @@ enum class Outcome {
   kCheated,      ///< a measurement that only cheating explains
   kCorrect,      ///< stays the last
 };
-std::string_view outcome_name(Outcome outcome);  ///< "no_code", …
+template <>
+struct EnumNames<Outcome> {
+  static constexpr std::string_view kKind = "outcome";
+  static constexpr std::string_view kNames[] = {"no_code", "rejected",  "build_failed",
+                                                "crashed", "timed_out", "out_of_memory",
+                                                "wrong",   "cheated",   "correct"};
+  static_assert(are_complete(kNames, Outcome::kCorrect));
+};
+constexpr std::string_view outcome_name(Outcome outcome) { return enum_name(outcome); }
+/// invalid_argument if there is none of that name.
 Result<Outcome> parse_outcome(std::string_view name);
 std::vector<Outcome> all_outcomes();  ///< in the order above
+
+/// How far a submission came. kNone: not said.
+enum class VerdictStage { kNone, kResponse, kBuild, kLoad, kCheck, kMeasure, kDone };
+
+template <>
+struct EnumNames<VerdictStage> {
+  static constexpr std::string_view kKind = "stage";
+  static constexpr std::string_view kNames[] = {"",      "response", "build", "load",
+                                                "check", "measure",  "done"};
+  static_assert(are_complete(kNames, VerdictStage::kDone));
+};
 
 /// The worst wrong element of an output.
 struct Mismatch {
@@ -60,8 +81,8 @@ struct Speedup {
 
 struct Verdict {
   Outcome outcome = Outcome::kNoCode;
-  std::string reason;       ///< one line: "signal SIGSEGV in a check of shape n=1000"
-  std::string stage;        ///< "response", "build", "load", "check", "measure" or "done"
+  std::string reason;  ///< one line: "signal SIGSEGV in a check of shape n=1000"
+  VerdictStage stage = VerdictStage::kNone;  ///< how far it came
   std::string diagnostics;  ///< the compiler's words, as far as they are about the submission
   std::string signal;       ///< "SIGSEGV", …; empty without one
   std::optional<Mismatch> mismatch;

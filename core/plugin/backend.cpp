@@ -1,7 +1,6 @@
 // Calling a backend to describe itself and to build.
 #include "plugin/backend.hpp"
 
-#include "base/enum_names.hpp"
 #include "model/fields.hpp"
 #include "plugin/call.hpp"
 #include "plugin/factory.hpp"
@@ -75,23 +74,12 @@ Status check_build(const Value& written) {
   }
   f.flag("untrusted_host_code");
   f.text("diagnostics", kSinkBytesMax);
-  if (const auto failure = parse_build_failure(f.text("failure")); !failure)
+  if (const auto failure = parse_enum<BuildFailure>(f.text("failure")); !failure)
     f.mistake("failure", failure.error().message);
   return f.finish_loosely();
 }
 
-constexpr std::string_view kBuildFailures[] = {"",        "refused",       "timed_out",
-                                               "starved", "out_of_memory", "killed"};
-
 }  // namespace
-
-std::string_view build_failure_name(BuildFailure failure) {
-  return kBuildFailures[static_cast<int>(failure)];
-}
-
-Result<BuildFailure> parse_build_failure(std::string_view name) {
-  return parse_enum<BuildFailure>("build failure", kBuildFailures, name);
-}
 
 Result<const hone_backend_factory*> backend_factory(const PluginLibrary& library) {
   HONE_ASSIGN(const hone_backend_factory* table,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/enum_names.hpp"
 #include "base/result.hpp"
 #include "hone/backend.h"
 #include "model/value.hpp"
@@ -55,8 +56,13 @@ class Backend {
 /// Why a build failed, as hone_backend_factory::build puts it.
 enum class BuildFailure { kNone, kRefused, kTimedOut, kStarved, kOutOfMemory, kKilled };
 
-std::string_view build_failure_name(BuildFailure failure);  ///< "", "refused", …
-Result<BuildFailure> parse_build_failure(std::string_view name);
+template <>
+struct EnumNames<BuildFailure> {
+  static constexpr std::string_view kKind = "build failure";
+  static constexpr std::string_view kNames[] = {"",        "refused",       "timed_out",
+                                                "starved", "out_of_memory", "killed"};
+  static_assert(are_complete(kNames, BuildFailure::kKilled));
+};
 
 /// The table of a library: of exactly the host's size, as for every draft, with each function in
 /// place that must be.

@@ -1,5 +1,5 @@
 // hone-launcher: the small process that starts, jails, watches and ends all the others. Started by
-// Launcher::start. The same as a library is run by a program whose copies it starts (share/module/warm_modules.py).
+// Launcher::start. The same as a library is run by a program whose copies it starts (share/module/shared/zygote.py).
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>

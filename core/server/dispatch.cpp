@@ -92,7 +92,7 @@ void IoLoop::admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Reques
                            " requests in flight, at most " +
                            std::to_string(options_.in_flight_max) + " allowed"));
   }
-  Call call{peer, request.id, ++serials_, *verb, 0, std::move(request.body)};
+  VerbCall call{peer, request.id, ++serials_, *verb, 0, std::move(request.body)};
   const std::int64_t now_ns = monotonic_ns();
   InFlight entry{call.verb, call.serial, now_ns};
   if (request.deadline_ms) {
@@ -114,23 +114,17 @@ Status IoLoop::permitted(const Peer& peer, Verb verb) {
       std::string(verb_name(verb)) + "; it has hello, ping, describe, metrics and health");
 }
 
-void IoLoop::serve(Call call) {
-  switch (call.verb) {
-    case Verb::kStep:
-      return serve_step(std::move(call));
-    case Verb::kDescribe:
-    case Verb::kReset:
-    case Verb::kBranch:
-      return serve_by_worker(std::move(call));
-    case Verb::kClose:
-      return service_.close(call.peer->caller, call.body, reply_to(call));
-    default:
-      return finish(call.peer, call.id, call.serial, packed(serve_here(call)));
-  }
+void IoLoop::serve(VerbCall call) {
+  const auto& handler = verb_row(call.verb).handler;
+  if (const auto* here = std::get_if<OnIoThread>(&handler))
+    return finish(call.peer, call.id, call.serial, packed(here->serve(*this, call)));
+  if (const auto* worker = std::get_if<OnWorker>(&handler))
+    return serve_by_worker(std::move(call), *worker);
+  std::get<ByService>(handler).serve(*this, std::move(call));
 }
 
 /// Sends no `accepted` if the reply is ready when the call returns.
-void IoLoop::serve_step(Call call) {
+void IoLoop::serve_step(VerbCall call) {
   service_.step(call.peer->caller, call.body, seconds_left(call.deadline_ns), progress_of(call),
                 reply_to(call));
   take_events();
@@ -144,13 +138,11 @@ void IoLoop::serve_step(Call call) {
                 {wire::ReplyKind::kAccepted, call.id, "step", to_msgpack(Value::map()), {}}));
 }
 
-void IoLoop::serve_by_worker(Call call) {
-  auto job = [this, caller = call.peer->caller, verb = call.verb, deadline_ns = call.deadline_ns,
-              body = call.body, reply = reply_to(call)] {
+void IoLoop::serve_by_worker(VerbCall call, const OnWorker& worker) {
+  auto job = [this, serve = worker.serve, caller = call.peer->caller, verb = call.verb,
+              deadline_ns = call.deadline_ns, body = call.body, reply = reply_to(call)] {
     if (deadline_ns != 0 && monotonic_ns() > deadline_ns) return reply(too_late(verb));
-    if (verb == Verb::kReset) return service_.reset(caller, body, reply);
-    if (verb == Verb::kBranch) return service_.branch(caller, body, reply);
-    reply(packed(service_.describe(caller, body)));
+    serve(service_, caller, body, reply);
   };
   if (workers_.submit(std::move(job))) return;
   ++metrics_.busy;
@@ -159,26 +151,7 @@ void IoLoop::serve_by_worker(Call call) {
                             " requests is full"));
 }
 
-Result<Value> IoLoop::serve_here(const Call& call) {
-  switch (call.verb) {
-    case Verb::kHello:
-      return hello(call);
-    case Verb::kPing:
-      return ping(call);
-    case Verb::kMetrics:
-      return metrics(call);
-    case Verb::kHealth:
-      return health(call);
-    case Verb::kCancel:
-      return service_.cancel(call.peer->caller, call.body);
-    case Verb::kResume:
-      return service_.resume(call.peer->caller, call.body);
-    default:
-      return internal_error("the verb has no handler");
-  }
-}
-
-Result<Value> IoLoop::hello(const Call& call) {
+Result<Value> IoLoop::hello(const VerbCall& call) {
   HONE_ASSIGN(wire::Hello greeting, wire::read_hello(call.body));
   // With CURVE, the key decides the client's name.
   const Caller& caller = call.peer->caller;
@@ -204,7 +177,7 @@ Result<Value> IoLoop::hello(const Call& call) {
   return to_value(welcome);
 }
 
-Result<Value> IoLoop::ping(const Call& call) {
+Result<Value> IoLoop::ping(const VerbCall& call) {
   Fields fields(call.body, "ping");
   static_cast<void>(fields.texts_or("episodes", {}));
   HONE_TRY(fields.finish());
@@ -214,7 +187,7 @@ Result<Value> IoLoop::ping(const Call& call) {
   return Value::map({{"incarnation", incarnation_}, {"time", utc_now()}});
 }
 
-Result<Value> IoLoop::metrics(const Call& call) {
+Result<Value> IoLoop::metrics(const VerbCall& call) {
   Fields fields(call.body, "metrics");
   const std::string format = fields.choice_or("format", "map", {"map", "prometheus"});
   HONE_TRY(fields.finish());
@@ -230,7 +203,7 @@ Result<Value> IoLoop::metrics(const Call& call) {
   return Value::map({{"metrics", metrics_.to_value(gauges(), service_.stats())}});
 }
 
-Result<Value> IoLoop::health(const Call& call) {
+Result<Value> IoLoop::health(const VerbCall& call) {
   HONE_TRY(Fields(call.body, "health").finish());
   const Gauges now = gauges();
   Value problems = Value::array();
@@ -251,14 +224,14 @@ Result<Value> IoLoop::health(const Call& call) {
                      {"queue", now.queue}});
 }
 
-EpisodeService::Reply IoLoop::reply_to(const Call& call) const {
+EpisodeService::Reply IoLoop::reply_to(const VerbCall& call) const {
   return [events = events_, peer = call.peer, id = call.id,
           serial = call.serial](Result<std::string> body) {
     events->push({peer, id, serial, true, std::move(body)});
   };
 }
 
-EpisodeService::Progress IoLoop::progress_of(const Call& call) const {
+EpisodeService::Progress IoLoop::progress_of(const VerbCall& call) const {
   return [events = events_, peer = call.peer, id = call.id, serial = call.serial](Value body) {
     events->push({peer, id, serial, false, to_msgpack(body)});
   };

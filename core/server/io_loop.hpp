@@ -39,15 +39,7 @@ class IoLoop {
   bool clean() const { return clean_; }                   ///< after run(): no request was aborted
 
  private:
-  /// A request on its way through the dispatcher.
-  struct Call {
-    std::shared_ptr<Peer> peer;
-    std::int64_t id = 0;
-    std::uint64_t serial = 0;
-    Verb verb = Verb::kUnknown;
-    std::int64_t deadline_ns = 0;  // 0: none
-    Value body;
-  };
+  friend std::span<const VerbRow> verb_rows();  // its handlers are members
   struct Overdue {
     std::weak_ptr<Peer> peer;
     std::int64_t id = 0;
@@ -78,21 +70,20 @@ class IoLoop {
   void refuse_revoked(Peers& peers, Peer& peer,
                       const std::variant<wire::Request, wire::Refusal>& message);
   void admit(Peers& peers, const std::shared_ptr<Peer>& peer, wire::Request request);
-  void serve(Call call);
-  void serve_step(Call call);
-  void serve_by_worker(Call call);
-  Result<Value> serve_here(const Call& call);
-  Result<Value> hello(const Call& call);
-  Result<Value> ping(const Call& call);
-  Result<Value> metrics(const Call& call);
-  Result<Value> health(const Call& call);
+  void serve(VerbCall call);
+  void serve_step(VerbCall call);
+  void serve_by_worker(VerbCall call, const OnWorker& worker);
+  Result<Value> hello(const VerbCall& call);
+  Result<Value> ping(const VerbCall& call);
+  Result<Value> metrics(const VerbCall& call);
+  Result<Value> health(const VerbCall& call);
   void handle_event(Event event);
   void finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uint64_t serial,
               Result<std::string> body);
   void refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, std::string verb,
               const Error& error);
-  EpisodeService::Reply reply_to(const Call& call) const;
-  EpisodeService::Progress progress_of(const Call& call) const;
+  EpisodeService::Reply reply_to(const VerbCall& call) const;
+  EpisodeService::Progress progress_of(const VerbCall& call) const;
   void end_overdue(std::int64_t now_ns);
   std::string packed_error(const Error& error) const;
   std::int64_t retry_after_ms() const;

@@ -1,33 +1,10 @@
-// The table of verbs.
+// Verbs by name, and the raw frames of a step.
 #include "server/verbs.hpp"
-
-#include <array>
 
 #include "base/nearest.hpp"
 
 namespace hone {
 namespace {
-
-struct Row {
-  Verb verb;
-  std::string_view name;
-  bool main, control, looks;
-};
-
-constexpr std::array kRows{
-    Row{Verb::kHello, "hello", true, true, true},
-    Row{Verb::kDescribe, "describe", true, false, true},
-    Row{Verb::kReset, "reset", true, false, false},
-    Row{Verb::kStep, "step", true, false, false},
-    Row{Verb::kCancel, "cancel", true, true, false},
-    Row{Verb::kPing, "ping", true, true, true},
-    Row{Verb::kClose, "close", true, false, false},
-    Row{Verb::kResume, "resume", true, false, false},
-    Row{Verb::kBranch, "branch", true, false, false},
-    Row{Verb::kMetrics, "metrics", false, true, true},
-    Row{Verb::kHealth, "health", false, true, true},
-};
-static_assert(kRows.size() + 1 == kVerbCount);  // all but kUnknown
 
 /// Replaces {"code_buffer": 0} by {"code": <bytes of buffer 0>}.
 Status place_buffer(Value& action, std::string_view key, std::string_view target,
@@ -55,15 +32,12 @@ Status place_buffer(Value& action, std::string_view key, std::string_view target
 }  // namespace
 
 std::string_view verb_name(Verb verb) {
-  for (const Row& row : kRows) {
-    if (row.verb == verb) return row.name;
-  }
-  return "unknown";
+  return verb == Verb::kUnknown ? "unknown" : verb_row(verb).name;
 }
 
 Result<Verb> parse_verb(std::string_view name, Door door, const std::string& main_endpoint,
                         const std::string& control_endpoint) {
-  for (const Row& row : kRows) {
+  for (const VerbRow& row : verb_rows()) {
     if (row.name != name) continue;
     const bool served = door == Door::kControl ? row.control : row.main || control_endpoint.empty();
     if (served) return row.verb;
@@ -74,16 +48,11 @@ Result<Verb> parse_verb(std::string_view name, Door door, const std::string& mai
   return Error{Code::kUnimplemented, unknown_name("verb", name.substr(0, 32), verb_names())};
 }
 
-bool only_looks(Verb verb) {
-  for (const Row& row : kRows) {
-    if (row.verb == verb) return row.looks;
-  }
-  return false;
-}
+bool only_looks(Verb verb) { return verb != Verb::kUnknown && verb_row(verb).looks; }
 
 std::vector<std::string> verb_names() {
   std::vector<std::string> names;
-  for (const Row& row : kRows) names.emplace_back(row.name);
+  for (const VerbRow& row : verb_rows()) names.emplace_back(row.name);
   return names;
 }
 

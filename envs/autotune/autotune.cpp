@@ -207,7 +207,7 @@ Result<Prepared> Autotune::prepare(const EpisodeView& view, const Value& action)
   if (read.choice) return Prepared(Candidate{"c++", source_of(*read.choice, view.task)});
   Verdict verdict;
   verdict.outcome = read.outcome;
-  verdict.stage = "response";
+  verdict.stage = VerdictStage::kResponse;
   verdict.reason = std::move(read.reason);
   verdict.source_hash = sha256_hex(read.text);
   return Prepared(std::move(verdict));

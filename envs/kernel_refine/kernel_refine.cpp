@@ -64,7 +64,7 @@ std::string refuse_source(const std::string& source, std::size_t bytes_max) {
 Verdict refusal(Outcome outcome, std::string reason, const std::string& text) {
   Verdict verdict;
   verdict.outcome = outcome;
-  verdict.stage = "response";
+  verdict.stage = VerdictStage::kResponse;
   verdict.reason = std::move(reason);
   verdict.source_hash = sha256_hex(text);
   return verdict;

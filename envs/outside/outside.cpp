@@ -42,7 +42,7 @@ Result<Prepared> read_prepared(const Value& made, const Value& action, const Tas
   }
   Verdict verdict;
   verdict.outcome = outcome == "rejected" ? Outcome::kRejected : Outcome::kNoCode;
-  verdict.stage = "response";
+  verdict.stage = VerdictStage::kResponse;
   verdict.reason = valid_utf8(reason);
   verdict.source_hash = sha256_hex(to_json(action));
   return Prepared(std::move(verdict));

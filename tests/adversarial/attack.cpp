@@ -64,7 +64,7 @@ std::vector<Attack> lazy_answers() {
       {"assume_the_order", "add_relu", is(kWrong), {"shuffle"}, is(kCorrect)},
       {"gamble_on_a_hidden_shape",
        "gelu",
-       caught_as(caught::kSecondLook, is(kWrong, "in a second look")),
+       caught_as(caught::kSecondLook, is(kWrong, "in a confirmation run")),
        {"second_look"},
        is(kCorrect)},
   };

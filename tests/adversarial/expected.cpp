@@ -10,8 +10,8 @@ std::string text_of(const Result<Verdict>& verdict) {
   std::string text = std::string(outcome_name(verdict->outcome)) + ": " + verdict->reason;
   if (!verdict->diagnostics.empty()) text += "\n" + verdict->diagnostics;
   if (const auto& m = verdict->mismatch) {
-    text += " in " + verdict->stage + ": " + std::to_string(m->wrong) + " of " +
-            std::to_string(m->total) + ", family " + m->family + ", got " +
+    text += " in " + std::string(enum_name(verdict->stage)) + ": " + std::to_string(m->wrong) +
+            " of " + std::to_string(m->total) + ", family " + m->family + ", got " +
             std::to_string(m->got.value_or(0)) + ", expected " +
             std::to_string(m->expected.value_or(0));
   }

@@ -22,7 +22,7 @@ EvalResults results_of(const std::vector<Said>& all) {
   for (const Said& one : all) {
     Verdict verdict;
     verdict.outcome = one.correct ? Outcome::kCorrect : Outcome::kWrong;
-    verdict.stage = one.correct ? "done" : "check";
+    verdict.stage = one.correct ? VerdictStage::kDone : VerdictStage::kCheck;
     if (one.speedup) {
       verdict.speedup.emplace();
       verdict.speedup->value = *one.speedup;

@@ -73,7 +73,7 @@ class Keys(unittest.TestCase):
         (self.here / "a.key").unlink()
         self.fine("keys", "new", "a")
 
-    def test_mistakes_say_what_to_do(self) -> None:
+    def test_errors_name_the_remedy(self) -> None:
         self.fine("keys", "new", "trainer")
         for arguments, message in (
             (["keys", "new"], "the client's name is missing"),

@@ -36,7 +36,7 @@ class RunFolder : public testing::Test {
   fs::path folder_;
 };
 
-Verdict verdict(Outcome outcome, const std::string& stage) {
+Verdict verdict(Outcome outcome, VerdictStage stage) {
   Verdict made;
   made.outcome = outcome;
   made.stage = stage;
@@ -91,7 +91,7 @@ TEST_F(RunFolder, ReadsResultsOfOthersAndKeepsAllOfThem) {
   EXPECT_TRUE(results->has({19, 0, {}}, "any source"))
       << "another program judged it, of an unknown source";
 
-  results->put({2, 0, {}}, "abc", verdict(Outcome::kCrashed, "check"));
+  results->put({2, 0, {}}, "abc", verdict(Outcome::kCrashed, VerdictStage::kCheck));
   ASSERT_TRUE(results->write().ok());
   const auto written = from_json(*read_file(folder_ / "eval_results.json"));
   ASSERT_TRUE(written.ok());
@@ -103,14 +103,14 @@ TEST_F(RunFolder, ReadsResultsOfOthersAndKeepsAllOfThem) {
 TEST_F(RunFolder, WritesVerdictsInKernelBenchsWords) {
   auto results = EvalResults::read(folder_ / "eval_results.json");
   ASSERT_TRUE(results.ok());
-  Verdict fast = verdict(Outcome::kCorrect, "done");
+  Verdict fast = verdict(Outcome::kCorrect, VerdictStage::kDone);
   fast.speedup.emplace();
   fast.speedup->value = 2;
   fast.speedup->time_us = 1500;
   results->put({1, 0, {}}, "one", fast);
-  results->put({2, 0, {}}, "two", verdict(Outcome::kBuildFailed, "build"));
-  results->put({3, 0, {}}, "three", verdict(Outcome::kCrashed, "load"));
-  results->put({4, 0, {}}, "four", verdict(Outcome::kTimedOut, "check"));
+  results->put({2, 0, {}}, "two", verdict(Outcome::kBuildFailed, VerdictStage::kBuild));
+  results->put({3, 0, {}}, "three", verdict(Outcome::kCrashed, VerdictStage::kLoad));
+  results->put({4, 0, {}}, "four", verdict(Outcome::kTimedOut, VerdictStage::kCheck));
   ASSERT_TRUE(results->write().ok());
   const auto again = EvalResults::read(folder_ / "eval_results.json");
   ASSERT_TRUE(again.ok());
@@ -188,7 +188,7 @@ TEST_F(RunFolder, RefusesEntriesThatContradictThemselvesAndKeepsThem) {
     ASSERT_TRUE(read->write().ok());
     EXPECT_EQ(EvalResults::read(folder_ / "eval_results.json")->refused().size(), 1u) << "kept";
     if (!refused.sample) continue;
-    read->put({19, 0, {}}, "abc", verdict(Outcome::kWrong, "check"));
+    read->put({19, 0, {}}, "abc", verdict(Outcome::kWrong, VerdictStage::kCheck));
     EXPECT_TRUE(read->refused()[0].judged);
     ASSERT_TRUE(read->write().ok());
     const auto anew = EvalResults::read(folder_ / "eval_results.json");

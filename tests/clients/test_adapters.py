@@ -37,7 +37,7 @@ def test_import_takes_less_than_a_fifth_of_a_second_of_processor_time() -> None:
     assert min(took) < 0.2
 
 
-def test_a_missing_trainer_is_one_line() -> None:
+def test_missing_trainer_raises_one_line() -> None:
     with pytest.raises(ModuleNotFoundError) as caught:
         hone.adapters.trl.Environments()
     assert str(caught.value) == "hone.adapters.trl supports trl >= 1.16, < 2; found none: pip install 'trl>=1.16,<2'"
@@ -53,7 +53,7 @@ def test_a_missing_trainer_is_one_line() -> None:
         ("verl", "verl >= 0.9.1, < 0.10"),
     ],
 )
-def test_importing_the_adapter_of_a_trainer_that_is_not_there_or_too_old_is_one_line(
+def test_adapter_of_a_missing_or_old_trainer_raises_one_line(
     monkeypatch: pytest.MonkeyPatch, adapter: str, versions: str
 ) -> None:
     name, wanted = f"hone.adapters.{adapter}", versions.replace(" ", "")
@@ -67,7 +67,7 @@ def test_importing_the_adapter_of_a_trainer_that_is_not_there_or_too_old_is_one_
     assert str(old.value) == said.format("0.3.9")
 
 
-def test_the_page_and_the_extras_say_the_versions_that_the_adapters_say() -> None:
+def test_page_and_extras_have_the_adapters_versions() -> None:
     page = (ROOT / "docs/trainers/README.md").read_text().partition("## Versions")[2]
     told = dict(re.findall(r"^\| `(hone\.[\w.]+)` \| ([^|]+) \|", page, re.MULTILINE))
     sources = ROOT / "clients/python/src/hone"
@@ -87,7 +87,7 @@ def test_the_page_and_the_extras_say_the_versions_that_the_adapters_say() -> Non
 
 
 @pytest.mark.parametrize("found", ["1.9.0", "0.24.0", "2.0.0rc1"])
-def test_another_version_is_one_line(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
+def test_other_version_raises_one_line(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
     monkeypatch.setattr(metadata, "version", lambda _: found)
     with pytest.raises(ImportError) as caught:
         hone.adapters.trl.Rollouts()
@@ -102,7 +102,7 @@ def test_a_supported_version_is_nothing(monkeypatch: pytest.MonkeyPatch, found: 
     assert numbers("1.16.0.dev1+cpu") == (1, 16, 0)
 
 
-def test_an_episode_without_a_turn_is_worth_nothing_and_one_with_a_fault_has_no_worth() -> None:
+def test_episode_without_a_turn_scores_zero_and_with_a_fault_has_no_score() -> None:
     record = Record()
     record.finish(Closed(turns=0, returns=[], return_to_date=0.0))
     assert record.score == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import pydoc
 import time
 from functools import partial
 
@@ -33,22 +34,28 @@ def test_many_episodes_on_one_connection(endpoint: str) -> None:
 
 
 @pytest.mark.parametrize("owner", ["Client", "Episode"])
-def test_every_verb_takes_what_the_blocking_client_takes(owner: str) -> None:
+def test_every_verb_has_the_parameters_and_docstring_of_the_blocking_client(owner: str) -> None:
     blocking, asynchronous = getattr(hone, owner), getattr(hone.aio, owner)
-    only_blocking = {"submit"}  # what wants a callback or a ticket; coroutines have gather
-    names = [n for n, m in vars(blocking).items() if inspect.isfunction(m) and n[0] != "_" and n not in only_blocking]
-    assert names
-    for name in names:
-        found, expected = (
-            {p.name: (p.kind, p.default) for p in inspect.signature(getattr(kind, name)).parameters.values()}
-            for kind in (asynchronous, blocking)
-        )
-        expected.pop("on_progress", None)
-        assert found == expected, name
-        assert inspect.iscoroutinefunction(getattr(asynchronous, name)), name
+    only_blocking = {"submit"}  # it returns a ticket; coroutines have gather
+    own_docstring = {"close", "metrics"}
+    functions = {n: getattr(blocking, n) for n in dir(blocking) if n[0] != "_" and n not in only_blocking}
+    functions = {name: value for name, value in functions.items() if inspect.isfunction(value)}
+    assert len(functions) >= 3
+    for name, function in functions.items():
+        found = getattr(asynchronous, name)
+        assert inspect.signature(found).parameters == inspect.signature(function).parameters, name
+        assert inspect.iscoroutinefunction(found), name
+        assert not inspect.iscoroutinefunction(function), name
+        assert found.__doc__ == function.__doc__ or name in own_docstring, name
 
 
-def test_connect_takes_what_the_blocking_one_takes() -> None:
+def test_help_shows_what_a_verb_returns() -> None:
+    returned = [inspect.signature(kind.reset).return_annotation for kind in (hone.Client, hone.aio.Client)]
+    assert returned == ["Reset[EpisodeT]"] * 2
+    assert "Starts an episode" in pydoc.render_doc(hone.Client)
+
+
+def test_connect_has_the_parameters_of_the_blocking_connect() -> None:
     found, expected = (inspect.signature(f).parameters for f in (hone.aio.connect, hone.connect))
     assert {n: p.default for n, p in found.items()} == {n: p.default for n, p in expected.items()}
 
@@ -141,10 +148,12 @@ def test_a_step_behind_a_cancelled_one_can_be_cancelled_too(scripted: ScriptedSe
             scripted.hold_cancelled.set()
             steps = [asyncio.create_task(episode.step("x"))]
             await asyncio.to_thread(scripted.wait_for, "step")
+            await asyncio.to_thread(scripted.wait_for, "step")
             for name in "yz":
                 steps[-1].cancel()
                 steps.append(asyncio.create_task(episode.step(name)))
                 await client.ping()
+            await asyncio.to_thread(scripted.wait_for, "cancel")
             scripted.hold_steps.clear()
             scripted.hold_cancelled.clear()
             assert (await steps[-1]).turn == 1
@@ -210,7 +219,41 @@ def test_the_loop_runs_while_a_step_does(scripted: ScriptedServer) -> None:
     asyncio.run(main())
 
 
-def test_closing_ends_what_waits(scripted: ScriptedServer) -> None:
+def test_progress_is_reported_in_the_event_loop(scripted: ScriptedServer) -> None:
+    async def main() -> None:
+        async with hone.aio.connect(scripted.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            stages: list[str] = []
+
+            def on_progress(body: dict[str, str]) -> None:
+                stages.append(body["stage"])
+                scripted.hold_steps.clear()
+
+            assert (await episode.step("x", on_progress=on_progress)).turn == 1
+            assert stages == ["building"]
+
+    asyncio.run(main())
+
+
+def test_an_exception_of_on_progress_cancels_the_step(scripted: ScriptedServer) -> None:
+    def fail(body: object) -> None:
+        raise LookupError("from on_progress")
+
+    async def main() -> None:
+        async with hone.aio.connect(scripted.endpoint) as client:
+            episode = (await client.reset("add_relu")).episode
+            scripted.hold_steps.set()
+            with pytest.raises(LookupError, match="from on_progress"):
+                await episode.step("x", on_progress=fail)
+            await asyncio.to_thread(scripted.wait_for, "cancel")
+            scripted.hold_steps.clear()
+            assert (await episode.step("y")).turn == 1
+
+    asyncio.run(main())
+
+
+def test_close_ends_pending_requests(scripted: ScriptedServer) -> None:
     async def main() -> None:
         client = await hone.aio.connect(scripted.endpoint)
         episode = (await client.reset("add_relu")).episode
@@ -251,7 +294,7 @@ def test_connect_is_awaited_entered_and_made_a_task(scripted: ScriptedServer) ->
     assert client.server["version"] == "hone/1"
 
 
-def test_what_fails_to_connect_raises_where_it_is_entered() -> None:
+def test_failed_connection_raises_on_entry() -> None:
     async def main() -> None:
         with pytest.raises(hone.Unavailable):
             async with hone.aio.connect(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.1):

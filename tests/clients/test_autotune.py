@@ -69,7 +69,7 @@ def test_choices_by_name_and_by_text(server: RealServer) -> None:
 
 
 @pytest.mark.real
-def test_kernels_are_still_refined_beside_it(server: RealServer) -> None:
+def test_kernel_refine_works_with_another_environment_loaded(server: RealServer) -> None:
     with hone.connect(server.endpoint) as client:
         source = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/correct_fast.cpp").read_text()
         start = client.reset("add_relu", environment="kernel_refine")
@@ -79,7 +79,7 @@ def test_kernels_are_still_refined_beside_it(server: RealServer) -> None:
 
 
 @pytest.mark.real
-def test_what_the_document_shows(server: RealServer) -> None:
+def test_examples_of_the_document_hold(server: RealServer) -> None:
     text = (ROOT / "docs/environments.md").read_text()
     found = re.search(r"^```python name=autotune\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert found is not None

@@ -45,7 +45,7 @@ def run(example: str, endpoint: str) -> str:
     return done.stdout
 
 
-def test_the_readme_is_among_them() -> None:
+def test_readme_is_among_the_documents() -> None:
     assert {"README.md", "clients/python/README.md"} <= set(DOCUMENTS)
 
 
@@ -65,7 +65,7 @@ def test_docstring(module: str, endpoint: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gymnasium", "numpy"])
-def test_hone_gym_says_how_to_get_what_it_needs(name: str) -> None:
+def test_hone_gym_without_gymnasium_names_the_command_to_install_it(name: str) -> None:
     program = f"import sys; sys.modules[{name!r}] = None\nimport hone.gym"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     said = f"ModuleNotFoundError: hone.gym needs {name}, which is not installed: pip install 'hone-rl[gym]'"

@@ -114,7 +114,7 @@ def test_a_mistake_leaves_the_turn_open_and_a_failure_costs_a_call(served: str) 
 
 
 @pytest.mark.real
-def test_an_environment_that_waits_holds_nobody_else_up(served: str, tmp_path: Path) -> None:
+def test_waiting_environment_does_not_delay_others(served: str, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     with hone.connect(served) as client, ThreadPoolExecutor(1) as pool:
         waiting = client.reset("add_relu", environment="broken").episode
@@ -168,7 +168,7 @@ def test_a_journal_is_exported_and_replayed_with_its_environment(tmp_path: Path)
         ),
     ],
 )
-def test_an_environment_that_cannot_be_used_says_why_at_the_start(tmp_path: Path, source: str, said: str) -> None:
+def test_unusable_environment_is_an_error_at_the_start(tmp_path: Path, source: str, said: str) -> None:
     (tmp_path / "mine.py").write_text(source)
     ran = subprocess.run(
         [os.environ["HONE_BINARY"], "config", "--set", f"environment.name={tmp_path}/mine.py"],
@@ -181,7 +181,7 @@ def test_an_environment_that_cannot_be_used_says_why_at_the_start(tmp_path: Path
 
 
 @pytest.mark.real
-def test_a_name_that_is_none_is_said_with_the_nearest(tmp_path: Path) -> None:
+def test_unknown_name_is_reported_with_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "hone.yaml").write_text("environment:\n  name: autotone\n")
     binary = os.environ["HONE_BINARY"]
     ran = subprocess.run([binary, "config", tmp_path / "hone.yaml"], capture_output=True, text=True, check=False)
@@ -189,7 +189,7 @@ def test_a_name_that_is_none_is_said_with_the_nearest(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_what_hone_new_writes_is_valid(tmp_path: Path) -> None:
+def test_output_of_hone_new_is_valid(tmp_path: Path) -> None:
     binary = os.environ["HONE_BINARY"]
     ran = subprocess.run([binary, "validate", made(tmp_path)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr

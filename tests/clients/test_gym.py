@@ -66,7 +66,7 @@ def test_an_episode(endpoint: str) -> None:
     env.close()
 
 
-def test_unscored_step_is_a_finite_zero_and_says_so(scripted: ScriptedServer) -> None:
+def test_unscored_step_is_a_finite_zero_and_is_marked(scripted: ScriptedServer) -> None:
     env = make(scripted.endpoint, action="code")
     env.reset()
     _, reward, _, _, info = env.step("fault")
@@ -114,7 +114,7 @@ def test_a_vector_that_is_dropped_leaves_no_episode(scripted: ScriptedServer) ->
     assert scripted.open() == []
 
 
-def test_an_old_gymnasium_is_one_line() -> None:
+def test_old_gymnasium_raises_one_line() -> None:
     program = "from importlib import metadata; metadata.version = lambda _: '0.29.1'; import hone.gym"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     said = "hone.gym supports gymnasium >= 1.1, < 2; found 0.29.1: pip install 'gymnasium>=1.1,<2'"
@@ -188,7 +188,7 @@ VECTORS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_every_vector_of_gymnasium_gives_what_the_others_give(scripted: ScriptedServer, name: str) -> None:
+def test_all_vector_environments_of_gymnasium_agree(scripted: ScriptedServer, name: str) -> None:
     make_vector = VECTORS[name]
     by_keyword = isinstance(make_vector, partial)
     envs = make_vector(endpoint=scripted.endpoint) if by_keyword else make_vector(scripted.endpoint)
@@ -259,7 +259,7 @@ def test_an_observation_that_is_too_long_for_its_space_is_cut_in_the_middle(scri
     env.close()
 
 
-def test_keywords_of_make_are_those_that_its_constructor_names(scripted: ScriptedServer) -> None:
+def test_make_takes_the_parameters_of_the_constructor(scripted: ScriptedServer) -> None:
     for name in (hone.gym.ENV_ID, hone.gym.AUTOTUNE_ID):
         env = gymnasium.make(name, endpoint=scripted.endpoint, max_turns=1, connect_timeout=2)
         observation, _ = env.reset()

@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_plays_as_gymnasiums_own_does(scripted: ScriptedServer, mode: AutoresetMode) -> None:
+def test_vector_plays_like_gymnasiums_own(scripted: ScriptedServer, mode: AutoresetMode) -> None:
     ours = play(vector(scripted.endpoint, options={"max_turns": 2}, autoreset_mode=mode), mode)
     theirs = play(gymnasiums_own(scripted.endpoint, 3, mode), mode)
     assert len(ours) == len(theirs)
@@ -80,7 +80,7 @@ def test_spaces_and_metadata(scripted: ScriptedServer, mode: AutoresetMode) -> N
     envs.close()
 
 
-def test_rewards_that_are_none_say_so(scripted: ScriptedServer) -> None:
+def test_missing_rewards_are_reported(scripted: ScriptedServer) -> None:
     envs = vector(scripted.endpoint)
     envs.reset(seed=1)
     _, rewards, _, _, infos = envs.step(("slow", "fault", "x"))

@@ -144,7 +144,7 @@ def test_branch_on_the_command_line(journalled: Journalled) -> None:
     assert parents == {None, parent.id}
 
 
-def test_replay_judges_again_and_says_what_differs(journalled: Journalled) -> None:
+def test_replay_judges_again_and_reports_differences(journalled: Journalled) -> None:
     with hone.connect(journalled.endpoint) as client:
         episode = client.reset("add_relu").episode
         for code in (WRONG, FAST):
@@ -164,7 +164,7 @@ def test_replay_judges_again_and_says_what_differs(journalled: Journalled) -> No
     assert "the journal has no episode" in missing.stderr
 
 
-def test_an_export_leaves_out_what_is_damaged_and_says_so(journalled: Journalled) -> None:
+def test_export_reports_and_skips_damaged_records(journalled: Journalled) -> None:
     with hone.connect(journalled.endpoint) as client:
         episodes = [client.reset("add_relu").episode for _ in range(3)]
         for episode in episodes:
@@ -181,7 +181,7 @@ def test_an_export_leaves_out_what_is_damaged_and_says_so(journalled: Journalled
     assert journalled.ran("journal", "check").returncode == 1
 
 
-def test_what_is_cut_off_is_called_damaged(journalled: Journalled, tmp_path: Path) -> None:
+def test_truncated_journal_is_reported_as_damaged(journalled: Journalled, tmp_path: Path) -> None:
     with hone.connect(journalled.endpoint) as client:
         client.reset("add_relu").episode.step(response="no code")
     copy, cut = tmp_path / "copy.db", tmp_path / "cut.db"

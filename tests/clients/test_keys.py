@@ -62,7 +62,7 @@ def lines_of(path: Path) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in path.read_text().splitlines() if not line.startswith("#"))
 
 
-def test_a_key_is_all_it_takes(guarded: Guarded) -> None:
+def test_key_alone_is_enough_to_connect(guarded: Guarded) -> None:
     with hone.connect(guarded.endpoint, key=guarded.key("trainer"), name="somebody-else") as client:
         assert client.server["client"] == "trainer"
         assert client.server["role"] == "trainer"
@@ -97,7 +97,7 @@ def test_the_servers_key_may_be_a_file_or_text(guarded: Guarded, tmp_path: Path)
             assert client.ping()["incarnation"]
 
 
-def test_without_a_key_it_fails_at_once_and_says_so(guarded: Guarded) -> None:
+def test_missing_key_fails_at_once(guarded: Guarded) -> None:
     with pytest.raises(hone.FailedPrecondition, match="the server requires a key, but this client has none"):
         hone.connect(guarded.endpoint, connect_timeout=60)
 
@@ -130,7 +130,7 @@ class HangsUp:
 
 
 @pytest.mark.parametrize(("mechanism", "with_key"), [(b"CURVE", False), (b"NULL", True)])
-def test_a_server_that_hangs_up_first_is_asked_what_it_wants(
+def test_client_asks_a_server_that_hangs_up_for_its_requirements(
     guarded: Guarded, mechanism: bytes, with_key: bool
 ) -> None:
     server = HangsUp(mechanism)
@@ -150,7 +150,7 @@ def test_a_server_that_hangs_up_and_wants_the_same_is_tried_again() -> None:
         server.stop()
 
 
-def test_a_key_for_a_server_without_keys_says_so(guarded: Guarded, real: RealServer) -> None:
+def test_key_for_a_server_without_keys_is_an_error(guarded: Guarded, real: RealServer) -> None:
     with pytest.raises(hone.FailedPrecondition, match="the server has no keys"):
         hone.connect(real.endpoint, key=guarded.key("trainer"), connect_timeout=60)
 
@@ -196,7 +196,7 @@ def test_revoked_while_connected(guarded: Guarded) -> None:
         hone.connect(guarded.endpoint, key=guarded.key("leaver"), connect_timeout=60)
 
 
-def test_tokens_of_others_are_worth_nothing(guarded: Guarded) -> None:
+def test_tokens_of_other_roles_have_no_reward(guarded: Guarded) -> None:
     guarded.keys("new", "thief")
     with (
         hone.connect(guarded.endpoint, key=guarded.key("trainer")) as owner,
@@ -219,7 +219,7 @@ def test_a_monitor_only_looks(guarded: Guarded) -> None:
             client.reset("add_relu")
 
 
-def test_held_out_tasks_and_quotas_are_those_of_the_entry(tmp_path: Path) -> None:
+def test_entry_decides_held_out_tasks_and_quotas(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks"
     shutil.copytree(ROOT / "envs/kernel_refine/tasks/add_relu", tasks / "exam")
     sheet = tasks / "exam/task.yaml"
@@ -279,7 +279,7 @@ def test_plain_pyzmq_with_curve(guarded: Guarded) -> None:
         assert reply["client"] == "trainer"
 
 
-def test_no_secret_is_said_anywhere(guarded: Guarded) -> None:
+def test_no_secret_is_printed(guarded: Guarded) -> None:
     said = guarded.log.read_text() + guarded.keys("list") + guarded.keys("list", "--json") + str(guarded.announced)
     assert "client 'trainer' connected from 127.0.0.1" in said
     for file in (*guarded.folder.glob("*.key"), guarded.folder / "keys/server.key"):

@@ -30,7 +30,7 @@ def test_a_server_with_few_open_files_judges(small: RealServer) -> None:
         assert client.reset("add_relu").episode.step(FAST).info["verdict"]["outcome"] == "correct"
 
 
-def test_a_client_is_told_which_limit_keeps_it_out(small: RealServer, tmp_path: Path) -> None:
+def test_refused_client_gets_the_limit_in_the_error(small: RealServer, tmp_path: Path) -> None:
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     ping = [b"hone/1", b"ping", msgpack.packb({"id": 1}), msgpack.packb({})]
     told = rf" connections, at most {SERVED} \(with {OPEN_FILES} open files\) allowed$"

@@ -72,7 +72,7 @@ def test_a_script_runs_unchanged(tmp_path: Path, gateway: str) -> None:
     assert json.loads(done.stdout) == ["__main__", ["--turns", "4"], False, error]
 
 
-def test_what_is_not_there_is_named(tmp_path: Path, gateway: str) -> None:
+def test_missing_thing_is_named(tmp_path: Path, gateway: str) -> None:
     script = tmp_path / "script.py"
     for source, said in (
         ("import modal; modal.Image", "found modal.Image, expected modal.Function.from_name"),

@@ -36,7 +36,7 @@ def test_python_m_hone() -> None:
     assert "hone serve" in done.stdout
 
 
-def test_python_m_hone_without_a_server_says_so() -> None:
+def test_python_m_hone_without_a_server_is_an_error() -> None:
     done = run("-m", "hone", "serve")
     assert done.returncode == 2
     assert "this is the client alone, and has no 'serve'\n  a wheel with the server: scripts/wheel" in done.stderr
@@ -49,6 +49,13 @@ def test_version_is_the_servers() -> None:
 
 def test_mypy_strict() -> None:
     done = run("-m", "mypy", "src/hone", "examples")
+    assert done.returncode == 0, done.stdout
+
+
+def test_mypy_strict_of_what_runs_in_a_modules_process() -> None:
+    module = ROOT / "core/candidate/module"
+    folders = [str(module / side) for side in ("builder", "device", "shared")]
+    done = run("-m", "mypy", "--config-file", str(module / "mypy.ini"), *folders)
     assert done.returncode == 0, done.stdout
 
 
@@ -79,7 +86,7 @@ MODULES = sorted(
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT / "clients/python/src")))
-def test_every_public_module_says_what_is_public(module: Path) -> None:
+def test_every_public_module_lists_its_public_names(module: Path) -> None:
     tree = ast.parse(module.read_text())
     assigned = [n for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign)]
     targets = [(n.targets[0] if isinstance(n, ast.Assign) else n.target, n.value) for n in assigned]

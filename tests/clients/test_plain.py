@@ -63,7 +63,7 @@ def ask(socket: zmq.Socket[bytes], verb: str, **body: Any) -> dict[str, Any]:
 
 
 @pytest.mark.real
-def test_what_the_protocol_calls_a_float_is_one_also_where_it_is_whole(real: RealServer) -> None:
+def test_whole_floats_stay_floats(real: RealServer) -> None:
     context = zmq.Context()
     main, control = context.socket(zmq.DEALER), context.socket(zmq.DEALER)
     for socket, endpoint in ((main, real.endpoint), (control, real.announced["control"])):

@@ -46,7 +46,7 @@ def test_an_ended_episode_starts_anew_with_the_next_action(scripted: ScriptedSer
         assert scripted.open() == []
 
 
-def test_who_is_done_first_is_received_first(scripted: ScriptedServer) -> None:
+def test_first_finished_is_received_first(scripted: ScriptedServer) -> None:
     with hone.connect(scripted.endpoint) as client, Pool(client, 2, 1, task="add_relu") as pool:
         pool.async_reset()
         assert sorted(pool.recv().info["env_id"] + pool.recv().info["env_id"]) == [0, 1]
@@ -83,7 +83,7 @@ def test_a_malformed_action_takes_no_other_answer_along(real: RealServer) -> Non
         pool.send([{"nonsense": 1}, "there is no code in this"], [0, 1])
         with pytest.raises(hone.InvalidArgument, match="nonsense"):
             pool.recv()
-        with pytest.raises(hone.FailedPrecondition, match="env_id 1: its last answer was not received yet"):
+        with pytest.raises(hone.FailedPrecondition, match="env_id 1: its last result was not received"):
             pool.send(["again"], [1])
         pool.send(["no code in this either"], [0])  # the turn is open still
         batch = pool.recv()
@@ -127,18 +127,18 @@ def test_misuse(scripted: ScriptedServer) -> None:
             with pytest.raises(ValueError, match=f"batch_size: found {size}, expected 1 to 2"):
                 Pool(client, 2, size)
         pool = Pool(client, 2, 1, task="add_relu")
-        with pytest.raises(hone.FailedPrecondition, match="found 0 requests under way, expected at least 1"):
+        with pytest.raises(hone.FailedPrecondition, match="found 0 pending requests, expected at least 1"):
             pool.recv()
         pool.async_reset()
         pool.recv()
         pool.recv()
         with pytest.raises(ValueError, match="env_id: found 2, expected 0 to 1"):
             pool.send(["x"], [2])
-        with pytest.raises(ValueError, match="found 1 actions for 2 environments"):
+        with pytest.raises(ValueError, match="found 1 actions, expected 2"):
             pool.send(["x"], [0, 1])
         scripted.hold_steps.set()
         pool.send(["x"], [0])
-        with pytest.raises(hone.FailedPrecondition, match="env_id 0: its last request has no answer yet"):
+        with pytest.raises(hone.FailedPrecondition, match="env_id 0: its last request is still pending"):
             pool.send(["x"], [0])
         scripted.hold_steps.clear()
         pool.recv()

@@ -280,7 +280,7 @@ def test_a_handler_that_raises_ends_the_step_and_the_client_goes_on(scripted: Sc
         assert episode.step("y").turn == 1
 
 
-def test_a_handler_that_returns_leaves_the_step_alone(scripted: ScriptedServer, handled: Handled) -> None:
+def test_signal_handler_that_returns_does_not_end_the_step(scripted: ScriptedServer, handled: Handled) -> None:
     with hone.connect(scripted.endpoint) as client:
         said = []
 
@@ -357,7 +357,7 @@ def test_a_vector_environment_goes_on_after_a_signal(scripted: ScriptedServer, h
     assert scripted.open() == []
 
 
-def test_a_step_whose_ticket_is_dropped_is_given_up(scripted: ScriptedServer) -> None:
+def test_step_with_a_dropped_ticket_is_cancelled(scripted: ScriptedServer) -> None:
     """A handler may raise between the request and the name that its ticket is given."""
     with hone.connect(scripted.endpoint) as client:
         episode = client.reset("add_relu").episode

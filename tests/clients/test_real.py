@@ -116,7 +116,7 @@ def test_cancelling_a_task_frees_the_turn(real: RealServer) -> None:
     assert asyncio.run(asyncio.wait_for(main(), 60)) == 1
 
 
-def test_a_kill_mid_step_is_told_in_bounded_time(tmp_path: Path) -> None:
+def test_server_killed_in_a_step_raises_in_bounded_time(tmp_path: Path) -> None:
     server = RealServer(tmp_path / "serve.log")
     with hone.connect(server.endpoint, reconnect_timeout=0.3) as client:
         episode = client.reset("add_relu").episode
@@ -124,7 +124,7 @@ def test_a_kill_mid_step_is_told_in_bounded_time(tmp_path: Path) -> None:
             episode.step(FUSED, on_progress=lambda _: server.stop(signal.SIGKILL))
 
 
-def test_kill_and_restart_says_so(tmp_path: Path) -> None:
+def test_episode_lost_in_a_restart_raises(tmp_path: Path) -> None:
     first = RealServer(tmp_path / "first.log")
     with hone.connect(first.endpoint) as client:
         episode = client.reset("add_relu").episode
@@ -138,7 +138,7 @@ def test_kill_and_restart_says_so(tmp_path: Path) -> None:
             second.stop()
 
 
-def test_what_the_server_sends_is_what_the_types_name(real: RealServer) -> None:
+def test_types_name_the_keys_that_the_server_sends(real: RealServer) -> None:
     with hone.connect(real.endpoint) as client:
         start = client.reset("add_relu", options={"max_turns": 3})
         optional = {"choice", "index", "facts"}  # autotune's

@@ -38,7 +38,7 @@ def test_a_cut_mid_step_is_not_noticed(scripted: ScriptedServer, proxy: Cuttable
         assert scripted.seen["hello"] == 2
 
 
-def test_an_answer_lost_on_the_way_is_given_again(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
+def test_lost_answer_is_sent_again(scripted: ScriptedServer, proxy: CuttableProxy) -> None:
     with hone.connect(proxy.endpoint) as client:
         episode = client.reset("add_relu", options={"max_turns": 8}).episode
         for turn in range(1, 9):
@@ -134,7 +134,7 @@ def test_a_reset_given_up_while_a_new_connection_takes_its_episode_leaves_none(
     asyncio.run(main())
 
 
-def test_server_restart_says_so() -> None:
+def test_server_restart_raises() -> None:
     first = ScriptedServer()
     client = hone.connect(first.endpoint)
     episode = client.reset("add_relu").episode
@@ -152,7 +152,7 @@ def test_server_restart_says_so() -> None:
         second.stop()
 
 
-def test_server_gone_says_so(scripted: ScriptedServer) -> None:
+def test_lost_server_raises(scripted: ScriptedServer) -> None:
     client = hone.connect(scripted.endpoint)
     scripted.hold_steps.set()
     episode = client.reset("add_relu").episode
@@ -167,7 +167,7 @@ def test_server_gone_says_so(scripted: ScriptedServer) -> None:
     client.close()
 
 
-def test_a_server_that_stays_away_is_given_up_and_taken_again_when_it_is_back() -> None:
+def test_absent_server_raises_and_works_again_after_its_return() -> None:
     first = ScriptedServer()
     first.hold_steps.set()
     with hone.connect(first.endpoint, timeout=60, reconnect_timeout=0.3) as client, ThreadPoolExecutor() as pool:
@@ -206,7 +206,7 @@ def test_a_server_that_stays_away_is_given_up_in_asyncio(scripted: ScriptedServe
     asyncio.run(main())
 
 
-def test_a_control_endpoint_that_nobody_serves_is_given_up(scripted: ScriptedServer) -> None:
+def test_control_endpoint_without_a_server_times_out(scripted: ScriptedServer) -> None:
     no_server = f"tcp://127.0.0.1:{free_port()}"
     with hone.connect(scripted.endpoint, control=no_server, timeout=60, reconnect_timeout=0.3) as client:
         for _ in range(2):

@@ -108,7 +108,7 @@ def test_recorded_episodes_come_out_as_they_went_in(serve: Serve, recorded: Reco
             assert mine[key] == theirs[key], key
 
 
-def test_a_kill_half_way_asks_nothing_twice(serve: Serve, recorded: RecordedServer, tmp_path: Path) -> None:
+def test_killed_run_repeats_no_request(serve: Serve, recorded: RecordedServer, tmp_path: Path) -> None:
     whole = serve(partial(answer, traces()))
     rollout(whole.url, recorded.endpoint, tmp_path / "whole.json", *RECORDED)
     held: list[str] = []
@@ -216,7 +216,7 @@ def test_once_asks_for_no_second_attempt(serve: Serve, scripted: ScriptedServer,
     assert (told["finished"], told["correct"], told["tried_again"], told["answers"]) == (3, 0, 0, 3)
 
 
-def test_what_was_not_measured_makes_fast_p_unknown_and_not_0() -> None:
+def test_unmeasured_result_makes_fast_p_unknown() -> None:
     def attempt(outcome: str, speedup: float | None) -> Attempt:
         verdict = {"outcome": outcome, "speedup": None if speedup is None else {"value": speedup}}
         result = {"reward_valid": True, "info": {"verdict": verdict}, "terminated": True, "truncated": False}
@@ -277,7 +277,7 @@ def test_an_endpoint_that_takes_nothing_ends_the_run(
     assert sum(stub.asked.values()) == 1
 
 
-def test_what_failed_can_be_gone_on_with(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_failed_run_can_be_continued(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
     broken = True
     stub = serve(lambda _, key: Reply("down", 500) if broken and key.endswith("#1/1/2") else Reply("slow"))
     arguments = (*ADD, "--samples", "2", "--retries", "1", "--multi-turn", "--max-turns", "2")
@@ -292,7 +292,7 @@ def test_what_failed_can_be_gone_on_with(serve: Serve, scripted: ScriptedServer,
     }
 
 
-def test_ctrl_c_leaves_what_there_is(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_results(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
     never = threading.Event()
     stub = serve(lambda _, key: Reply("slow") if "#0/" in key or never.is_set() or never.wait(60) else Reply(""))
     arguments = (*ADD, "--samples", "2", "--batch-size", "1")
@@ -321,7 +321,9 @@ def test_ctrl_c_leaves_what_there_is(serve: Serve, scripted: ScriptedServer, tmp
         (("--tasks", "*", "--samples", "0"), "argument --samples: found 0, expected at least 1"),
     ],
 )
-def test_wrong_usage_is_said(arguments: tuple[str, ...], said: str, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_wrong_usage_is_reported(
+    arguments: tuple[str, ...], said: str, scripted: ScriptedServer, tmp_path: Path
+) -> None:
     _, errors = rollout("http://127.0.0.1:9", scripted.endpoint, tmp_path / "o.json", *arguments, status=2)
     assert said in errors
     assert "Traceback" not in errors
@@ -339,14 +341,14 @@ def test_a_ledger_is_of_one_rollout_at_a_time(serve: Serve, scripted: ScriptedSe
     ledger = tmp_path / "o.ledger.jsonl"
     assert ledger.stat().st_mode & 0o777 == 0o600
     _, errors = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *ADD, "--samples", "2", status=2)
-    assert "is of a rollout with samples = 1, now it is 2: name another --output" in errors
+    assert "belongs to a rollout with samples = 1, found 2: name another --output" in errors
     lines = ledger.read_text().splitlines()
     ledger.write_text("\n".join([lines[0], "spoilt", *lines[1:]]) + "\n")
     _, errors = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *ADD, status=2)
-    assert "o.ledger.jsonl:2: found no JSON object: the file is spoilt" in errors
+    assert "o.ledger.jsonl:2: expected a JSON object; the file is damaged" in errors
 
 
-def test_nobody_to_judge_is_said(tmp_path: Path, serve: Serve) -> None:
+def test_missing_server_is_reported(tmp_path: Path, serve: Serve) -> None:
     stub = serve(lambda *_: Reply("slow"))
     _, errors = rollout(stub.url, "ipc:///nonexistent/hone", tmp_path / "o.json", *ADD, status=3)
     assert "hone rollout: ipc:///nonexistent/hone: " in errors
@@ -365,7 +367,7 @@ def test_hone_rollout_is_the_same_program(real: RealServer, tmp_path: Path) -> N
     assert "hone rollout: the server has no dataset 'kernelbench' for its backend; it has: tasks (" in done.stderr
 
 
-def test_without_httpx_one_line_says_what_to_install() -> None:
+def test_missing_httpx_prints_one_line_with_the_command() -> None:
     program = "import sys; sys.modules['httpx'] = None\nimport hone.rollout"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     said = "ModuleNotFoundError: hone.rollout needs httpx, which is not installed: pip install 'hone-rl[rollout]'"

@@ -109,7 +109,7 @@ def test_the_timeout_of_a_request_counts_while_its_server_shuts_down(scripted: S
             episode.step("x", timeout=0.5)
 
 
-def test_connecting_to_a_server_that_shuts_down_says_so(scripted: ScriptedServer) -> None:
+def test_connecting_to_a_server_that_shuts_down_is_an_error(scripted: ScriptedServer) -> None:
     scripted.shutting_down.set()
     with pytest.raises(hone.Unavailable, match=rf"^{scripted.endpoint}: the server is shutting down$"):
         hone.connect(scripted.endpoint, connect_timeout=5)

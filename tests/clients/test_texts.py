@@ -68,7 +68,7 @@ def test_a_step_of_either_kind_is_a_turn(endpoint: str, text: str) -> None:
 
 
 @EVERY_TEXT
-def test_a_batch_goes_on_whatever_one_of_it_says(endpoint: str, text: str) -> None:
+def test_batch_with_any_text_goes_on(endpoint: str, text: str) -> None:
     actions = ["wrong: no code", text, "wrong"]
     with hone.connect(endpoint) as client:
         episodes = hone.vector.Episodes(client, 3)
@@ -115,7 +115,7 @@ def test_a_sample_of_slime_without_a_response_is_judged(scripted: ScriptedServer
 
 
 @EVERY_TEXT
-def test_gymnasium_takes_it(endpoint: str, text: str) -> None:
+def test_gymnasium_takes_any_text(endpoint: str, text: str) -> None:
     env = gymnasium.make(hone.gym.ENV_ID, endpoint=endpoint, task="add_relu")
     env.reset(seed=1)
     observation, reward, _, _, info = env.step(text)

@@ -149,14 +149,14 @@ def test_a_filter_that_names_nothing_in_the_journal_is_refused(journal: Path, na
 
 @pytest.mark.real
 @pytest.mark.parametrize("name", ["export", "episodes", "rescore"])
-def test_a_filter_of_known_names_may_match_nothing_and_says_so(journal: Path, name: str) -> None:
+def test_filter_without_a_match_is_reported(journal: Path, name: str) -> None:
     ran = command(name, "--journal", journal, "--state", "reaped", "--task", "tasks/add_relu")
     assert ran.returncode == 0, ran.stderr
     assert "no episode matches all of --state, --task, --client and --group" in ran.stderr
 
 
 @pytest.mark.real
-def test_rescore_shows_short_numbers_below_names_of_their_own(journal: Path) -> None:
+def test_rescore_shows_short_numbers_under_distinct_names(journal: Path) -> None:
     ran = command("rescore", "--journal", journal)
     assert ran.returncode == 0, ran.stderr
     header, *rows = ran.stdout.splitlines()
@@ -179,7 +179,7 @@ def test_a_broken_reward_has_its_traceback_once(journal: Path, tmp_path: Path) -
 
 
 @pytest.mark.real
-def test_whoever_stops_reading_leaves_no_process(journal: Path) -> None:
+def test_reader_that_stops_leaves_no_process(journal: Path) -> None:
     rows = trajectories.from_journal(journal)
     assert next(rows)["task"] == "tasks/add_relu"
     rows.close()  # type: ignore[attr-defined]

@@ -31,7 +31,7 @@ def test_results_come_with_their_place(scripted: ScriptedServer) -> None:
         assert [episodes[i].turn for i in range(4)] == [1, 1, 0, 1]
 
 
-def test_one_failure_does_not_take_the_others_along(scripted: ScriptedServer) -> None:
+def test_one_failure_does_not_end_the_others(scripted: ScriptedServer) -> None:
     with hone.connect(scripted.endpoint) as client:
         episodes = hone.vector.Episodes(client, 3)
         episodes.reset("add_relu")

@@ -128,7 +128,7 @@ class ServiceTest : public ::testing::Test {
   static Verdict outcome(Outcome outcome, const std::string& reason = "a reason") {
     Verdict verdict;
     verdict.outcome = outcome;
-    verdict.stage = "check";
+    verdict.stage = VerdictStage::kCheck;
     verdict.reason = reason;
     return verdict;
   }

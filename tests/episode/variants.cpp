@@ -45,7 +45,7 @@ class Variants final : public Environment {
     if (found != sources_.end()) return Prepared(Candidate{"c++", found->second});
     Verdict verdict;  // the player's mistake: a turn, and a reward
     verdict.outcome = Outcome::kNoCode;
-    verdict.stage = "response";
+    verdict.stage = VerdictStage::kResponse;
     verdict.reason = "no source is called '" + valid_utf8(pick) + "'";
     return Prepared(std::move(verdict));
   }

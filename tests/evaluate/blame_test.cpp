@@ -1,84 +1,29 @@
-// Whose doing a failure may be that looks like one of ours.
+// The verdict of a failure, the failures that have none, and the facts about them that reruns need.
 #include <gtest/gtest.h>
 
 #include <csignal>
 
+#include "evaluate/reruns.hpp"
 #include "evaluate/verdicts.hpp"
 
 namespace hone {
 namespace {
 
-Result<DeviceResult> failed(Ending ending, Culprit culprit, const Where& where) {
-  return DeviceResult{{ending, culprit, where, "", {}}, std::nullopt};
-}
-
-TEST(Blame, AModuleThatHasNotBegunIsNotToBlame) {
-  EXPECT_FALSE(
-      may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, {Place::kLoading}), true));
-  EXPECT_TRUE(
-      may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, {Place::kMeasurement}), true));
-}
-
-TEST(Blame, AModuleBesideADeviceMayHaveTakenWhatOthersNeed) {
-  EXPECT_TRUE(
-      may_be_provoked(failed(Ending::kOutOfMemory, Culprit::kReference, {Place::kLoading}), true));
-  EXPECT_TRUE(may_be_provoked(unavailable("judge: gone"), true));
-}
-
-TEST(Blame, OtherwiseASubmissionIsToBlameForItself) {
-  EXPECT_TRUE(
-      may_be_provoked(failed(Ending::kFault, Culprit::kSubmission, {Place::kLoading}), false));
-  EXPECT_FALSE(
-      may_be_provoked(failed(Ending::kFault, Culprit::kReference, {Place::kLoading}), false));
-  EXPECT_FALSE(may_be_provoked(unavailable("judge: gone"), false));
-  auto killed = failed(Ending::kDied, Culprit::kSubmission, {Place::kMeasurement});
-  killed->exit.emplace().signal = SIGKILL;
-  EXPECT_TRUE(may_be_provoked(killed, false)) << "nothing shows that the machine did it";
-  killed->exit->killed_by_machine = true;
-  EXPECT_FALSE(may_be_provoked(killed, false));
-  EXPECT_FALSE(may_be_provoked(killed, true));
-}
-
-TEST(Blame, OthersMayHaveTakenWhatASubmissionLacked) {
-  const auto judged = [](Ending ending, Culprit culprit, const char* message) {
-    return Judgement{ending, culprit, {Place::kCheck, "the only shape"}, message, {}};
-  };
-  for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
-    EXPECT_TRUE(may_be_others_doing(judged(ending, Culprit::kSubmission, ""), false));
-  EXPECT_TRUE(may_be_others_doing(
-      judged(Ending::kException, Culprit::kSubmission, "RuntimeError: unable to find an engine"),
-      false));
-  EXPECT_TRUE(may_be_others_doing(
-      judged(Ending::kRefused, Culprit::kSubmission, "CUDA out of memory"), false));
-  EXPECT_FALSE(may_be_others_doing(
-      judged(Ending::kException, Culprit::kSubmission, "NameError: name 'allocate' is not defined"),
-      true));
-  EXPECT_FALSE(
-      may_be_others_doing(judged(Ending::kMismatch, Culprit::kSubmission, "a shape"), false));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kDone, Culprit::kNone, ""), false));
-  EXPECT_FALSE(may_be_others_doing(judged(Ending::kTimedOut, Culprit::kReference, ""), false));
-  const Judgement faulted =
-      judged(Ending::kException, Culprit::kSubmission,
-             "AcceleratorError: CUDA error: an illegal memory access was encountered");
-  EXPECT_FALSE(may_be_others_doing(faulted, false));
-  EXPECT_TRUE(may_be_others_doing(faulted, true));
-}
-
 TEST(Blame, VerdictOfAFailure_FollowsThePlaceAndNotItsText) {
-  const auto reason = [](const Where& where, std::string* stage = nullptr) {
+  const auto reason = [](const Where& where, VerdictStage* stage = nullptr) {
     const Judgement judged{Ending::kException, Culprit::kSubmission, where, "n is 5", {}};
     const auto verdict = verdict_of_judgement({judged, std::nullopt});
     if (stage != nullptr) *stage = verdict->stage;
     return verdict->reason;
   };
-  std::string stage;
+  VerdictStage stage = VerdictStage::kNone;
   EXPECT_EQ(reason({Place::kCheck, "loading"}, &stage),
             "uncaught exception 'n is 5' in a check of loading");
-  EXPECT_EQ(stage, "check");
+  EXPECT_EQ(stage, VerdictStage::kCheck);
   EXPECT_EQ(reason({Place::kMeasurement}, &stage), "uncaught exception 'n is 5' in a measurement");
-  EXPECT_EQ(stage, "measure");
+  EXPECT_EQ(stage, VerdictStage::kMeasure);
   EXPECT_EQ(reason({Place::kLoading}, &stage), "uncaught exception 'n is 5' while loading");
-  EXPECT_EQ(stage, "load");
+  EXPECT_EQ(stage, VerdictStage::kLoad);
   EXPECT_EQ(reason({Place::kCheck, "a hidden shape", false}),
             "uncaught exception 'n is 5' in a check of a hidden shape");
   EXPECT_EQ(reason({Place::kCheck, "a secret shape", true}),
@@ -101,14 +46,12 @@ TEST(Blame, RefusalWithTheTextOfAnother_IsJudgedByItsEnding) {
             "a launch that the device cannot start in a check of a shape");
 }
 
-TEST(Blame, StarvedSubmission_IsNeverToBlame) {
-  const auto starved =
-      failed(Ending::kStarved, Culprit::kSubmission, {Place::kCheck, "the only shape"});
-  for (const bool on_device : {false, true}) EXPECT_FALSE(may_be_provoked(starved, on_device));
-  const auto verdict = verdict_of_judgement(*starved);
+TEST(Blame, StarvedSubmission_IsNoVerdict) {
+  const Where where{Place::kCheck, "the only shape"};
+  const auto verdict =
+      verdict_of_judgement({{Ending::kStarved, Culprit::kSubmission, where, "", {}}, std::nullopt});
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.error().message, "submission: starved in a check of the only shape");
-  EXPECT_TRUE(may_be_others_doing(starved->judgement, false)) << "the device alone may do";
 }
 
 TEST(Blame, SpeedupOfANoisyMachine_IsNoVerdict) {
@@ -125,6 +68,116 @@ TEST(Blame, SpeedupOfANoisyMachine_IsNoVerdict) {
   ASSERT_FALSE(noise);
   EXPECT_EQ(noise.error().code, Code::kUnavailable);
   EXPECT_NE(noise.error().message.find("between 0.3 and 2.3"), std::string::npos);
+}
+
+TEST(Blame, SigkillWithoutProof_IsAFaultThatMayBeProvoked) {
+  DeviceResult result;
+  result.judgement.ending = Ending::kDied;
+  result.judgement.culprit = Culprit::kSubmission;
+  result.judgement.where = {Place::kCheck, "shape n=1"};
+  result.exit.emplace();
+  result.exit->signal = SIGKILL;
+  const auto first = verdict_of_judgement(result);
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().message,
+            "the submission's process ended by SIGKILL; no out-of-memory kill was counted");
+  EXPECT_EQ(finding_of({result, {}}, first, Mode::kNativeOnCpu, false).end, End::kKilled);
+  EXPECT_EQ(verdict_of_provocation(result).outcome, Outcome::kCrashed);
+
+  result.exit->killed_by_machine = true;
+  const auto starved = verdict_of_judgement(result);
+  ASSERT_FALSE(starved);
+  EXPECT_EQ(starved.error().message,
+            "the submission's process ended by SIGKILL while the machine was out of memory");
+  EXPECT_EQ(finding_of({result, {}}, starved, Mode::kNativeOnCpu, false).end,
+            End::kKilledByMachine);
+
+  result.exit->killed_by_machine = false;
+  result.exit->out_of_memory = true;
+  const auto greedy = verdict_of_judgement(result);
+  ASSERT_TRUE(greedy) << greedy.error().message;
+  EXPECT_EQ(greedy->outcome, Outcome::kOutOfMemory);
+}
+
+Evaluation evaluation_of(Ending ending, Culprit culprit, const Where& where = {},
+                         const char* message = "") {
+  return {DeviceResult{{ending, culprit, where, message, {}}, std::nullopt}, {}};
+}
+
+Finding found(const Evaluation& evaluation, bool brings_code = false,
+              Mode mode = Mode::kModuleOnDevice) {
+  return finding_of(evaluation, unavailable("not scored"), mode, brings_code);
+}
+
+TEST(Finding, Failure_MayBeContentionUnlessItIsAMistakeOfTheAuthor) {
+  const Where where{Place::kCheck, "the only shape"};
+  const auto may_be = [&](Ending ending, Culprit culprit, const char* message, bool brings_code) {
+    return found(evaluation_of(ending, culprit, where, message), brings_code).may_be_contention;
+  };
+  const Culprit own = Culprit::kSubmission;
+  for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
+    EXPECT_TRUE(may_be(ending, own, "", false));
+  EXPECT_TRUE(may_be(Ending::kException, own, "RuntimeError: unable to find an engine", false));
+  EXPECT_TRUE(may_be(Ending::kRefused, own, "CUDA out of memory", false));
+  EXPECT_TRUE(may_be(Ending::kStarved, own, "", false)) << "the device alone may do";
+  EXPECT_FALSE(may_be(Ending::kException, own, "NameError: name 'allocate' is not defined", true));
+  EXPECT_FALSE(may_be(Ending::kMismatch, own, "a shape", false));
+  EXPECT_FALSE(may_be(Ending::kDone, Culprit::kNone, "", false));
+  EXPECT_FALSE(may_be(Ending::kTimedOut, Culprit::kReference, "", false));
+  const char* fault = "AcceleratorError: CUDA error: an illegal memory access was encountered";
+  EXPECT_FALSE(may_be(Ending::kException, own, fault, false));
+  EXPECT_TRUE(may_be(Ending::kException, own, fault, true));
+}
+
+TEST(Finding, ProcessThatCouldNotOpenItsDevice_LackedMemory) {
+  const Where loading{Place::kLoading};
+  const Finding opening = found(evaluation_of(Ending::kFault, Culprit::kSubmission, loading));
+  EXPECT_TRUE(opening.failed_before_load && opening.lacked_memory);
+  EXPECT_TRUE(found(evaluation_of(Ending::kOutOfMemory, Culprit::kReference)).lacked_memory);
+  EXPECT_TRUE(found({Error{Code::kResourceExhausted, ""}, {}}).lacked_memory);
+  EXPECT_FALSE(found({unavailable("the judge: gone"), {}}).lacked_memory);
+}
+
+TEST(Finding, Error_IsHopelessIfTheDeviceWasNotFreeInTime) {
+  Evaluation late{Error{Code::kDeadlineExceeded, ""}, {}};
+  EXPECT_TRUE(found(late).is_hopeless);
+  late.circumstances.has_begun = true;
+  EXPECT_FALSE(found(late).is_hopeless) << "the judge was silent";
+  late.circumstances.gave_up = true;
+  EXPECT_TRUE(found(late).is_hopeless);
+}
+
+TEST(Finding, End_FollowsTheProcessAndTheMachine) {
+  Evaluation ended = evaluation_of(Ending::kDied, Culprit::kSubmission);
+  EXPECT_EQ(found(ended).end, End::kFault);
+  ended.result->exit.emplace().signal = SIGKILL;
+  EXPECT_EQ(found(ended).end, End::kKilled);
+  ended.result->exit->killed_by_machine = true;
+  EXPECT_EQ(found(ended).end, End::kKilledByMachine);
+  ended.result->judgement.ending = Ending::kStarved;
+  EXPECT_EQ(found(ended).end, End::kStarved);
+  EXPECT_EQ(found(evaluation_of(Ending::kDone, Culprit::kNone)).end, End::kNoise);
+  EXPECT_EQ(finding_of(ended, Verdict(), Mode::kNativeOnCpu, false).end, End::kVerdict);
+  EXPECT_EQ(found({unavailable(""), {}}).end, End::kNoAnswer);
+}
+
+TEST(Finding, BadResultOfAModule_IsDoubtfulInAKeptProcess) {
+  Verdict wrong, right;
+  wrong.outcome = Outcome::kWrong;
+  right.outcome = Outcome::kCorrect;
+  const auto doubtful = [](Verdict verdict, Mode mode) {
+    Evaluation done = evaluation_of(Ending::kDone, Culprit::kNone);
+    done.result->judgement.verdict = verdict;
+    return finding_of(done, std::move(verdict), mode, false).is_doubtful;
+  };
+  EXPECT_TRUE(doubtful(wrong, Mode::kModuleOnDevice));
+  EXPECT_FALSE(doubtful(right, Mode::kModuleOnDevice));
+  EXPECT_FALSE(doubtful(wrong, Mode::kPlanOnDevice)) << "its process gave a known answer before";
+  wrong.outcome = Outcome::kCheated;
+  EXPECT_TRUE(doubtful(wrong, Mode::kPlanOnDevice));
+  EXPECT_TRUE(found(evaluation_of(Ending::kDied, Culprit::kSubmission)).is_doubtful);
+  EXPECT_TRUE(found(evaluation_of(Ending::kFault, Culprit::kKeptProcess)).is_doubtful);
+  EXPECT_FALSE(found(evaluation_of(Ending::kFault, Culprit::kReference)).is_doubtful);
 }
 
 }  // namespace

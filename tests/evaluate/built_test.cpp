@@ -16,11 +16,11 @@ std::string reason_of(BuildFailure failure, const std::string& diagnostics) {
 TEST(BuildFailure, Names_ComeBackAndOthersAreRefused) {
   for (int i = 0; i <= static_cast<int>(BuildFailure::kKilled); ++i) {
     const auto failure = static_cast<BuildFailure>(i);
-    const auto parsed = parse_build_failure(build_failure_name(failure));
+    const auto parsed = parse_enum<BuildFailure>(enum_name(failure));
     ASSERT_TRUE(parsed) << parsed.error().message;
     EXPECT_EQ(*parsed, failure);
   }
-  const auto unknown = parse_build_failure("timed out");
+  const auto unknown = parse_enum<BuildFailure>("timed out");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message,
             "build failure: found 'timed out', expected one of '', refused, timed_out, starved, "
@@ -55,7 +55,7 @@ TEST(DryRun, FirstLine_NamesTheFailureAndTheKindOfExtension) {
       {"hindered host no g++", DryRunFailure::kHindered, ExtensionKind::kHost, "no g++\n"},
   };
   for (const Case& each : cases) {
-    const auto said = read_rehearsed(std::string(each.line) + "\n\ncompiled");
+    const auto said = read_dry_run(std::string(each.line) + "\n\ncompiled");
     ASSERT_TRUE(said) << each.line << ": " << said.error().message;
     EXPECT_EQ(said->failure, each.failure) << each.line;
     EXPECT_EQ(said->kind, each.kind) << each.line;
@@ -66,15 +66,15 @@ TEST(DryRun, FirstLine_NamesTheFailureAndTheKindOfExtension) {
 
 TEST(DryRun, UnknownName_IsRefusedWithWhatWasExpected) {
   const auto message = [](const std::string& line) {
-    const auto said = read_rehearsed(line + "\n\n");
+    const auto said = read_dry_run(line + "\n\n");
     return said ? "" : said.error().message;
   };
   EXPECT_EQ(
       message("loading NameError: x"),
-      "rehearsal: failure: found 'loading', expected one of '', load, run, build, link, hindered");
+      "dry run: failure: found 'loading', expected one of '', load, run, build, link, hindered");
   EXPECT_EQ(message("build gpu main.cpp:1: error"),
             "kind of extension: found 'gpu', expected one of host, device");
-  EXPECT_EQ(message("build host"), "rehearsal: found a failure and no message");
+  EXPECT_EQ(message("build host"), "dry run: found a failure and no message");
 }
 
 TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {
@@ -83,14 +83,14 @@ TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {
     built.ok = true;
     built.dry_run = failure;
     built.raised = "NameError: name 'build' is not defined while loading";
-    return verdict_of_rehearsal(built);
+    return verdict_of_dry_run(built);
   };
   EXPECT_FALSE(verdict(DryRunFailure::kNone));
   EXPECT_EQ(verdict(DryRunFailure::kBuild)->outcome, Outcome::kBuildFailed);
   EXPECT_EQ(verdict(DryRunFailure::kBuild)->reason, "the compiler refused its extension");
   EXPECT_EQ(verdict(DryRunFailure::kLink)->reason, "the linker refused its extension");
-  EXPECT_EQ(verdict(DryRunFailure::kLoad)->stage, "load");
-  EXPECT_EQ(verdict(DryRunFailure::kRun)->stage, "check");
+  EXPECT_EQ(verdict(DryRunFailure::kLoad)->stage, VerdictStage::kLoad);
+  EXPECT_EQ(verdict(DryRunFailure::kRun)->stage, VerdictStage::kCheck);
 }
 
 }  // namespace

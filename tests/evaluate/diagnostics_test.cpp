@@ -44,6 +44,25 @@ TEST(Diagnostics, TellsWhatTheLinkerMissed) {
             "declared extern \"C\"\n");
 }
 
+TEST(Diagnostics, Source_TellsWaysToCode) {
+  const std::string plain = "import torch\nimport triton\n";
+  const std::string extension = "from torch.utils.cpp_extension import load_inline\n";
+  EXPECT_FALSE(builds_extensions(plain));
+  EXPECT_TRUE(builds_extensions(extension));
+  EXPECT_FALSE(may_bring_code(plain));
+  for (const std::string& source :
+       {extension, std::string("import ctypes"), std::string("import cupy as cp")})
+    EXPECT_TRUE(may_bring_code(source)) << source;
+  EXPECT_FALSE(builds_extensions("import ctypes"));
+}
+
+TEST(Diagnostics, DeviceCode_TellsThatItUsesAHeap) {
+  EXPECT_FALSE(uses_heap(".visible .entry scale(.param .u64 x)"));
+  EXPECT_TRUE(uses_heap(".extern .func (.param .b64 r) malloc (.param .b64 n);"));
+  EXPECT_TRUE(uses_heap(".value_kind: hidden_heap_v1"));
+  EXPECT_TRUE(uses_heap(".value_kind: hidden_hostcall_buffer"));
+}
+
 TEST(Diagnostics, AreBounded) {
   std::string words;
   for (int i = 0; i < 100000; ++i) words += "submission.cpp:1:1: error: again\n";

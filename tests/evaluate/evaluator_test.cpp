@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "evaluate/shared_machine.hpp"
-#include "evaluate/verdicts.hpp"
 #include "model/caught.hpp"
 
 namespace hone {
@@ -52,21 +51,26 @@ TEST(Evaluator, RefusesWhatTheTaskDoesNotOffer) {
             "task add_relu cannot be run on backend 'cuda'");
 }
 
-TEST(Evaluator, CancelEndsARunningSubmission) {
+/// Submits, cancels once the submission is being checked, and returns the answer.
+Result<Verdict> cancelled(const Submission& s) {
   std::promise<Result<Verdict>> promise;
   std::promise<void> checking;
   std::atomic<bool> told{false};
   auto future = promise.get_future();
   auto id = machine().evaluator().submit(
-      submission(kSpins),
+      s,
       [&](Stage stage) {
         if (stage == Stage::kChecking && !told.exchange(true)) checking.set_value();
       },
       [&](Result<Verdict> v) { promise.set_value(std::move(v)); });
-  ASSERT_TRUE(id);
+  if (!id) return id.error();
   checking.get_future().wait();
   machine().evaluator().cancel(*id);
-  auto result = future.get();
+  return future.get();
+}
+
+TEST(Evaluator, CancelEndsARunningSubmission) {
+  const auto result = cancelled(submission(kSpins));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kCancelled);
   // The next one finds a device in order.
@@ -75,9 +79,15 @@ TEST(Evaluator, CancelEndsARunningSubmission) {
   EXPECT_EQ(next->outcome, Outcome::kCorrect);
 }
 
-/// A deadline that passes is no verdict. A submission must not be able to bring that about.
+/// A deadline that passes is no verdict. A submission must not be able to bring that about. The deadline goes by the clock,
+/// the submission's limit by its own time. On a busy machine a compiler, or a submission that computes, gets too few cores
+/// before the deadline, which is the machine's fault. So this one is built before, and waits: other load does not slow it.
 TEST(Evaluator, DeadlineThatTheSubmissionSpendsItself_IsATimeout) {
-  Submission s = submission(kSpins);
+  Submission s = submission(
+      "#include <cstdint>\n#include <time.h>\n"
+      "extern \"C\" void add_relu(const float*, const float*, float*, int64_t) {\n"
+      "for (timespec second{1, 0};;) nanosleep(&second, nullptr); }\n");
+  ASSERT_EQ(cancelled(s).error().code, Code::kCancelled);
   s.deadline_s = 9;
   std::promise<Result<Verdict>> promise;
   auto future = promise.get_future();
@@ -86,6 +96,8 @@ TEST(Evaluator, DeadlineThatTheSubmissionSpendsItself_IsATimeout) {
   auto result = future.get();
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->outcome, Outcome::kTimedOut) << result->reason;
+  EXPECT_NE(result->reason.find("over the 3 s that all of its calls may take"), std::string::npos)
+      << result->reason;
 }
 
 TEST(Evaluator, DeadlineThatPassesBeforeASubmissionRuns_IsNoVerdict) {
@@ -292,36 +304,6 @@ TEST(Toolchain, ASourceThatSpeaksLikeAKilledCompilerIsBuiltNoBetter) {
             "the compiler failed in every attempt without an error message for the source");
 }
 
-TEST(Killed, SigkillWithoutProof_MayBeProvoked) {
-  DeviceResult result;
-  result.judgement.ending = Ending::kDied;
-  result.judgement.culprit = Culprit::kSubmission;
-  result.judgement.where = {Place::kCheck, "shape n=1"};
-  result.exit.emplace();
-  result.exit->signal = SIGKILL;
-  const auto first = verdict_of_judgement(result);
-  ASSERT_FALSE(first);
-  EXPECT_EQ(first.error().message,
-            "the submission's process ended by SIGKILL; no out-of-memory kill was counted");
-  EXPECT_TRUE(killed_without_cause(result));
-  EXPECT_TRUE(may_be_provoked(result, false));
-  EXPECT_EQ(verdict_of_provocation(result).outcome, Outcome::kCrashed);
-
-  result.exit->killed_by_machine = true;
-  const auto starved = verdict_of_judgement(result);
-  ASSERT_FALSE(starved);
-  EXPECT_EQ(starved.error().message,
-            "the submission's process ended by SIGKILL while the machine was out of memory");
-  EXPECT_FALSE(may_be_provoked(result, false)) << "however often";
-
-  result.exit->killed_by_machine = false;
-  result.exit->out_of_memory = true;
-  EXPECT_FALSE(killed_without_cause(result));
-  const auto greedy = verdict_of_judgement(result);
-  ASSERT_TRUE(greedy) << greedy.error().message;
-  EXPECT_EQ(greedy->outcome, Outcome::kOutOfMemory);
-}
-
 TEST(Noise, WiderThanAllowed_IsMeasuredAgainAndThenAFault) {
   EvaluatorOptions options = test::quick_options();
   options.measure.max_interval = 1e-9;  // narrower than any clock shows
@@ -340,7 +322,7 @@ TEST(Noise, WiderThanAllowed_IsMeasuredAgainAndThenAFault) {
   EXPECT_EQ(wrong->outcome, Outcome::kWrong);
 }
 
-TEST(SecondLook, OfAnHonestWinnerCostsTimeAndNothingElse) {
+TEST(ConfirmationRun, OfAnHonestWinner_CostsTimeAndNothingElse) {
   EvaluatorOptions options = test::quick_options();
   options.suspect_factor = 1.2;
   auto machine = test::Machine::start(options);

@@ -107,22 +107,6 @@ TEST(MemoryBudget, Eviction_StartsWithTheTaskUsedLongestAgo) {
   EXPECT_EQ(count_to_evict({9, 1}, 2, 10), 2u);
 }
 
-TEST(MemoryBudget, Shortage_IsTheSubmissionsOnlyWithTheDeviceToItself) {
-  struct Row {
-    Shortage found;
-    AfterShortage after;
-  };
-  const Row rows[] = {
-      {{false, false, false}, AfterShortage::kStands},
-      {{false, false, true}, AfterShortage::kStands},
-      {{true, false, false}, AfterShortage::kRepeatAlone},
-      {{true, true, false}, AfterShortage::kRepeatAlone},
-      {{true, true, true}, AfterShortage::kStands},
-      {{true, false, true}, AfterShortage::kNotScored},
-  };
-  for (const Row& row : rows) EXPECT_EQ(after_shortage(row.found), row.after);
-}
-
 TEST(MemoryBudget, Refusal_NamesBothNumbers) {
   EXPECT_EQ(refusal_text("level1/45", 97'925'000'000, 85'041'000'000),
             "level1/45 needs 91.2 GiB of device memory, the device has 79.2 GiB");

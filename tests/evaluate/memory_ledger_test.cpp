@@ -63,25 +63,25 @@ TEST_F(Ledger, Claim_BusyLaneHoldsMemory_Waits) {
     EXPECT_TRUE(ledger.claim(1, 70).ok());
     granted = true;
   });
-  while (!ledger.is_wanted()) std::this_thread::yield();
+  while (!ledger.is_awaited()) std::this_thread::yield();
   ledger.settle(0, 40);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(granted);
   ledger.settle(0, 30);
   other.join();
   EXPECT_TRUE(granted);
-  EXPECT_FALSE(ledger.is_wanted());
+  EXPECT_FALSE(ledger.is_awaited());
 }
 
 TEST_F(Ledger, TryClaim_WouldDelayALaneThatWaits_IsRefusedUnlessAgain) {
   ASSERT_TRUE(ledger.try_claim(0, 30));
   ASSERT_TRUE(ledger.try_claim(2, 60));
   std::thread other([&] { EXPECT_TRUE(ledger.claim(1, 70).ok()); });
-  while (!ledger.is_wanted()) std::this_thread::yield();
+  while (!ledger.is_awaited()) std::this_thread::yield();
   ledger.rest(2, 0);
   other.join();  // 30 and 70
   std::thread next([&] { EXPECT_TRUE(ledger.claim(2, 50).ok()); });
-  while (!ledger.is_wanted()) std::this_thread::yield();
+  while (!ledger.is_awaited()) std::this_thread::yield();
   ledger.settle(0, 20);
   EXPECT_FALSE(ledger.could_claim(0, 90));
   EXPECT_TRUE(ledger.try_claim(0, 25, true));
@@ -96,7 +96,7 @@ TEST_F(Ledger, SmallClaim_GoesBesideALargeOne_WhileTheNextLargeOneWaits) {
     EXPECT_TRUE(ledger.claim(1, 90).ok());
     ledger.rest(1, 0);
   });
-  while (!ledger.is_wanted()) std::this_thread::yield();
+  while (!ledger.is_awaited()) std::this_thread::yield();
   EXPECT_TRUE(ledger.could_claim(2, 15));
   EXPECT_TRUE(ledger.try_claim(2, 15));  // lane 2 waits for lane 1 in any case
   ledger.rest(0, 0);
@@ -116,11 +116,11 @@ TEST_F(Ledger, Claim_JobIsOver_EndsTheWait) {
     ASSERT_FALSE(claimed.ok());
     EXPECT_EQ(claimed.error().code, Code::kUnavailable);
   });
-  while (!ledger.is_wanted()) std::this_thread::yield();
+  while (!ledger.is_awaited()) std::this_thread::yield();
   over = true;
   ledger.wake();
   other.join();
-  EXPECT_FALSE(ledger.is_wanted());
+  EXPECT_FALSE(ledger.is_awaited());
 }
 
 TEST(LedgerLimits, Claim_DeadlinePassed_NamesHolders) {
@@ -134,7 +134,7 @@ TEST(LedgerLimits, Claim_DeadlinePassed_NamesHolders) {
   EXPECT_EQ(waited.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(waited.error().message,
             "lane 2: waited 0 s for 2.0 GiB of device memory (lane 1 uses 3.0 GiB)");
-  EXPECT_FALSE(ledger.is_wanted());
+  EXPECT_FALSE(ledger.is_awaited());
 }
 
 /// Lanes that claim, work, keep some of it and rest, in any order: never more than there is, and all of them get on.
@@ -172,7 +172,7 @@ TEST_F(Ledger, Claims_FromThreeThreads_NeverExceedTotal) {
   for (std::size_t lane = 0; lane < 3; ++lane) lanes.emplace_back(work, lane);
   for (std::thread& lane : lanes) lane.join();
   EXPECT_LE(most, 100);
-  EXPECT_FALSE(ledger.is_wanted());
+  EXPECT_FALSE(ledger.is_awaited());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(Outcome, Correct) {
 TEST(Outcome, WrongNamesTheWorstElement) {
   const Verdict v = verdict_of("for (int64_t i = 0; i < n; ++i) out[i] = x[i] * y[i];");
   EXPECT_EQ(v.outcome, Outcome::kWrong);
-  EXPECT_EQ(v.stage, "check");
+  EXPECT_EQ(v.stage, VerdictStage::kCheck);
   ASSERT_TRUE(v.mismatch);
   EXPECT_EQ(v.mismatch->tensor, "out");
   EXPECT_GT(v.mismatch->wrong, 0);

@@ -21,8 +21,10 @@ TEST(StageTimes, EachStageEndsWhereTheNextBegins) {
   StageTimes times;
   times.submitted_s = end - 10, times.building_s = end - 9, times.built_s = end - 7;
   times.taken_s = end - 6;
-  times.begun_s = {
-      {"prepare", end - 6}, {"load", end - 5}, {"check", end - 4.5}, {"measure", end - 3}};
+  times.begun_s = {{JudgeStage::kPrepare, end - 6},
+                   {JudgeStage::kLoad, end - 5},
+                   {JudgeStage::kCheck, end - 4.5},
+                   {JudgeStage::kMeasure, end - 3}};
   const auto ms = filled(times);
   EXPECT_NEAR(ms.at("queue"), 2000, kNear);
   EXPECT_NEAR(ms.at("build"), 2000, kNear);
@@ -39,7 +41,9 @@ TEST(StageTimes, WaitsAreNoPartOfTheStagesTheyFallIn) {
   const double end = monotonic_s();
   StageTimes times;
   times.submitted_s = times.building_s = times.built_s = times.taken_s = end - 6;
-  times.begun_s = {{"prepare", end - 6}, {"check", end - 4}, {"measure", end - 3}};
+  times.begun_s = {{JudgeStage::kPrepare, end - 6},
+                   {JudgeStage::kCheck, end - 4},
+                   {JudgeStage::kMeasure, end - 3}};
   times.waits_s = {{end - 6, end - 5}, {end - 3.5, end - 1}};  // the second one in two stages
   const auto ms = filled(times);
   EXPECT_NEAR(ms.at("prepare"), 1000, kNear);
@@ -53,7 +57,7 @@ TEST(StageTimes, EarlierAttemptsAreToldApart) {
   StageTimes times;
   times.submitted_s = times.building_s = times.built_s = end - 6;
   times.taken_s = end - 6;
-  times.begun_s = {{"prepare", end - 2}, {"check", end - 1}};
+  times.begun_s = {{JudgeStage::kPrepare, end - 2}, {JudgeStage::kCheck, end - 1}};
   times.waits_s = {{end - 5, end - 4}, {end - 2, end - 1.5}};
   const auto ms = filled(times);
   EXPECT_NEAR(ms.at("attempts"), 4000, kNear);

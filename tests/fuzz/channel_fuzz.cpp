@@ -1,11 +1,11 @@
-// Bytes on hone's own sockets: the stream to judges, builders and plugin hosts, judgements, and the
-// launcher's packets.
+// Bytes on hone's own sockets: the stream to judges, builders and plugin hosts, the judge protocol, and
+// the launcher's packets.
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "channel/stream.hpp"
 #include "fuzz/fuzz.hpp"
-#include "judge/messages.hpp"
+#include "judge_protocol/messages.hpp"
 #include "sandbox/messages.hpp"
 
 namespace hone::fuzz {
@@ -34,14 +34,22 @@ std::string check_stream(std::string_view bytes) {
   return message->bytes;
 }
 
-void check_judgement(std::string_view bytes) {
-  const auto value = from_msgpack(bytes);
-  if (!value) return check_error(value.error(), "messagepack: ");
-  const auto judgement = judgement_from_value(*value);
-  if (!judgement) return check_error(judgement.error());
-  const Value whole = judgement_to_value(*judgement);
-  const auto again = judgement_from_value(whole);
-  check(again && same(judgement_to_value(*again), whole), "a judgement arrives as it was sent");
+std::string write_message(const JudgeMessage& message) {
+  return std::visit([](const auto& one) { return hone::write_message(one); }, message);
+}
+
+template <typename Message>
+void check_arrives(const Result<Message>& read, Result<Message> (*read_again)(std::string_view)) {
+  if (!read) return check_error(read.error());
+  const std::string written = write_message(*read);
+  const auto again = read_again(written);
+  check(again && write_message(*again) == written, "a message arrives as it was sent");
+}
+
+void check_judge_protocol(std::string_view bytes) {
+  check_arrives(read_request(bytes), read_request);
+  check_arrives(read_judge_message(bytes), read_judge_message);
+  check_arrives(read_answer(bytes), read_answer);
 }
 
 template <typename Message>
@@ -70,9 +78,9 @@ void one(std::string_view bytes) {
   Input input(bytes);
   switch (input.number(1) % 6) {
     case 0:
-      return check_judgement(check_stream(input.rest()));
+      return check_judge_protocol(check_stream(input.rest()));
     case 1:
-      return check_judgement(input.rest());
+      return check_judge_protocol(input.rest());
     case 2:
       return check_packet(input.rest(), get_options);
     case 3:

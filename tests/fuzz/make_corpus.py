@@ -152,15 +152,20 @@ def channel() -> dict[str, bytes]:
     speedup = {"value": 2.0, "low": 1.5, "high": 2.5, "rounds": 9, "calls": 3, "flags": ["noisy"]}
     mismatch = {"tensor": "y", "shape": "n=3", "index": [1], "got": 1.0, "expected": 2, "wrong": 1, "total": 3}
     verdict = {"outcome": "correct", "speedup": speedup, "mismatch": mismatch, "stage_ms": {"build": 1.5}}
-    judgement = pack(
+    judged = pack(
         {
-            "ending": "done",
-            "culprit": "none",
-            "place": "none",
-            "shape": "",
-            "hidden": False,
-            "message": "",
-            "verdict": verdict,
+            "reply": "judged",
+            "judgement": {
+                "ending": "done",
+                "culprit": "none",
+                "place": "none",
+                "shape": "",
+                "hidden": False,
+                "message": "",
+                "verdict": verdict,
+            },
+            "kept": False,
+            "vouched": {"calls": 3, "seconds": 0.5, "floor_s": 0.25, "held": True},
         }
     )
 
@@ -175,12 +180,14 @@ def channel() -> dict[str, bytes]:
 
     limits = numbers(1 << 20) + struct.pack("<d", 1.5) + numbers(1 << 20, 64)
     return {
-        "stream": stream(judgement),
-        "stream_cut": stream(judgement)[:-5],
+        "stream": stream(judged),
+        "stream_cut": stream(judged)[:-5],
         "stream_long": stream(b"", size=1 << 40),
-        "stream_fds": stream(judgement, fds=2),
-        "stream_magic": stream(judgement, magic=1),
-        "judgement": b"\1" + judgement,
+        "stream_fds": stream(judged, fds=2),
+        "stream_magic": stream(judged, magic=1),
+        "judged": b"\1" + judged,
+        "drop": b"\1" + pack({"request": "drop", "key": "k/baseline"}),
+        "yield": b"\1" + pack({"call": "yield", "still": True}),
         "options": b"\2" + numbers(1, 3) + text("auto") + text("/tmp/w") + numbers(64, 61000),
         "ready": b"\3"
         + numbers(*[1] * 12, 3)

@@ -74,7 +74,7 @@ TEST(TritonForgeWords, RefusesWhatIsNoJson) {
   EXPECT_NE(refused(std::string(100000, '[')).find("json_invalid"), std::string::npos);
 }
 
-Value reply(Outcome outcome, const std::string& stage, bool measure = true) {
+Value reply(Outcome outcome, VerdictStage stage, bool measure = true) {
   Verdict verdict;
   verdict.outcome = outcome;
   verdict.stage = stage;
@@ -88,20 +88,20 @@ Value reply(Outcome outcome, const std::string& stage, bool measure = true) {
 TEST(TritonForgeWords, SaysOfEachOutcomeWhatItsServerWould) {
   struct Case {
     Outcome outcome;
-    const char* stage;
+    VerdictStage stage;
     bool compiled;
     const char* key;
   };
-  for (const Case& one :
-       std::initializer_list<Case>{{Outcome::kNoCode, "response", false, "compilation_error"},
-                                   {Outcome::kRejected, "response", false, "compilation_error"},
-                                   {Outcome::kBuildFailed, "build", false, "compilation_error"},
-                                   {Outcome::kCrashed, "load", false, "compilation_error"},
-                                   {Outcome::kCrashed, "check", true, "runtime_error"},
-                                   {Outcome::kTimedOut, "check", true, "runtime_error"},
-                                   {Outcome::kOutOfMemory, "check", true, "runtime_error"},
-                                   {Outcome::kWrong, "check", true, "correctness_issue"},
-                                   {Outcome::kCheated, "measure", true, "correctness_issue"}}) {
+  for (const Case& one : std::initializer_list<Case>{
+           {Outcome::kNoCode, VerdictStage::kResponse, false, "compilation_error"},
+           {Outcome::kRejected, VerdictStage::kResponse, false, "compilation_error"},
+           {Outcome::kBuildFailed, VerdictStage::kBuild, false, "compilation_error"},
+           {Outcome::kCrashed, VerdictStage::kLoad, false, "compilation_error"},
+           {Outcome::kCrashed, VerdictStage::kCheck, true, "runtime_error"},
+           {Outcome::kTimedOut, VerdictStage::kCheck, true, "runtime_error"},
+           {Outcome::kOutOfMemory, VerdictStage::kCheck, true, "runtime_error"},
+           {Outcome::kWrong, VerdictStage::kCheck, true, "correctness_issue"},
+           {Outcome::kCheated, VerdictStage::kMeasure, true, "correctness_issue"}}) {
     const Value said = reply(one.outcome, one.stage);
     EXPECT_EQ(said.find("compiled")->as_bool(), one.compiled) << one.key;
     EXPECT_FALSE(said.find("correctness")->as_bool());
@@ -116,16 +116,17 @@ TEST(TritonForgeWords, SaysOfEachOutcomeWhatItsServerWould) {
 }
 
 TEST(TritonForgeWords, InventsNoTime) {
-  const Value said = reply(Outcome::kCorrect, "done");
+  const Value said = reply(Outcome::kCorrect, VerdictStage::kDone);
   EXPECT_TRUE(said.find("compiled")->as_bool());
   EXPECT_TRUE(said.find("correctness")->as_bool());
   EXPECT_EQ(said.find("runtime")->as_double(), -1);
   EXPECT_TRUE(said.find("runtime_stats")->as_map().empty());
   EXPECT_EQ(said.find("metadata")->find("error_during_performance")->as_string(),
             "not measured: hone does not time modules on the processor");
-  EXPECT_EQ(
-      reply(Outcome::kCorrect, "done", false).find("metadata")->find("error_during_performance"),
-      nullptr);
+  EXPECT_EQ(reply(Outcome::kCorrect, VerdictStage::kDone, false)
+                .find("metadata")
+                ->find("error_during_performance"),
+            nullptr);
 }
 
 TEST(TritonForgeWords, GivesTimesInMilliseconds) {

@@ -10,18 +10,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "core/candidate/module"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from module_folders import FOLDERS
+
+sys.path[:0] = FOLDERS
 sys.argv = ["run_module.py", "emulated"]
 ALL = tempfile.TemporaryDirectory()
 os.chdir(ALL.name)
-import module_ahead  # noqa: E402
+import module_cache  # noqa: E402
 import module_compile  # noqa: E402
 import module_extension  # noqa: E402
 import run_module  # noqa: E402
 import torch  # noqa: E402
 
 extension = module_extension.imported()
-module_extension.install("sm_90a", run_module.note_extension)
+module_extension.Extensions().install("sm_90a", run_module.note_extension)
 
 
 def plain(value):
@@ -40,7 +43,7 @@ def answer(row):
     module_compile.build = noted
     os.environ.update(row.get("environment", {}))
     os.chdir(tempfile.mkdtemp(dir=ALL.name))
-    module_ahead.keep(module_ahead.unpacked(row.get("kept", {})))
+    module_cache.keep(module_cache.unpacked(row.get("kept", {})))
     said = {}
     try:
         made = extension.load_inline(**row["given"])
@@ -52,9 +55,9 @@ def answer(row):
         said.update(gave=plain(gave), kernels=run_module.WATCH.kernels)
     except Exception as error:
         said.update(error=type(error).__name__, words=getattr(error, "words", str(error)))
-    files = module_ahead.compiled()
+    files = module_cache.compiled()
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    return {**said, "trimmed": trimmed, "hashes": hashes, "kept": module_ahead.packed(files)}
+    return {**said, "trimmed": trimmed, "hashes": hashes, "kept": module_cache.packed(files)}
 
 
 def forked(row):

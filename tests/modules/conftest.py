@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from module_folders import ENVIRONMENT, FOLDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plugins/datasets/kernelbench"))
 sys.path.insert(0, str(ROOT / "tests/modules"))
-sys.path.insert(0, str(ROOT / "core/candidate/module"))
 sys.dont_write_bytecode = True
+
+sys.path[:0] = FOLDERS
 
 BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
 # The task's author's data, where it lies beside the checkout.
@@ -38,11 +40,11 @@ def python():
 
 @pytest.fixture(scope="session")
 def run_beside_modules(python):
-    """run_beside_modules(code, …) gives what the code prints; sys.argv[1] is where modules' own scripts are."""
+    """run_beside_modules(code, argument, …) returns the output of code that may import the scripts of modules."""
 
     def run(code, *arguments):
-        command = [python, "-c", code, ROOT / "core/candidate/module", *arguments]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        command = [python, "-c", code, *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=100, env=ENVIRONMENT)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
@@ -69,15 +71,15 @@ def describe(python):
 
 
 @pytest.fixture(scope="session")
-def rehearse(python):
-    """rehearse([{"content": an artifact, …}, …]) gives for each what is certain to fail and what was compiled."""
+def dry_run(python):
+    """dry_run([{"content": an artifact, …}, …]) returns each one's certain failure and its compiled files."""
 
     def ask(rows, architecture="sm_90a", **device):
         ran = subprocess.run(
             [
                 python,
                 "-B",
-                ROOT / "tests/modules/rehearse_rows.py",
+                ROOT / "tests/modules/dry_run_rows.py",
                 json.dumps({"architecture": architecture, **device}),
             ],
             input=json.dumps(rows),

@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 TRACE, TURN = "kernelbook_242", 2  # a wrapper that is right
 
 
-def test_figures_stand_beside_a_plain_harness(hone, python, tmp_path):
+def test_figures_are_compared_with_a_plain_harness(hone, python, tmp_path):
     level = tmp_path / "level1"
     level.mkdir()
     (level / "1_Linear.py").write_text((HERE / "linear/reference.py").read_text())
@@ -95,7 +95,7 @@ def test_a_mix_is_judged_and_counted(hone, mix):
     assert (plain["value"], plain["baseline"]) == (value["correct"], 6)  # it runs wrappers, too
 
 
-def test_a_bench_without_a_task_says_what_it_takes(hone):
+def test_bench_without_a_task_prints_its_usage(hone):
     ran = hone("bench", "modules")
     assert (ran.returncode, ran.stdout) == (2, ""), ran
     assert "modules: no task and no mix given; use for example --task" in ran.stderr
@@ -104,7 +104,7 @@ def test_a_bench_without_a_task_says_what_it_takes(hone):
     assert "--level: found beside protocol, expected modules" in ran.stderr
 
 
-def test_what_a_mix_has_not_is_named(hone, mix, tmp_path):
+def test_missing_part_of_a_mix_is_named(hone, mix, tmp_path):
     def refused(*given):
         ran = hone("bench", "modules", *given)
         assert (ran.returncode, ran.stdout) == (2, ""), ran

@@ -138,7 +138,7 @@ def test_parameters_and_buffers_are_packed_by_type_at_multiples_of_16(fit):
     assert "- `fc.weight`: f32, 3 x 8\n" in task["description"]
 
 
-def test_inputs_are_named_as_forward_names_them_where_nothing_else_is_called_so(fit):
+def test_inputs_have_the_names_of_forward_unless_they_collide(fit):
     about = module_json(fit["names"])
     assert about["inputs"] == [
         {"tensor": "x0", "shape": [2], "dtype": "f32"},
@@ -163,7 +163,7 @@ def test_the_module_is_found_by_name_or_as_the_last_that_fits(fit):
 TWO = module(PLAIN) + module("def forward(self, x):\n        return x.sum()", name="Sum")
 
 
-def test_a_named_class_is_taken_before_model_only_where_it_is_asked_for(describe):
+def test_named_class_precedes_model_only_on_request(describe):
     """KernelBook's rows name a class beside which a Model counts; who names one to a gateway means that one."""
     rows = [("loose", TWO, "Sum"), ("exact", TWO, "Sum", True), ("none", TWO, "Sun", True), ("other", TWO, "Sun")]
     loose, exact, none, other = describe(rows)
@@ -193,7 +193,7 @@ def test_the_reference_cannot_close_its_fence(fit):
     assert fit["fence"]["description"].endswith("\n````")
 
 
-def test_what_cannot_be_described_says_why(describe):
+def test_undescribable_module_has_a_reason(describe):
     answers = describe([(str(i), source) for i, source in enumerate(UNFIT)])
     found = [answer.get("unfit", "(a task)") for answer in answers]
     assert [(why in said, said) for why, said in zip(UNFIT.values(), found, strict=True)] == [
@@ -262,7 +262,7 @@ def test_inputs_that_forward_changes_in_place_may_be_changed(describe):
 
 RECURRENT = """
 import itertools, sys
-sys.path.insert(0, sys.argv[2])
+sys.path.insert(0, sys.argv[1])
 import torch
 from hone_modules.fake_run import FakeFunctions, fake_mode
 

@@ -4,7 +4,6 @@ import json
 
 SPANS = """
 import json, sys, types
-sys.path.insert(0, sys.argv[1])
 import torch
 import module_work
 
@@ -53,7 +52,7 @@ print(json.dumps(said))
 """
 
 
-def test_what_lies_within_is_taken_off(run_beside_modules):
+def test_time_of_inner_spans_is_subtracted(run_beside_modules):
     printed = run_beside_modules(SPANS)
     nested, none, too_many, captured = json.loads(printed)
     assert nested == {"kernels_us": 3000.0, "operators_us": 9000.0}

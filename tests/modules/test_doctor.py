@@ -4,6 +4,8 @@ import json
 import sys
 from pathlib import Path
 
+from module_folders import MODULE
+
 HERE = Path(__file__).parent
 
 
@@ -19,14 +21,14 @@ ON_A_DEVICE = """
 import runpy, sys
 import torch
 torch.cuda.is_available, torch.cuda.get_device_name = lambda: True, lambda index: "A Device"
-script, sys.argv = sys.argv[1] + "/describe_interpreter.py", ["describe_interpreter.py", "device"]
+script, sys.argv = sys.argv[1] + "/shared/describe_interpreter.py", ["describe_interpreter.py", "device"]
 runpy.run_path(script, run_name="__main__")
 """
 
 
-def test_beside_a_device_its_compiler_is_looked_for(run_beside_modules, tmp_path, monkeypatch):
+def test_doctor_on_a_device_looks_for_its_compiler(run_beside_modules, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = run_beside_modules(ON_A_DEVICE)
+    words = run_beside_modules(ON_A_DEVICE, MODULE)
     assert ", A Device, " in words
     assert ", nvcc in /" in words or ", no nvcc (load_inline of CUDA needs it)" in words
 
@@ -57,7 +59,7 @@ def test_datasets_are_opened_and_a_task_described(hone, python, tmp_path):
     assert f"{tmp_path}/nosuch: no such file or folder" in found
 
 
-def test_an_interpreter_without_torch_is_said_to_be_missing(hone):
+def test_interpreter_without_torch_is_reported_as_missing(hone):
     ran = hone("doctor", "--json", "--set", f"cpu.python={sys.executable}")
     told = json.loads(ran.stdout)
     (found,) = (one for one in told["findings"] if one["what"] == "cpu.python")

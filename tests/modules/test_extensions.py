@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from known_extension import known_extension
+from module_folders import ENVIRONMENT
 
-from conftest import ROOT, SECONDS_MAX, linear_row
+from conftest import SECONDS_MAX, linear_row
 
 HERE = Path(__file__).parent
 EXTENSIONS = HERE / "extensions"
@@ -83,7 +84,7 @@ def libraries(answer):
     return sorted(name for name in answer.get("kept") or answer["compiled"] if name.endswith(".so"))
 
 
-def test_what_kernels_use_needs_no_more_than_the_trimmed_headers(build):
+def test_trimmed_headers_are_enough_for_kernels(build):
     calls = [
         ["made", [1.0, 2.0]],
         ["several", [0.0, 0.0]],
@@ -105,14 +106,14 @@ def test_what_kernels_use_needs_no_more_than_the_trimmed_headers(build):
     assert raw["values"] == [2.0, 4.0]
 
 
-def test_what_they_have_not_or_mean_otherwise_takes_the_full_ones(build):
+def test_sources_outside_the_trimmed_headers_take_the_full_ones(build):
     source = "torch::Tensor whole() { return torch::tensor({1, 2}) + torch::nn::functional::relu(torch::ones(2)); }"
     (answer,) = build([{"given": inline(source, ["whole"]), "calls": [["whole"]]}])
     assert answer["trimmed"] == [{"main.cpp": False}]
     assert answer["gave"] == [{"dtype": "torch.float32", "values": [2.0, 3.0]}]
 
 
-def test_what_is_built_is_found_again_wherever_that_is(build):
+def test_built_extension_is_found_in_any_folder(build):
     (first,) = build([{"given": inline(TWICE), "calls": [["twice", [1.5]]]}])
     assert first["trimmed"] == [{"main.cpp": True}]
     again, other_flags, other_source = build(
@@ -137,7 +138,7 @@ def test_what_is_built_is_found_again_wherever_that_is(build):
     assert len(libraries(other_flags)) == len(libraries(other_source)) == 2
 
 
-def test_what_the_compilers_have_against_a_source_is_said_with_its_line(build):
+def test_compiler_errors_have_the_line_of_the_source(build):
     refused, header, flag = build(
         [
             {"given": plain(PLAIN)},
@@ -163,7 +164,7 @@ def test_what_the_compilers_have_against_a_source_is_said_with_its_line(build):
         (None, "Hindered", "load_inline needs a C++ compiler"),
     ],
 )
-def test_what_the_machine_does_is_not_the_sources_fault(build, tmp_path, script, error, words):
+def test_machine_failure_is_not_the_sources_fault(build, tmp_path, script, error, words):
     compiler = tmp_path / "compiler"
     if script:
         compiler.write_text(script)
@@ -174,7 +175,7 @@ def test_what_the_machine_does_is_not_the_sources_fault(build, tmp_path, script,
     assert answer["kept"] == {}
 
 
-def test_kernels_are_compiled_for_the_device_that_there_will_be(build, tmp_path):
+def test_kernels_are_compiled_for_the_absent_device(build, tmp_path):
     if not shutil.which("nvcc") and not Path("/usr/local/cuda/bin/nvcc").exists():
         pytest.skip("no nvcc")
     kernel = "__global__ void fill(float* x) { x[threadIdx.x] = 1; }\nvoid start(float* x) { fill<<<1, 32>>>(x); }\n"
@@ -198,50 +199,47 @@ def test_kernels_are_compiled_for_the_device_that_there_will_be(build, tmp_path)
 
 
 @pytest.mark.parametrize(("toolkit", "compiler"), [("Cuda", "nvcc"), ("Hip", "a compiler of HIP")])
-def test_a_machine_without_a_devices_compiler_says_so(python, tmp_path, toolkit, compiler):
+def test_missing_device_compiler_is_named(python, tmp_path, toolkit, compiler):
     """It is looked for on PATH and in some folders, which a test cannot take away."""
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'core/candidate/module')!r})\n"
         f"from module_toolkits import {toolkit}, Hindered\n{toolkit}.HOMES = ()\n"
         f"try:\n    {toolkit}.needed()\nexcept Hindered as error:\n    print(error)\n"
     )
     ran = subprocess.run(
-        [python, "-B", "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=120
+        [python, "-B", "-c", code],
+        env={**ENVIRONMENT, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert ran.stdout.startswith(f"load_inline needs {compiler}, found n"), ran.stderr
 
 
 WORDS = """
 import os, sys
-sys.path.insert(0, sys.argv[1])
-import module_compile, module_extension, torch
+import module_compile, module_extension, module_phrases, torch
 
 class Unit:
     name = "cuda.cu"
 
 def is_the_machines(said):
-    return bool(module_compile.MACHINE.search(module_compile.without_sources(said, [Unit])))
+    return module_phrases.is_of_machine(module_compile.without_sources(said, [Unit]))
 
 print(is_the_machines('cuda.cu:5:3: error: no match\\n    5 | f("out of memory");\\n      | ^~~~'))
 print(is_the_machines('cuda.cu(5): error: identifier "killed" is undefined\\n    f("out of memory");'))
-print(is_the_machines("ptxas fatal   : Memory allocation failure"))
-print(is_the_machines("nvcc fatal   : Cannot find compiler 'g++' in PATH"))
-print(is_the_machines("clang++-19: error: unable to execute command: Killed"))
-print(is_the_machines("clang++-19: error: cannot find ROCm device library for gfx942; provide its path"))
-print(is_the_machines("lld: error: undefined hidden symbol: helper(float)"))
 print(module_compile.is_devices("-arch=native"), module_compile.is_devices("-arch=sm_80"))
 full = module_compile.IN_FULL.search
 print(full("x.requires_grad(yes)") is not None, full("x.requires_grad()"))
 print(module_extension.folder_of("a/b/") == os.path.abspath("a/b"))
 other = ImportError("/x/flash.so: undefined symbol: _ZN3c104cudaE")
-print(module_extension.link_error(other))
+print(module_extension.Extensions().link_error(other))
 """
 
 
-def test_whose_words_they_are(python, tmp_path):
-    command = [python, "-B", "-c", WORDS, str(ROOT / "core/candidate/module")]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    expected = ["False", "False", "True", "True", "True", "True", "False", "True False", "True None", "True", "None"]
+def test_compiler_output_is_attributed(python, tmp_path):
+    command = [python, "-B", "-c", WORDS]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=ENVIRONMENT)
+    expected = ["False", "False", "True False", "True None", "True", "None"]
     assert ran.stdout.splitlines() == expected, ran.stderr
 
 
@@ -267,16 +265,16 @@ UNDEFINED = "#include <Python.h>\nint twice(int);\nPyMODINIT_FUNC PyInit_made() 
 CAUGHT = REFUSED.replace("made =", "try:\n    made =", 1) + "except RuntimeError as error:\n    THEN\n"
 
 
-def test_a_rehearsal_builds_and_does_not_call(rehearse):
-    (called,) = rehearse([linear_row(CALLED)])
+def test_dry_run_builds_extensions_and_does_not_call_them(dry_run):
+    (called,) = dry_run([linear_row(CALLED)])
     assert called["words"] == ""
     assert len(libraries(called)) == 2
-    (again,) = rehearse([linear_row(CALLED, called["compiled"])])
+    (again,) = dry_run([linear_row(CALLED, called["compiled"])])
     assert again == {"words": "", "work": None, "compiled": {}}
 
 
-def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):
-    answers = rehearse(
+def test_dry_run_reports_refused_sources_only(dry_run):
+    answers = dry_run(
         [
             linear_row(source)
             for source in (
@@ -300,34 +298,34 @@ def test_a_rehearsal_says_what_is_refused_and_nothing_else(rehearse):
 
 
 @pytest.mark.parametrize("kind", ["host", "device"])
-def test_the_known_extension_builds_here(rehearse, kind):
+def test_the_known_extension_builds_here(dry_run, kind):
     if kind == "device" and not shutil.which("nvcc"):
         pytest.skip("no nvcc")
-    (answer,) = rehearse([{"content": known_extension(kind)}])
+    (answer,) = dry_run([{"content": known_extension(kind)}])
     assert answer["words"] == ""
     assert len(libraries(answer)) == 1
 
 
-def test_what_the_machine_lacks_is_said_of_the_known_one(rehearse):
+def test_known_extension_reports_a_missing_tool(dry_run):
     content = known_extension("host")
     content["source"] = "import os\nos.environ['CXX'] = '/not/there'\n" + content["source"]
-    (answer,) = rehearse([{"content": content}])
+    (answer,) = dry_run([{"content": content}])
     assert answer["words"].startswith("hindered host load_inline needs a C++ compiler")
 
 
 def test_other_versions_of_torch_are_left_alone(python):
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'core/candidate/module')!r})\nimport module_extension\n"
+        "import module_extension\n"
         "extension = module_extension.imported()\nown = extension._run_ninja_build\n"
-        "extension._write_ninja_file = lambda path, flags: None\nmodule_extension.install('sm_90a')\n"
+        "extension._write_ninja_file = lambda path, flags: None\nmodule_extension.Extensions().install('sm_90a')\n"
         "assert extension._run_ninja_build is own\nprint('left alone')\n"
     )
-    ran = subprocess.run([python, "-B", "-c", code], capture_output=True, text=True, timeout=120)
+    ran = subprocess.run([python, "-B", "-c", code], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
     assert ran.stdout == "left alone\n", ran.stderr
 
 
 @pytest.mark.parametrize("file", sorted(EXTENSIONS.glob("*.py")), ids=lambda file: file.stem.split("_")[3])
-def test_submissions_with_kernels_are_built(python, rehearse, describe, kernelbench_data, file):
+def test_submissions_with_kernels_are_built(python, dry_run, describe, kernelbench_data, file):
     """Whole submissions for KernelBench's problems, where torch has the device's headers (HONE_MODULES_PYTHON)."""
     has = "import torch; print(torch.version.cuda is not None)"
     ran = subprocess.run([python, "-c", has], capture_output=True, text=True, timeout=120, check=True)
@@ -340,6 +338,6 @@ def test_submissions_with_kernels_are_built(python, rehearse, describe, kernelbe
     (task,) = describe([(number, problems[f"level1/{number}"].source)])
     support = {one["name"]: one["text"] for one in task["task"]["backends"]["cuda"]["support"]}
     content = {"name": "submission.py", "source": file.read_text(), "support": support}
-    (answer,) = rehearse([{"content": content}])
+    (answer,) = dry_run([{"content": content}])
     assert answer["words"] == ""
     assert libraries(answer)

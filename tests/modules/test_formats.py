@@ -91,7 +91,7 @@ def described(describe, opened):
     return {problem: answer["task"] for problem, answer in zip(opened.problems, answers, strict=True)}
 
 
-def test_folders_of_modules_are_called_by_their_paths(tmp_path, describe):
+def test_modules_in_folders_are_named_by_their_paths(tmp_path, describe):
     for name in ("reference/activation/relu", "reference/arch/mlp", "tasks/linear/func_forward"):
         file = tmp_path / f"{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -106,7 +106,7 @@ def test_a_reference_that_exits_or_crashes_is_refused(gateway):
         assert (status, why in reply["detail"]) == (400, True), reply
 
 
-def test_the_entry_that_a_request_names_is_what_is_judged(gateway, bench):
+def test_entry_named_by_a_request_is_judged(gateway, bench):
     for entry, body in (("Sum", "x.sum()"), ("Model", "x * 2"), ("", "x * 2")):
         status, reply = gateway.judge(TWO_CLASSES, RELU.format(body), entry_point=entry)
         assert (status, reply["correctness"]) == (200, True), (entry, reply)
@@ -136,7 +136,7 @@ def test_requests_that_are_none(gateway, relu):
     assert gateway.ask("GET", "/health")[0] == 200
 
 
-def test_what_its_clients_ask_besides(gateway):
+def test_other_requests_of_clients_are_answered(gateway):
     assert gateway.ask("GET", "/gpu_status")[1]["error"] == "CUDA not available"
     assert gateway.ask("GET", "/backend_info")[1]["supported_backends"] == ["cuda", "triton"]
     reset = {"status": "device pool reset", "available_devices": [], "fault_counts": {}}
@@ -173,7 +173,7 @@ def test_a_server_of_its_own_serves_the_gateway(python, relu, tmp_path):
             gateway.process.wait()
 
 
-def test_a_description_that_times_out_is_a_fault_and_keeps_nobody_waiting(python, relu, tmp_path):
+def test_description_that_times_out_is_a_fault(python, relu, tmp_path):
     """The submission is not to blame: 503 with a time to try again, and no second try before that."""
     folder = tmp_path / "references"
     folder.mkdir(mode=0o700)
@@ -207,7 +207,7 @@ def test_a_description_that_times_out_is_a_fault_and_keeps_nobody_waiting(python
             gateway.process.wait()
 
 
-def test_a_full_gateway_says_so_and_a_stopped_one_leaves_nobody_waiting(python, relu, tmp_path):
+def test_full_gateway_refuses_and_stopped_gateway_answers(python, relu, tmp_path):
     gateway = Gateway(tmp_path / "log", python, "--evaluations", "1")
     try:
         with ThreadPoolExecutor(1) as pool:
@@ -224,7 +224,7 @@ def test_a_full_gateway_says_so_and_a_stopped_one_leaves_nobody_waiting(python, 
         gateway.process.wait()
 
 
-def test_who_hangs_up_is_judged_no_longer(gateway, relu):
+def test_disconnected_client_is_not_judged(gateway, relu):
     asked = {"original_model_src": relu, "custom_model_src": RELU.format("x\n    while True:\n        pass")}
     connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=SECONDS_MAX)
     connection.request("POST", "/eval", json.dumps(asked).encode(), {"Content-Type": "application/json"})
@@ -253,7 +253,7 @@ def test_a_server_that_did_not_ask_takes_no_references(hone, python, tmp_path):
     )
 
 
-def test_what_cannot_be_started_says_why(hone, python, tmp_path):
+def test_unstartable_program_has_a_reason(hone, python, tmp_path):
     assert "who reaches the gateway can run code" in hone("gateway", "tritonforge", "--listen", "0.0.0.0:0").stderr
     bare = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0")
     assert "cpu.python is not set" in bare.stderr
@@ -278,7 +278,7 @@ def test_the_place_and_the_folder_are_looked_at_first(hone, gateway, tmp_path):
     assert "other users may write to it" in hone("gateway", "tritonforge", *place).stderr
 
 
-def test_what_a_killed_gateway_left_goes_at_the_next_start(python, tmp_path, monkeypatch):
+def test_files_of_a_killed_gateway_are_removed_at_the_next_start(python, tmp_path, monkeypatch):
     folder = tmp_path / "temporary"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("TMPDIR", str(folder))

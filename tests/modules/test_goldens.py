@@ -22,7 +22,7 @@ def test_goldens_are_correct_and_their_twins_wrong(hone_binary, python, kernelbe
     assert run_goldens.surprises(samples, problems) == []
 
 
-def test_a_surprise_is_told(monkeypatch):
+def test_unexpected_exception_is_reported(monkeypatch):
     samples = {(19, 0): {"outcome": "wrong", "reason": "output out is wrong"}, (19, 1): {"outcome": "correct"}}
     assert run_goldens.surprises(samples, [19]) == [
         "problem 19, golden: found wrong, expected correct: output out is wrong",

@@ -39,7 +39,7 @@ load_inline(name="in_hip", cpp_sources=BINDS, cuda_sources=KERNELS, no_implicit_
 @pytest.fixture(scope="module", autouse=True)
 def home(run_beside_modules):
     """Where HIP's compiler is."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from module_toolkits import Hip; print(Hip.home() or '')"
+    code = "from module_toolkits import Hip; print(Hip.home() or '')"
     found = run_beside_modules(code).strip()
     if not found:
         pytest.skip("no ROCm, nor clang-19 with HIP's headers and device libraries: scripts/setup --hip")
@@ -64,27 +64,27 @@ def code_objects(answer):
 
 
 @pytest.mark.parametrize("architecture", MACHINES)
-def test_cuda_is_translated_and_compiled(rehearse, architecture):
-    (answer,) = rehearse([linear_row(RELU)], architecture)
+def test_cuda_is_translated_and_compiled(dry_run, architecture):
+    (answer,) = dry_run([linear_row(RELU)], architecture)
     assert answer["words"] == ""
     ((name, (machine, code)),) = code_objects(answer).items()
     assert (name, machine) == (architecture, MACHINES[architecture])
     assert b"relu_kernel" in code
-    (again,) = rehearse([linear_row(RELU, answer["compiled"])], architecture)
+    (again,) = dry_run([linear_row(RELU, answer["compiled"])], architecture)
     assert again == {"words": "", "work": None, "compiled": {}}
 
 
-def test_what_is_written_in_hip_is_compiled(rehearse):
-    (answer,) = rehearse([linear_row(IN_HIP)], "gfx942")
+def test_hip_source_is_compiled(dry_run):
+    (answer,) = dry_run([linear_row(IN_HIP)], "gfx942")
     assert answer["words"] == ""
     assert b"reversed" in code_objects(answer)["gfx942"][1]
 
 
-def test_what_the_compiler_has_against_a_source_is_said_with_its_line(rehearse):
+def test_compiler_error_has_the_line_of_the_source(dry_run):
     """Also of lines that the translation has changed."""
     source = RELU.replace("fmaxf(x[i]", "fmaxf(y[i]").replace("/ block, block>>>", "/ block, blocks>>>")
     lines = [i for i, line in enumerate(source.split("\n"), 1) if "y[i]" in line or "blocks>>>" in line]
-    (answer,) = rehearse([linear_row(source)], "gfx942")
+    (answer,) = dry_run([linear_row(source)], "gfx942")
     errors = [line for line in answer["words"].split("\n") if "error" in line]
     assert answer["words"].startswith("build device ")
     assert len(errors) == 2, answer["words"]
@@ -94,10 +94,10 @@ def test_what_the_compiler_has_against_a_source_is_said_with_its_line(rehearse):
     assert answer["compiled"].keys() == {path for path in answer["compiled"] if path.endswith(".txt")}
 
 
-def test_a_device_function_that_is_nowhere_is_refused(rehearse):
+def test_a_device_function_that_is_nowhere_is_refused(dry_run):
     source = RELU.replace("__global__", "__device__ float helper(float);\n__global__", 1)
     source = source.replace("fmaxf(x[i], 0.0f)", "helper(x[i])")
-    (answer,) = rehearse([linear_row(source)], "gfx942")
+    (answer,) = dry_run([linear_row(source)], "gfx942")
     assert answer["words"].startswith("build device lld: error: undefined hidden symbol: helper(float)")
 
 
@@ -110,19 +110,19 @@ def test_a_device_function_that_is_nowhere_is_refused(rehearse):
         ("#include <ATen/cuda/CUDAContext.h>", "gfx942", "'ATen/hip/HIPContext.h' file not found"),
     ],
 )
-def test_what_the_machine_lacks_is_not_the_sources_fault(rehearse, home, source, architecture, words):
+def test_missing_tool_is_not_the_sources_fault(dry_run, home, source, architecture, words):
     if source is not RELU:
         if home != "/usr":
             pytest.skip("a ROCm has it")
         source = RELU.replace("#include <cuda_runtime.h>", source)
-    (answer,) = rehearse([linear_row(source)], architecture)
+    (answer,) = dry_run([linear_row(source)], architecture)
     assert answer["words"].startswith("hindered device ")
     assert words in answer["words"]
     assert answer["compiled"] == {}
 
 
 @pytest.mark.parametrize("kind", ["host", "device"])
-def test_the_known_extension_builds_here(rehearse, kind):
-    (answer,) = rehearse([{"content": known_extension(kind)}], "gfx942")
+def test_the_known_extension_builds_here(dry_run, kind):
+    (answer,) = dry_run([{"content": known_extension(kind)}], "gfx942")
     assert answer["words"] == ""
     assert [Path(path).suffix for path in answer["compiled"]] == [".so"]

@@ -58,12 +58,11 @@ def test_a_submission_may_change_only_what_the_reference_changes(outcome):
 
 IN_PLACE = """
 import ctypes, json, sys
-sys.path.insert(0, sys.argv[1])
 from module_place import ARENA
 from module_reference import ERROR, EXACT, OWN, REFERENCE, Reference
 import torch
 
-folder = sys.argv[2]
+folder = sys.argv[1]
 support = {name: open(f"{folder}/{name}").read() for name in ("module.json", "reference.py")}
 artifact = Reference({"name": "reference.py", "source": support["reference.py"], "support": support})
 memory = (ctypes.c_char * 8192)()

@@ -65,7 +65,7 @@ def test_kernelbench_batch(bench, traces):
     assert [result["correctness"] for result in results] == [False, True, True, False]
 
 
-def test_a_batch_says_whose_reference_cannot_be_used(bench, traces):
+def test_batch_with_an_unusable_reference_names_it(bench, traces):
     import hone as package
 
     good = {"triton_code": "", "pytorch_code": traces["kernelbook_632"]["pytorch_code"]}
@@ -113,7 +113,7 @@ def test_triton_kernel_by_the_inputs_names(bench):
         bench.benchmark_triton_kernel("", "", {"not a name": {"shape": [1]}})
 
 
-def test_nobody_there_is_no_result(bench, gateway, monkeypatch):
+def test_missing_server_gives_no_result(bench, gateway, monkeypatch):
     import hone as package
 
     bench.connect("http://127.0.0.1:1")

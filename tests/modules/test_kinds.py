@@ -56,7 +56,7 @@ def test_answers_that_take_no_work_are_wrong_for_each(hone, options):
             assert output["norm"] <= 0.1, (task, output)
 
 
-def test_admission_without_an_interpreter_says_which_key_to_set(hone, options):
+def test_admission_without_an_interpreter_names_the_key(hone, options):
     ran = hone("tasks", "--admit", "level1/1", *options[:4])  # all but cpu.python
     assert ran.returncode == 1
     assert "no interpreter is configured: set cpu.python" in ran.stdout + ran.stderr

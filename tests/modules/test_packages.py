@@ -55,7 +55,7 @@ def test_an_import_that_is_used_stays(line, use):
     assert said.startswith("level4/1 needs the package " + ("tensorboard" if "torch" in line else "absent"))
 
 
-def test_only_the_names_that_fail_leave_their_line():
+def test_only_names_that_fail_leave_their_line():
     assert without_unused("import os, absent, gone as g\nprint(g)\n") == "import os, gone as g\nprint(g)\n"
 
 
@@ -67,7 +67,7 @@ def test_a_source_that_cannot_be_changed_safely_stays(source):
     assert without_unused(source) == source
 
 
-def test_one_line_says_what_a_whole_set_lacks_and_how_to_get_it(monkeypatch):
+def test_one_line_names_the_missing_package_of_a_set(monkeypatch):
     monkeypatch.setattr("hone_modules.packages.is_missing", lambda name: name == "transformers")
     source = "from transformers import AutoConfig\nconfig = AutoConfig\n"
     (line,) = missing_lines([Problem(f"level4/{i}", "x", source, ()) for i in range(20)])
@@ -86,7 +86,7 @@ def test_a_description_within_its_limit_is_not_ended():
         loop_of(0.01)
 
 
-def test_a_loop_that_takes_longer_than_its_limit_is_ended_whatever_it_catches():
+def test_loop_over_its_limit_is_ended_even_if_it_catches_everything():
     with pytest.raises(SlowModule, match=r"took 0.05 s of processor time.* describe_seconds: 0.2"), limited("a", 0.05):
         try:
             loop_of(60)
@@ -94,7 +94,7 @@ def test_a_loop_that_takes_longer_than_its_limit_is_ended_whatever_it_catches():
             loop_of(60)
 
 
-def test_progress_is_told_while_a_description_takes_long(capsys, monkeypatch):
+def test_progress_of_a_long_description_is_reported(capsys, monkeypatch):
     monkeypatch.setattr("hone_modules.limit.PROGRESS_EVERY_S", 0.05)
     with pytest.raises(SlowModule), limited("level4/7", 0.5):
         loop_of(60)

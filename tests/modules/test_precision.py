@@ -5,7 +5,6 @@ from pathlib import Path
 
 HEAD = """
 import ctypes, json, sys
-sys.path.insert(0, sys.argv[1])
 import torch
 from module_place import ARENA
 from module_precision import Shortened, computes_the_same, error_of, in_fewer_bits, shortened
@@ -55,7 +54,7 @@ assert shortened(torch.arange(3), 7, cut=True).tolist() == [0, 1, 2]
 """
 
 
-def test_numbers_lose_bits_as_types_and_tensor_cores_take_them(run_beside_modules):
+def test_numbers_lose_bits_like_types_and_tensor_cores(run_beside_modules):
     run_beside_modules(HEAD + BITS)
 
 
@@ -114,7 +113,7 @@ assert exact.isinf().any(), "what the reference cannot hold is expected as it gi
 """
 
 
-def test_a_reference_says_how_exact_it_and_what_it_allows_are(run_beside_modules):
+def test_reference_reports_its_error_and_the_allowed_error(run_beside_modules):
     run_beside_modules(HEAD + REPORTS)
 
 
@@ -165,12 +164,12 @@ def test_switches_are_as_they_were_for_the_next_module(run_beside_modules):
 
 PRECISIONS = """
 import json, sys
-sys.path.insert(0, sys.argv[2])
+sys.path.insert(0, sys.argv[1])
 import kernelbench
 config = {name: value.get("default") for name, value in kernelbench.Dataset.parameters.items()}
-for given in json.loads(sys.argv[4]):
+for given in json.loads(sys.argv[3]):
     try:
-        dataset = kernelbench.Dataset({**config, "path": sys.argv[3], "precision": given})
+        dataset = kernelbench.Dataset({**config, "path": sys.argv[2], "precision": given})
         task = dataset.get_task("level1/4")
         print(json.loads(task["backends"]["cuda"]["support"][0]["text"])["precision"], task["tolerance"].get("norm"))
     except ValueError as error:

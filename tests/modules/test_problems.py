@@ -151,7 +151,7 @@ def test_mistakes_name_the_place(tmp_path):
     assert "expected a folder, or a file that ends in" in mistake(read_kernelbook, tmp_path / "notes.txt")
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_names_the_package(tmp_path, monkeypatch):
     file = tmp_path / "book.parquet"
     file.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

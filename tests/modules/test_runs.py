@@ -110,7 +110,7 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_what_a_killed_run_had_judged_is_kept(hone_binary, hone, configured, tmp_path, number):
+def test_results_of_a_killed_run_are_kept(hone_binary, hone, configured, tmp_path, number):
     problems = [19, 32, 100]
     run_goldens.write_run(tmp_path, problems)
     command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
@@ -167,7 +167,7 @@ def test_a_level_run_shows_its_progress_on_a_terminal(hone_binary, configured, t
     assert "/s  eta " in shown.decode()
 
 
-def test_a_level_that_does_not_exist_is_named_with_those_that_do(hone, configured, tmp_path):
+def test_unknown_level_is_named_with_the_known_ones(hone, configured, tmp_path):
     (tmp_path / "level_9_problem_1_sample_0_kernel.py").write_text("")
     ran = hone("eval", "kernelbench/level9", tmp_path, *configured)
     assert ran.returncode == 2, ran.stdout
@@ -176,7 +176,7 @@ def test_a_level_that_does_not_exist_is_named_with_those_that_do(hone, configure
     )
 
 
-def test_a_second_run_on_a_folder_says_who_has_it_and_nothing_is_lost(hone_binary, hone, configured, tmp_path):
+def test_second_run_on_a_folder_names_the_first_and_loses_nothing(hone_binary, hone, configured, tmp_path):
     problems = [19, 32, 100]
     run_goldens.write_run(tmp_path, problems)
     command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
@@ -255,7 +255,7 @@ def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone
     assert told["fast_p_bounds"]["1.0"] == [0.01, 0.04]
 
 
-def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured, tmp_path):
+def test_bad_files_of_a_run_become_rows(hone, configured, tmp_path):
     shutil.copy(run_goldens.golden_file(19), generation(tmp_path, 19))
     os.mkfifo(generation(tmp_path, 20))
     generation(tmp_path, 21).symlink_to(tmp_path / "nowhere")
@@ -289,7 +289,7 @@ def test_bad_files_of_a_run_are_rows_and_the_others_are_judged(hone, configured,
     assert "not a regular file" in counts
 
 
-def test_a_problem_that_is_not_configured_or_a_folder_for_it_says_what_to_do(hone, configured, tmp_path):
+def test_unconfigured_problem_is_an_error_with_advice(hone, configured, tmp_path):
     file = generation(tmp_path, 19)
     file.write_text("")
     for task in ("kernelbench/level1/19", "level1/19"):
@@ -303,7 +303,7 @@ def test_a_problem_that_is_not_configured_or_a_folder_for_it_says_what_to_do(hon
     )
 
 
-def test_where_no_torch_is_found_what_to_do_is_printed_whole(hone, python, kernelbench_data, tmp_path):
+def test_missing_torch_prints_the_remedy(hone, python, kernelbench_data, tmp_path):
     for problem in (19, 20):
         shutil.copy(run_goldens.golden_file(problem), generation(tmp_path, problem))
     bare = tmp_path / "python"  # this machine's, without site packages
@@ -315,7 +315,7 @@ def test_where_no_torch_is_found_what_to_do_is_printed_whole(hone, python, kerne
     assert "scripts/setup --python" in ran.stdout
 
 
-def test_mistakes_say_what_to_do(hone, configured, tmp_path):
+def test_errors_name_the_remedy(hone, configured, tmp_path):
     def said(*words):
         ran = hone("kernelbench", *words, *configured)
         assert ran.returncode == 2, ran.stdout
@@ -339,7 +339,7 @@ def test_mistakes_say_what_to_do(hone, configured, tmp_path):
     assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where")
 
 
-def test_a_package_that_lacks_an_option_is_told_from_a_mistake(hone_binary, configured, tmp_path):
+def test_missing_option_of_a_package_is_not_a_syntax_error(hone_binary, configured, tmp_path):
     older = tmp_path / "python"  # imports hone.rollout, and does not know --once
     older.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\necho "unrecognized arguments: --once" >&2\nexit 2\n')
     older.chmod(0o755)

@@ -4,7 +4,6 @@ import json
 
 HEAD = """
 import ctypes, json, sys
-sys.path.insert(0, sys.argv[1])
 import torch
 from module_place import ARENA
 from module_reference import Reference
@@ -122,7 +121,7 @@ assert filled("torch.log(x - 2)")[0].level == FULL, "it has no numbers without, 
 """
 
 
-def test_reference_that_fails_on_structure_gets_less_of_it(run_beside_modules):
+def test_reference_that_fails_on_structure_gets_a_lower_level(run_beside_modules):
     run_beside_modules(HEAD + LEVELS)
 
 

@@ -35,7 +35,7 @@ def test_a_level_is_listed_without_torch(hone, kernelbench_data):
     assert f"{kernelbench_data}: found no problem of level7; levels found: level1 (100)\n" in other.stderr
 
 
-def test_what_is_not_there_is_said_with_what_to_do(hone, tmp_path):
+def test_missing_thing_is_reported_with_a_remedy(hone, tmp_path):
     unknown = hone("tasks", "--dataset", "kernelbnch")
     assert unknown.stderr == "hone: unknown dataset 'kernelbnch'; valid: tasks\n"
     missing = hone("tasks", "--dataset", "kernelbench")
@@ -46,7 +46,7 @@ def test_what_is_not_there_is_said_with_what_to_do(hone, tmp_path):
     assert f": dataset 'kernelbook': kernelbook: open: {tmp_path}/nowhere: no such file" in nowhere.stderr
 
 
-def test_a_module_that_is_no_task_is_left_out_and_says_why(hone, python, tmp_path):
+def test_unfit_module_is_left_out_with_the_reason(hone, python, tmp_path):
     head = "import torch\nclass A(torch.nn.Module): pass\n"
     sources = [head, "class B(\ndef get_inputs", head + "def get_inputs():\n    return [torch.rand(2)]\n"]
     rows = [{"python_code": source, "uuid": i} for i, source in enumerate(sources)]
@@ -61,7 +61,7 @@ def test_a_module_that_is_no_task_is_left_out_and_says_why(hone, python, tmp_pat
         assert f"{task} cannot be made a task: {why}" in shown.stderr
 
 
-def test_a_package_that_many_problems_lack_is_one_line(hone, python, tmp_path):
+def test_package_that_many_problems_need_is_reported_once(hone, python, tmp_path):
     body = "class A(torch.nn.Module): part = {}\ndef get_inputs():\n    return [torch.rand(2)]\n"
     heads = [
         ("import torch, no_such_library", "no_such_library.part"),
@@ -85,7 +85,7 @@ def test_a_package_that_many_problems_lack_is_one_line(hone, python, tmp_path):
     assert f"level4/1 cannot be made a task: it needs{advice.removeprefix('need')}" in shown.stderr
 
 
-def test_without_torch_a_task_says_how_to_get_it(hone, kernelbench_data, tmp_path):
+def test_task_without_torch_names_the_command(hone, kernelbench_data, tmp_path):
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # without its packages
     bare.chmod(0o755)
@@ -115,7 +115,7 @@ print(json.loads(dataset.get_task("level1/19")["backends"]["cuda"]["support"][0]
 """
 
 
-def test_what_a_speedup_is_over_is_the_configurations(hone, python, kernelbench_data):
+def test_configuration_chooses_the_baseline_of_a_speedup(hone, python, kernelbench_data):
     plugin = Path(__file__).parents[2] / "plugins/datasets/kernelbench"
     for word in ("eager", "compile"):
         command = [python, "-c", BASELINE_OF, str(plugin), str(kernelbench_data), word]
@@ -125,7 +125,7 @@ def test_what_a_speedup_is_over_is_the_configurations(hone, python, kernelbench_
     assert "baseline: found 'fastest', expected one of eager, compile" in wrong.stderr
 
 
-def test_whose_work_it_must_be_is_the_configurations(hone, python, kernelbench_data):
+def test_configuration_decides_whether_own_kernels_are_required(hone, python, kernelbench_data):
     def configured_with(word):
         return configured("kernelbench", kernelbench_data, python, f", own_kernels: {word}")
 

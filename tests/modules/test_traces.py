@@ -46,7 +46,7 @@ def test_the_turns_that_no_interpreter_ends_are_judged_in_a_small_size(hone, pyt
     assert {turn["verdict"]["signal"] for turn in turns} == {"SIGSEGV"}  # read or write beyond their tensors
 
 
-def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, python, tmp_path):
+def test_task_without_a_description_is_reported_at_each_turn(hone, python, tmp_path):
     module = "import torch\nclass A(torch.nn.Module):\n    def forward(self, x):\n        return 1\n"
     inputs = "def get_inputs():\n    return [torch.rand(2)]\n"
     turns = [
@@ -73,7 +73,7 @@ def test_a_task_that_cannot_be_described_is_said_at_each_of_its_turns(hone, pyth
     assert "not read" in table  # of what has no task nothing is known, not even that there is no code
 
 
-def test_a_task_that_was_left_out_when_it_was_read_says_why(hone, tmp_path):
+def test_task_left_out_at_reading_has_a_reason(hone, tmp_path):
     """No torch is needed: none of them is described."""
     turn = {"turn": 1, "triton_code": "class ModelNew: pass", "result": {"correctness": False, "error": None}}
     inputs = "def get_inputs():\n    return []\n"
@@ -94,7 +94,7 @@ def test_a_task_that_was_left_out_when_it_was_read_says_why(hone, tmp_path):
     assert "describe lists them" not in read.stdout + read.stderr
 
 
-def test_mistakes_in_the_file_are_told_with_their_place(hone, tmp_path):
+def test_mistakes_in_the_file_are_reported_with_their_place(hone, tmp_path):
     file = tmp_path / "traces.json"
     file.write_text('[{"sample_key": "a", "turns": [{"turn": 0}]}]')
     read = hone("traces", file)
@@ -129,7 +129,7 @@ SINGLE_TURNS = [
 ]
 
 
-def test_rows_of_a_single_turn_are_judged_beside_failed_and_broken_ones(hone, python, tmp_path):
+def test_single_turn_rows_are_judged_among_failed_and_broken_rows(hone, python, tmp_path):
     file = tmp_path / "single.json"
     file.write_text(json.dumps(SINGLE_TURNS))
     judged = traces(hone, file, python, "--set", f"cpu.python={python}", "--json")
@@ -149,7 +149,7 @@ def test_rows_of_a_single_turn_are_judged_beside_failed_and_broken_ones(hone, py
     ]
 
 
-def test_a_named_trace_is_read_beside_failed_and_broken_ones(hone, python, tmp_path):
+def test_named_trace_is_read_among_failed_and_broken_traces(hone, python, tmp_path):
     file = tmp_path / "single.jsonl"
     file.write_text("\n".join(map(json.dumps, SINGLE_TURNS)) + "\nno JSON\n")
     read = traces(hone, file, python, "--read-only", "--trace", "four", "--json")
@@ -164,7 +164,7 @@ def test_a_named_trace_is_read_beside_failed_and_broken_ones(hone, python, tmp_p
     assert "line 7: json: " in table
 
 
-def test_json_lines_need_no_name_of_their_own(hone, python, tmp_path):
+def test_json_lines_may_have_any_name(hone, python, tmp_path):
     file = tmp_path / "traces.json"
     file.write_text(json.dumps(SINGLE_TURNS[0]))
     read = traces(hone, file, python, "--read-only")

@@ -2,7 +2,6 @@
 
 VARIED = """
 import sys
-sys.path.insert(0, sys.argv[1])
 import torch
 from module_values import vary
 
@@ -34,7 +33,6 @@ def test_something_is_mixed_and_something_is_scaled(run_beside_modules):
 
 PARAMETERS = """
 import ctypes, json, sys
-sys.path.insert(0, sys.argv[1])
 import torch
 from module_reference import Reference
 from module_place import ARENA
@@ -106,13 +104,12 @@ assert torch.equal(own, torch.rand(2, 2)), own
 """
 
 
-def test_parameters_are_about_as_they_were_made_and_others_each_time(run_beside_modules):
+def test_parameters_are_near_the_constructors_and_differ_each_time(run_beside_modules):
     run_beside_modules(PARAMETERS)
 
 
 CONSTRUCTED = """
 import sys
-sys.path.insert(0, sys.argv[1])
 from types import SimpleNamespace
 from module_values import constructor_arguments
 
@@ -127,5 +124,5 @@ assert of({"a": 2}) == ([], {"a": 2})
 """
 
 
-def test_a_constructor_gets_what_a_description_says(run_beside_modules):
+def test_constructor_gets_the_described_arguments(run_beside_modules):
     run_beside_modules(CONSTRUCTED)

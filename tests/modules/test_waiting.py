@@ -13,7 +13,7 @@ def get_inputs():
 """
 
 
-def test_eval_says_that_it_waits_for_pytorch(hone_binary, python, tmp_path):
+def test_eval_reports_that_it_waits_for_pytorch(hone_binary, python, tmp_path):
     (tmp_path / "problems").mkdir()
     (tmp_path / "problems/plus.py").write_text(MODULE)
     (tmp_path / "new.py").write_text(MODULE.replace("class Model", "class ModelNew").replace("x + 1", "1 + x"))

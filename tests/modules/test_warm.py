@@ -1,21 +1,20 @@
-"""Copies of a warm interpreter: what they share and what they must not."""
+"""Forks of a zygote do not share their random numbers."""
 
 import subprocess
-from pathlib import Path
 
-SHARE = Path(__file__).parents[2] / "core/candidate/module"
+from module_folders import ENVIRONMENT
+
 DRAWS = """
 import ctypes, os, random, sys
-sys.path.insert(0, sys.argv[2])
-import warm_modules
+import zygote
 import numpy.random, torch
 
 def draws(anew):
     reading, writing = os.pipe()
-    pid = ctypes.PyDLL(None).fork()  # as the launcher copies it: Python does not hear of it
+    pid = ctypes.PyDLL(None).fork()  # as the launcher forks: Python's hooks do not run
     if pid == 0:
         if anew:
-            warm_modules.draw_anew()
+            zygote.draw_anew()
         os.write(writing, f"{random.random()} {numpy.random.rand()} {torch.rand(1).item()}".encode())
         os._exit(0)
     os.waitpid(pid, 0)
@@ -26,8 +25,8 @@ for anew in (True, False):
 """
 
 
-def test_copies_draw_numbers_of_their_own(python: str) -> None:
-    """Or a submission would know what its reference draws: it is a copy, too."""
-    command = [python, "-c", DRAWS, "processor", str(SHARE)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def test_forks_draw_their_own_numbers(python: str) -> None:
+    """Otherwise a submission knows what its reference draws: both are forks."""
+    command = [python, "-c", DRAWS, "processor"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=ENVIRONMENT)
     assert done.stdout.split("\n")[:2] == ["False False False", "True True True"], done.stderr

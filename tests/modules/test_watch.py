@@ -4,7 +4,6 @@ import json
 
 COMPILED = """
 import json, sys
-sys.path.insert(0, sys.argv[1])
 import triton.compiler
 import module_work
 

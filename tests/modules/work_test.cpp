@@ -58,7 +58,7 @@ TEST_F(ModuleWork, OfTorchAloneIsSaidWhereKernelsAreExpected) {
 TEST_F(ModuleWork, OfTorchAloneIsRejectedWhereKernelsAreRequired) {
   const Verdict torch = judged("model", "required");
   EXPECT_EQ(torch.outcome, Outcome::kRejected);
-  EXPECT_EQ(torch.stage, "check");
+  EXPECT_EQ(torch.stage, VerdictStage::kCheck);
   EXPECT_EQ(torch.reason.substr(0, 32), "it started no kernel of its own:");
   EXPECT_TRUE(torch.work);
   EXPECT_TRUE(was_compiled(torch));

@@ -19,18 +19,19 @@ FLOORS: dict[str, int] = {
     "plugin_host": 3,
     "candidate": 3,
     "builder": 3,
-    "judge": 3,
+    "judge_protocol": 3,
     "wire": 3,
     "journal": 3,
     "conformance": 4,
-    "evaluate": 4,
-    "episode": 5,
-    "server": 6,
-    "gateway": 7,
-    "app": 7,
-    "integrations": 8,
-    "bench": 9,
-    "cli": 10,
+    "judge": 4,
+    "evaluate": 5,
+    "episode": 6,
+    "server": 7,
+    "gateway": 8,
+    "app": 8,
+    "integrations": 9,
+    "bench": 10,
+    "cli": 11,
 }
 # Folders of one floor that may include each other all the same, with the reason.
 SAME_FLOOR: dict[tuple[str, str], str] = {}
@@ -38,7 +39,7 @@ SAME_FLOOR: dict[tuple[str, str], str] = {}
 TRUST_BOUNDARY: dict[str, set[str]] = {
     "candidate": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "builder": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
-    "judge": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
+    "judge": {"include/hone", "base", "channel", "plugin", "sandbox", "model", "judge_protocol"},
 }
 # Headers of each third-party library, and the one file that includes it in each product.
 LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {

@@ -11,8 +11,6 @@ LINES_MAX = 70
 # Larger ones, each with its reason.
 CLASSES: dict[str, str] = {
     "clients/cpp/src/engine.hpp: Engine": "the state machine of a connection and of its requests",
-    "core/evaluate/device.hpp: Device": "to be split: processes, tasks, the device's lock, the judge's protocol",
-    "core/judge/session.hpp: Session": "to be split: checks, timing protocols, contention",
     "core/server/io_loop.hpp: IoLoop": "the I/O thread: it owns the sockets and every request under way",
 }
 FUNCTIONS: dict[str, str] = {}

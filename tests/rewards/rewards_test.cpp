@@ -11,17 +11,17 @@
 namespace hone {
 namespace {
 
-Value turn(Outcome outcome, double speedup = 0, const std::string& stage = "check") {
+Value turn(Outcome outcome, double speedup = 0, VerdictStage stage = VerdictStage::kCheck) {
   Verdict v;
   v.outcome = outcome;
-  v.stage = outcome == Outcome::kCorrect ? "done" : stage;
+  v.stage = outcome == Outcome::kCorrect ? VerdictStage::kDone : stage;
   if (speedup > 0) v.speedup = Speedup{speedup, speedup - 0.1, speedup + 0.1, 1, 1, 10, 10, {}};
   return Value::map({{"turn", 0}, {"scored", true}, {"verdict", verdict_to_value(v)}});
 }
 Value measured(Speedup speedup) {
   Verdict v;
   v.outcome = Outcome::kCorrect;
-  v.stage = "done";
+  v.stage = VerdictStage::kDone;
   v.speedup = std::move(speedup);
   return Value::map({{"turn", 0}, {"scored", true}, {"verdict", verdict_to_value(v)}});
 }
@@ -63,7 +63,8 @@ TEST(TritonForge, ClimbsFromBuiltToFast) {
   for (const Outcome outcome : {Outcome::kNoCode, Outcome::kRejected, Outcome::kCheated}) {
     EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0) << outcome_name(outcome);
   }
-  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kBuildFailed, 0, "build")), 0);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kBuildFailed, 0, VerdictStage::kBuild)),
+                   0);
   for (const Outcome outcome :
        {Outcome::kCrashed, Outcome::kTimedOut, Outcome::kOutOfMemory, Outcome::kWrong}) {
     EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0.1) << outcome_name(outcome);
@@ -83,7 +84,7 @@ TEST(Rewards, OutcomeThatTheyDoNotKnow_IsScoredAsNotBuilt) {
 }
 
 TEST(TritonForge, WhatDiedInTheCompilerWasNotBuilt) {
-  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kTimedOut, 0, "build")), 0);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kTimedOut, 0, VerdictStage::kBuild)), 0);
 }
 
 TEST(TritonForge, SumsTheTrajectory) {
@@ -131,7 +132,7 @@ TEST(DrKernel, IsHalfCorrectHalfSpeedAndSaysThatCoverageIsUnknown) {
 TEST(DrKernel, TakesTheCoverageThatASubmissionTellsOnlyWhereItIsAskedFor) {
   Verdict v;
   v.outcome = Outcome::kCorrect;
-  v.stage = "done";
+  v.stage = VerdictStage::kDone;
   v.speedup = Speedup{1, 0.9, 1.1, 1, 1, 10, 10, {}};
   v.work = Work{{{{"leaky", 1}}, {{"aten.mm", 1}}}, 30, 10};
   const auto turn_of = [](const Verdict& verdict) {

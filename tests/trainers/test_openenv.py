@@ -76,14 +76,14 @@ def test_a_fault_is_no_reward(serve: Serve, scripted: ScriptedServer) -> None:
         assert env.reset(task="add_relu").observation.reward_valid  # the session goes on
 
 
-def test_wrong_requests_are_said_and_the_session_goes_on(serve: Serve, scripted: ScriptedServer) -> None:
+def test_invalid_request_is_an_error_and_the_session_goes_on(serve: Serve, scripted: ScriptedServer) -> None:
     with HoneEnv(base_url=serve(scripted.endpoint)).sync() as env:
-        with pytest.raises(RuntimeError, match="reset comes before step"):
+        with pytest.raises(RuntimeError, match="call reset first"):
             env.step(HoneAction(code="slow"))
         with pytest.raises(RuntimeError, match="did you mean 'tasks/add_relu'"):
             env.reset(task="ad_relu")
         env.reset(task="add_relu")
-        with pytest.raises(RuntimeError, match="either response or code"):
+        with pytest.raises(RuntimeError, match="exactly one of response and code"):
             env.step(HoneAction(code="slow", response="slow"))
         assert env.step(HoneAction(code="slow")).observation.outcome == "correct"
 
@@ -154,7 +154,7 @@ def test_its_tools_find_the_tasks(serve: Serve, scripted: ScriptedServer) -> Non
     assert {"messages", "reward_valid", "fault"} <= set(schema["observation"]["properties"])
 
 
-def test_its_health_is_that_of_the_server_behind_it(serve: Serve, scripted: ScriptedServer) -> None:
+def test_health_is_that_of_the_server(serve: Serve, scripted: ScriptedServer) -> None:
     url = serve(scripted.endpoint)
     scripted.problems = ["journal: it is full"]
     failing = requests.get(f"{url}/health", timeout=20)
@@ -166,14 +166,14 @@ def test_its_health_is_that_of_the_server_behind_it(serve: Serve, scripted: Scri
     assert (gone.status_code, gone.json()["status"]) == (503, "unhealthy")
 
 
-def test_without_a_server_it_is_not_healthy(serve: Serve) -> None:
+def test_health_without_a_server_is_bad(serve: Serve) -> None:
     no_server = f"tcp://127.0.0.1:{free_port()}"
     said = requests.get(f"{serve(no_server)}/health", timeout=20)
     assert said.status_code == 503
     assert no_server in said.json()["detail"]
 
 
-def test_unknown_settings_are_said() -> None:
+def test_unknown_settings_are_errors() -> None:
     with pytest.raises(TypeError, match=r"unknown settings \['endpiont'\]"):
         adapter.app(endpiont="tcp://127.0.0.1:1")
 
@@ -205,7 +205,7 @@ def test_the_block_of_its_page(serve: Serve, scripted: ScriptedServer) -> None:
 
 
 @pytest.mark.parametrize("text", ["\ud83d cut", "\0", "", " \n", "x" * (5 << 20), "\U0001f600" * (1 << 20)])
-def test_whatever_text_a_model_writes_is_a_turn(serve: Serve, scripted: ScriptedServer, text: str) -> None:
+def test_any_text_of_a_model_is_a_turn(serve: Serve, scripted: ScriptedServer, text: str) -> None:
     with HoneEnv(base_url=serve(scripted.endpoint, options={"max_turns": 2})).sync() as env:
         env.reset(task="add_relu")
         assert env.step(HoneAction(response=text)).observation.turn == 1

@@ -81,7 +81,7 @@ def test_an_episode_whose_worker_died_is_ended(scripted: ScriptedServer) -> None
     assert scripted.seen["close"] == 1
 
 
-def test_unknown_settings_are_said(scripted: ScriptedServer) -> None:
+def test_unknown_settings_are_errors(scripted: ScriptedServer) -> None:
     hone = HoneActor.remote(scripted.endpoint, splitt="train")
     with pytest.raises(Exception, match=r"unknown settings \['splitt'\]"):
         ray.get(hone.tasks.remote())

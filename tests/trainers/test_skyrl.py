@@ -150,7 +150,7 @@ def test_the_rewards_of_the_turns_add_up_to_the_return(scripted: ScriptedServer)
     assert scripted.reset_replies()[0]["info"]["group"].endswith("-0")
 
 
-def test_a_fault_is_masked_and_leaves_the_mean_alone(scripted: ScriptedServer) -> None:
+def test_fault_is_masked_and_does_not_change_the_mean(scripted: ScriptedServer) -> None:
     engine = Engine(["fast<|im_end|>"], ["wrong<|im_end|>"], ["fault<|im_end|>"], ["wrong<|im_end|>"])
     output = play(engine, scripted.endpoint, max_turns=1)
     assert totals(output) == [1.3, 0.1, pytest.approx(0.5), 0.1]  # 0.5: the mean of the others
@@ -164,7 +164,7 @@ def test_a_fault_is_masked_and_leaves_the_mean_alone(scripted: ScriptedServer) -
     assert sum(given) == pytest.approx(0.0, abs=1e-5)
 
 
-def test_a_fault_moves_no_weight_and_the_others_do(scripted: ScriptedServer) -> None:
+def test_fault_changes_no_weight(scripted: ScriptedServer) -> None:
     policy = model(WORDS)
 
     def train(output: dict[str, Any], only: list[int]) -> None:
@@ -220,7 +220,7 @@ def test_a_batch_of_faults_is_masked_whole(scripted: ScriptedServer) -> None:
     assert output["rollout_metrics"]["hone/faults"] == 1.0
 
 
-def test_what_was_cut_off_has_no_reward_where_skyrl_says_so(scripted: ScriptedServer) -> None:
+def test_truncated_answer_has_no_reward_if_skyrl_is_set_so(scripted: ScriptedServer) -> None:
     engine = Engine(["slow"], ["wrong<|im_end|>"], ["fault<|im_end|>"])
     output = play(engine, scripted.endpoint, max_turns=1, zero_reward_on_non_stop=True)
     assert totals(output) == [0.0, 0.1, pytest.approx(0.05)]
@@ -238,7 +238,7 @@ def test_a_lost_server_is_a_fault(scripted: ScriptedServer) -> None:
 def test_without_masked_a_fault_is_raised_and_no_reward(scripted: ScriptedServer) -> None:
     adapter.register(scripted.endpoint)
     batch, _ = rows(1)
-    said = r"turn 1: the judge's process died \(hone\.adapters\.skyrl\.Masked would mask it\)"
+    said = r"turn 1: the judge's process died; wrap the generator in hone\.adapters\.skyrl\.Masked to mask faults"
     with pytest.raises(adapter.FaultError, match=said):
         asyncio.run(generator(Engine(["fault<|im_end|>"])).generate(batch, disable_tqdm=True))
     env = skyrl_gym.make("hone", env_config={}, extras={"task": "add_relu", "max_turns": 3})
@@ -252,7 +252,7 @@ def test_without_masked_a_fault_is_raised_and_no_reward(scripted: ScriptedServer
 def test_the_contract_of_an_environment(scripted: ScriptedServer) -> None:
     adapter.register(scripted.endpoint, {"max_turns": 2})
     env = skyrl_gym.make("hone", env_config={}, extras={"extra_info": {"task": "add_relu"}, "max_turns": 9})
-    with pytest.raises(ValueError, match="init comes before step"):
+    with pytest.raises(ValueError, match="call init first"):
         env.step("slow")
     prompt, told = env.init(PROMPT)
     assert prompt == [{"role": "user", "content": "Write a kernel."}]
@@ -288,7 +288,7 @@ def test_an_engine_that_fails_leaves_no_episode(scripted: ScriptedServer) -> Non
     scripted.wait_for("close")
 
 
-def test_what_is_wrong_is_said(scripted: ScriptedServer) -> None:
+def test_mistakes_are_reported(scripted: ScriptedServer) -> None:
     adapter.register(scripted.endpoint)
     env = skyrl_gym.make("hone", env_config={}, extras={"task": "ad_relu"})
     with pytest.raises(hone.NotFound, match="did you mean"):
@@ -297,7 +297,7 @@ def test_what_is_wrong_is_said(scripted: ScriptedServer) -> None:
         adapter.register(scripted.endpoint, splitt="train")
 
 
-def test_other_environments_of_a_batch_are_left_alone(scripted: ScriptedServer) -> None:
+def test_other_environments_of_a_batch_are_not_changed(scripted: ScriptedServer) -> None:
     adapter.register(scripted.endpoint)
     row = {"prompt": PROMPT, "env_class": "gsm8k", "uid": "1", "env_extras": {"reward_spec": {"ground_truth": "4"}}}
     batch, _ = prepare_generator_input([row], 1, {"logprobs": 1}, "hone", "train", 1)
@@ -347,7 +347,7 @@ def test_the_block_of_its_page(scripted: ScriptedServer) -> None:
     assert output["rollout_metrics"]["hone/faults"] == 0.0
 
 
-def test_another_skyrl_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_skyrl_version_raises_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0.3.1")
     with pytest.raises(ImportError) as caught:
         adapter.Masked(SimpleNamespace())

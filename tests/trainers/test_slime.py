@@ -241,7 +241,7 @@ def test_a_template_that_rewrites_answers_is_refused_before_anything_is_generate
     assert done.reward == pytest.approx(0.4)
 
 
-def test_an_answer_without_its_end_gets_one(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
+def test_answer_without_an_end_token_gets_one(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
     engine.script = [("wrong", "stop"), ("slow<|im_end|>", "stop")]
     args = arguments(engine, checkpoint, scripted.endpoint, options={"max_turns": 2})
     (done,) = generate(args, sample())
@@ -250,7 +250,7 @@ def test_an_answer_without_its_end_gets_one(engine: Engine, checkpoint: str, scr
     assert response.startswith("wrong<|im_end|>\n<|im_start|>user\nYour kernel was judged: wrong.<|im_end|>\n")
 
 
-def test_what_slime_aborts_starts_anew(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
+def test_aborted_sample_starts_again(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
     engine.script = [("half", "abort"), ("slow<|im_end|>", "stop")]
     args = arguments(engine, checkpoint, scripted.endpoint, options={"max_turns": 1})
     (aborted,) = generate(args, sample())
@@ -310,13 +310,13 @@ def test_partial_rollouts_are_refused(engine: Engine, checkpoint: str, scripted:
         generate(args, sample())
 
 
-def test_no_slime_is_one_line(monkeypatch: pytest.MonkeyPatch, engine: Engine, checkpoint: str) -> None:
+def test_missing_slime_raises_one_line(monkeypatch: pytest.MonkeyPatch, engine: Engine, checkpoint: str) -> None:
     monkeypatch.setitem(sys.modules, "slime.utils.http_utils", None)
     with pytest.raises(ModuleNotFoundError, match=r"^hone.adapters.slime supports slime >= 0.3.1, < 0.4; .*http_utils"):
         asyncio.run(adapter.generate(arguments(engine, checkpoint, "tcp://127.0.0.1:1"), sample(), {}))
 
 
-def test_an_old_slime_is_one_line(monkeypatch: pytest.MonkeyPatch, engine: Engine, checkpoint: str) -> None:
+def test_old_slime_raises_one_line(monkeypatch: pytest.MonkeyPatch, engine: Engine, checkpoint: str) -> None:
     monkeypatch.setattr(Sample, "append_response_tokens", lambda self, tokens: None)
     with pytest.raises(ImportError) as caught:
         asyncio.run(adapter.generate(arguments(engine, checkpoint, "tcp://127.0.0.1:1"), sample(), {}))

@@ -104,7 +104,7 @@ def test_a_step_of_training_by_tool_calls(tmp_path: Path, real: RealServer) -> N
     assert trainer.state.log_history[0]["rewards/KernelEnvironment/mean"] > 0
 
 
-def test_a_fault_has_no_advantage_and_leaves_the_mean_alone(tmp_path: Path, scripted: ScriptedServer) -> None:
+def test_fault_has_no_advantage_and_does_not_change_the_mean(tmp_path: Path, scripted: ScriptedServer) -> None:
     play = adapter.Environments(scripted.endpoint, options={"max_turns": 1})
     trainer = with_tools(tmp_path, play, [[call("fast"), call("wrong"), call("fault"), call("wrong")], ["Ok."] * 4])
     trainer.train()
@@ -140,7 +140,7 @@ def test_a_lost_server_is_a_fault_and_training_goes_on(scripted: ScriptedServer)
     assert environment.record.fault.startswith("reset: unavailable: ")
 
 
-def test_after_the_end_the_tool_says_so(scripted: ScriptedServer) -> None:
+def test_tool_reports_a_call_after_the_end(scripted: ScriptedServer) -> None:
     environment = adapter.Environments(scripted.endpoint, options={"max_turns": 2})()
     environment.reset(task="add_relu")
     assert "must be a string" in environment.submit_kernel({"not": "code"})
@@ -152,7 +152,7 @@ def test_after_the_end_the_tool_says_so(scripted: ScriptedServer) -> None:
     assert environment.record.returns == [0.1, 0.4]
 
 
-def test_what_is_wrong_with_a_request_ends_training(scripted: ScriptedServer) -> None:
+def test_invalid_request_ends_training(scripted: ScriptedServer) -> None:
     environment = adapter.Environments(scripted.endpoint)()
     with pytest.raises(hone.NotFound, match="did you mean 'tasks/add_relu'"):
         environment.reset(task="ad_relu")
@@ -168,7 +168,7 @@ def test_what_is_wrong_with_a_request_ends_training(scripted: ScriptedServer) ->
     other.close()
 
 
-def test_no_server_is_said_before_training(scripted: ScriptedServer) -> None:
+def test_missing_server_is_an_error_before_training(scripted: ScriptedServer) -> None:
     scripted.stop()
     with pytest.raises(hone.Unavailable, match=scripted.endpoint):
         adapter.Environments(scripted.endpoint, connect_timeout=0.3)()
@@ -202,7 +202,7 @@ def rollouts(folder: Path, play: adapter.Rollouts, **given: Any) -> Watched:
     )
 
 
-def test_a_template_that_rewrites_answers_is_refused_with_the_one_that_works(
+def test_template_that_rewrites_answers_is_refused_and_a_working_one_named(
     tmp_path: Path, scripted: ScriptedServer
 ) -> None:
     words = tokenizer(qwen3_chat_template)

@@ -203,7 +203,7 @@ def test_the_block_of_its_page(model: Model, scripted: ScriptedServer) -> None:
     assert names["env"].config.retries.max_retries == 2
 
 
-def test_vf_eval_finds_it(model: Model, real: RealServer, tmp_path: Any) -> None:
+def test_vf_eval_finds_the_environment(model: Model, real: RealServer, tmp_path: Any) -> None:
     program = [sys.executable, "-c", "from verifiers.v1.cli.eval.main import main; main()", "hone-kernels"]
     options = ["--no-push", "-m", "scripted", "--client.base-url", model.url, "--client.api-key-var", "TEST_API_KEY"]
     mine = ["--env.taskset.endpoint", real.endpoint, "--env.taskset.options", '{"max_turns": 1}']

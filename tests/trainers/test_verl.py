@@ -146,14 +146,14 @@ def test_an_answer_that_is_too_long_is_cut(checkpoint: str, tmp_path: Path, scri
     assert done.reward_score == pytest.approx(0.1)
 
 
-def test_what_is_wrong_is_said(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+def test_mistakes_are_reported(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
     with pytest.raises(hone.NotFound, match="did you mean"):
         run(worker(checkpoint, tmp_path, scripted.endpoint), task="ad_relu")
     with pytest.raises(Exception, match="on_fault: found 'drop', expected 'raise', 'mask' or nothing"):
         run(worker(checkpoint, tmp_path, scripted.endpoint, on_fault="drop"))
 
 
-def test_it_is_registered_by_importing_it() -> None:
+def test_import_registers_the_environments() -> None:
     assert _agent_loop_registry["hone"]["_target_"] == "hone.adapters.verl.HoneAgentLoop"
 
 

@@ -107,6 +107,7 @@ class Client::Impl {
   Pending submit(const std::string& verb, const Value& body, RequestOptions options) {
     auto state = std::make_shared<Pending::State>();
     state->on_done = std::move(options.on_done);
+    state->on_progress = std::move(options.on_progress);
     auto done = [state](Reply reply) {
       {
         MutexLock lock(state->mutex);
@@ -140,10 +141,13 @@ class Client::Impl {
       request->deadline_ns = monotonic_ns() + static_cast<std::int64_t>(request->timeout_s * 1e9);
     }
     request->done = std::move(done);
-    request->progress = [state](Value news) {
-      MutexLock lock(state->mutex);
-      state->progress.push_back(std::move(news));
-      state->changed.notify_all();
+    request->progress = [state](Value message) {
+      {
+        MutexLock lock(state->mutex);
+        state->progress.push_back(std::move(message));
+        state->changed.notify_all();
+      }
+      if (state->on_progress) state->on_progress();
     };
     state->cancel = [weak = std::weak_ptr<Engine>(engine_), id = request->id] {
       if (auto engine = weak.lock()) engine->cancel(id);

@@ -55,6 +55,7 @@ struct Pending::State {
   Reply reply HONE_GUARDED_BY(mutex);
   std::deque<Value> progress HONE_GUARDED_BY(mutex);
   std::function<void()> on_done;
+  std::function<void()> on_progress;
   std::function<void()>
       cancel;  ///< set before the request is submitted; safe after the client is gone
 };

@@ -264,14 +264,17 @@ class Connection {
 
   py::object hello() const { return client() ? to_python(client()->hello()) : py::none(); }
 
+  /// `completions` gets the tag with the answer and, if `with_progress`, with each progress message.
   Ticket submit(const std::string& verb, const py::dict& body, std::optional<double> timeout,
-                std::shared_ptr<Completions> completions, std::int64_t tag) {
+                std::shared_ptr<Completions> completions, std::int64_t tag, bool with_progress) {
     const auto client = this->client();
     if (client == nullptr) throw std::runtime_error("the client is closed");
     hone::RequestOptions options;
     options.timeout_s = timeout;
-    if (completions)
+    if (completions) {
       options.on_done = [completions = std::move(completions), tag] { completions->add(tag); };
+      if (with_progress) options.on_progress = options.on_done;
+    }
     hone::Value value = Sender().to_value(body);
     return without_lock(
         [&] { return Ticket(client->submit(verb, std::move(value), std::move(options)), verb); });
@@ -352,6 +355,7 @@ PYBIND11_MODULE(_core, module) {
       .def_property_readonly("closed", &Connection::closed)
       .def("hello", &Connection::hello)
       .def("submit", &Connection::submit, py::arg("verb"), py::arg("body"),
-           py::arg("timeout") = std::nullopt, py::arg("completions") = nullptr, py::arg("tag") = 0)
+           py::arg("timeout") = std::nullopt, py::arg("completions") = nullptr, py::arg("tag") = 0,
+           py::arg("with_progress") = false)
       .def("close", &Connection::close);
 }

@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/utf8.hpp"
-#include "judge/statistics.hpp"
+#include "judge/timing/statistics.hpp"
 
 namespace hone {
 namespace {

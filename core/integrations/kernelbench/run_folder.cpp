@@ -294,7 +294,7 @@ void EvalResults::put(const Generation& generation, const std::string& source_ha
   result.reason = printable(in_a_line(result.outcome, verdict.reason, diagnostics));
   result.source_hash = source_hash;
   Value own = Value::map({{"outcome", result.outcome},
-                          {"stage", verdict.stage},
+                          {"stage", enum_name(verdict.stage)},
                           {"reason", valid_utf8(verdict.reason)},
                           {"stage_ms", stage_ms_to_value(verdict)},
                           {"source_sha256", source_hash}});

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnostics.hpp"
 #include "hone/plugin/compiler_time.hpp"
 
 extern char** environ;
@@ -156,20 +157,16 @@ Value build(const Value& request) {
   }
   const Ran compiled = run(compile_command(request, options), seconds_max);
   std::string failure;
-  const auto says = [&](const char* words) {
-    return compiled.words.find(words) != std::string::npos;
-  };
+  const std::string said = failure_in(compiled.words);
   const bool over_time = WIFSIGNALED(compiled.status) && WTERMSIG(compiled.status) == SIGXCPU;
   if (compiled.starved) {
     failure = "starved";
-  } else if (compiled.timed_out || over_time || says(strsignal(SIGXCPU)) ||
-             says("terminated with signal 24")) {
-    failure = "timed_out";  // by RLIMIT_CPU, which the host sets
-  } else if (WIFSIGNALED(compiled.status) || says("Killed signal") ||
-             says("terminated with signal 9")) {
+  } else if (compiled.timed_out || over_time) {
+    failure = "timed_out";
+  } else if (WIFSIGNALED(compiled.status) && said != "timed_out") {
     failure = "killed";
-  } else if (says("out of memory") || says("virtual memory exhausted")) {
-    failure = "out_of_memory";
+  } else if (!said.empty()) {
+    failure = said;
   } else if (WEXITSTATUS(compiled.status) != 0) {
     failure = "refused";
   }

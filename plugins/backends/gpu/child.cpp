@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "diagnostics.hpp"
 #include "hone/plugin/compiler_time.hpp"
 #include "hone/plugin/failure.hpp"
 
@@ -72,7 +73,7 @@ Ran run_child(double seconds_max, std::size_t words_max, const std::function<int
   }
   ran.timed_out = (over && !ran.starved) ||
                   (WIFSIGNALED(ran.status) && WTERMSIG(ran.status) == SIGXCPU) ||
-                  ran.words.find(strsignal(SIGXCPU)) != std::string::npos;
+                  tells_of_time_limit(ran.words);
   return ran;
 }
 

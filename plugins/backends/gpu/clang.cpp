@@ -14,6 +14,7 @@
 
 #include "child.hpp"
 #include "code_object.hpp"
+#include "diagnostics.hpp"
 #include "driver.hpp"
 
 namespace hone_gpu {
@@ -111,10 +112,8 @@ std::vector<std::string> command_of(const BuildRequest& request) {
 std::string failure_of(const Ran& ran) {
   if (ran.starved) return "starved";
   if (ran.timed_out) return "timed_out";
-  if (WIFSIGNALED(ran.status) || ran.words.find("terminated by signal 9") != std::string::npos) {
-    return "killed";
-  }
-  if (ran.words.find("out of memory") != std::string::npos) return "out_of_memory";
+  if (WIFSIGNALED(ran.status)) return "killed";
+  if (const std::string said = failure_in(ran.words); !said.empty()) return said;
   if (WEXITSTATUS(ran.status) == 127) {
     fail(HONE_FAILED_PRECONDITION, "the compiler cannot be started");
   }

@@ -10,7 +10,7 @@ SOURCE, LEVEL, NUMBER, NAME = "PyTorch_Code_Module", "Level_ID", "Task_ID", "Op_
 
 
 def number_in(value: Any, place: str, key: str) -> int:
-    """3 of 3, "3" and "level_3"."""
+    """The number in 3, "3" or "level_3"."""
     found = re.search(r"\d+", str(value))
     if isinstance(value, bool) or not found:
         raise Mistake(f"{place}: {key}: found {value!r}, expected a number")

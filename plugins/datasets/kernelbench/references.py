@@ -1,4 +1,4 @@
-"""References: PyTorch modules that stand in no list, a JSON file each, called by the SHA-256 of what is in it."""
+"""References: unlisted PyTorch modules, one JSON file each, named by the SHA-256 of its content."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from hone_modules.dataset import ModuleDataset, task_of
 from hone_modules.problems import Late, Mistake, Problem, last_class, read_text, syntax_error
 
 NAME = re.compile(r"[0-9a-f]{64}")
-# Described once in this process: what torch imports on the way need not be imported for each again.
+# Described once in this process, so that its forks have the modules that torch imports on the way.
 SMALL = Problem(
     "small",
     "Small",

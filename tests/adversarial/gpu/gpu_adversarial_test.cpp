@@ -9,7 +9,7 @@
 #include "adversarial/gpu/gpu_attack.hpp"
 #include "adversarial/gpu/gpu_court.hpp"
 #include "base/files.hpp"
-#include "judge/defences.hpp"
+#include "judge_protocol/defences.hpp"
 #include "places.hpp"
 
 namespace hone::test {

@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-ON_THE_DEVICE = os.path.basename(sys.argv[0]) != "rehearse_module.py"
+ON_THE_DEVICE = os.path.basename(sys.argv[0]) != "dry_run_module.py"
 
 
 class Liar:

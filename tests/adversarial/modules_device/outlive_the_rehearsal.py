@@ -6,7 +6,7 @@ import sys
 
 import torch
 
-if os.path.basename(sys.argv[0]) == "rehearse_module.py":
+if os.path.basename(sys.argv[0]) == "dry_run_module.py":
     for _ in range(8):
         if os.fork() == 0:
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):

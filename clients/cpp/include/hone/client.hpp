@@ -75,8 +75,9 @@ class Pending {
 struct RequestOptions {
   std::optional<double> timeout_s;   ///< overrides ClientOptions::request_timeout_s
   std::vector<std::string> buffers;  ///< raw frames after the body
-  std::function<void()> on_done =
-      {};  ///< called once, from the client's thread; must not block or throw
+  /// Both are called from the client's thread, and must not block or throw.
+  std::function<void()> on_done = {};      ///< once, when the answer has come
+  std::function<void()> on_progress = {};  ///< when Pending::take_progress has a message
 };
 
 struct ResetOptions {

@@ -1,4 +1,4 @@
-"""``python -m hone``: the server, where there is one; without arguments, how to start."""
+"""``python -m hone``: runs the server if the package has one; otherwise prints how to start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SERVER = Path(__file__).parent / "_server" / "hone"
 
 
 def main() -> None:
-    """Becomes the server's program with these arguments, or says what there is."""
+    """Replaces this process with the server's program, or prints how to get it."""
     arguments = sys.argv[1:]
     if not arguments:
         print(welcome())
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def welcome() -> str:
-    """Which version this is and how to start."""
+    """The version and the first commands."""
     if SERVER.exists():
         start = "python -m hone serve        (python -m hone --help lists the other commands)"
     else:

@@ -45,5 +45,6 @@ class Connection:
         timeout: float | None = ...,
         completions: Completions | None = ...,
         tag: int = ...,
+        with_progress: bool = ...,
     ) -> Ticket: ...
     def close(self) -> None: ...

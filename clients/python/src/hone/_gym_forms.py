@@ -1,4 +1,4 @@
-"""What observations and actions of each environment are in Gymnasium's terms."""
+"""Observations and actions of each environment as Gymnasium's spaces."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def reward_of(result: StepResult) -> float:
 
 
 def info_of(result: StepResult) -> dict[str, Any]:
-    """What a step tells beside its observation and reward."""
+    """The info of a step."""
     return {
         **result.info,
         "reward_valid": result.reward_valid,

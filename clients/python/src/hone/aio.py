@@ -1,34 +1,26 @@
-"""The asyncio client: the verbs of ``hone.Client`` as coroutines, many under way on one connection.
+"""The asyncio client: the verbs of ``hone.Client`` as coroutines, many pending on one connection.
 
     async with hone.aio.connect() as client:
         start = await client.reset("add_relu")
         result = await start.episode.step(source)
 
-Cancelling the task that waits for a step ends its evaluation on the server; the next step of that
-episode may follow at once.
+Cancelling the task that waits for a step ends its evaluation on the server. The episode's next step
+may be sent at once; it waits for that end.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator, Mapping
+import inspect
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
-from . import _core, _requests
-from ._requests import (
-    DEFAULT_ENDPOINT,
-    MetricsFormat,
-    PathLike,
-    Request,
-    T,
-    hello_of,
-    open_connection,
-    unwrap,
-)
-from .types import Closed, EpisodeState, Reset, StepResult, Task
+from . import _core, _verbs, client
+from ._requests import Progress, Request, T, send, unwrap
+from ._verbs import Asynchronous, ClientVerbs, EpisodeVerbs, MetricsFormat
 
 __all__ = [
     "Client",
@@ -37,44 +29,36 @@ __all__ = [
     "connect",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @dataclass
-class Episode(EpisodeState):
+class Episode(EpisodeVerbs["Episode"], Asynchronous):
     """One episode; used by one task at a time."""
 
     client: Client = field(repr=False, kw_only=True)
 
-    async def step(
-        self,
-        code: str | None = None,
-        *,
-        response: str | None = None,
-        language: str | None = None,
-        action: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> StepResult:
-        """Like ``Client.step`` for this episode."""
-        return await self.client.step(
-            self, code, response=response, language=language, action=action, timeout=timeout
-        )
-
-    async def branch(self, turn: int | None = None, *, group: str | None = None) -> Reset[Episode]:
-        """Like ``Client.branch`` for this episode."""
-        return await self.client.branch(self, turn, group=group)
-
-    async def close(self) -> Closed:
-        """Like ``Client.close_episode`` for this episode."""
-        return await self.client.close_episode(self)
+    async def _ask(self, request: Request[T]) -> T:
+        return await self.client._ask(request)
 
 
-class Client:
+class Pending(NamedTuple):
+    """A request that was sent and has no answer yet."""
+
+    ticket: _core.Ticket
+    answer: asyncio.Future[dict[str, Any]]
+    on_progress: Progress | None
+
+
+class Client(ClientVerbs[Episode], Asynchronous):
     """A connection for one event loop, by ``hone.aio.connect``. Errors as in ``hone.Client``."""
 
     def __init__(self, connection: _core.Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._loop = asyncio.get_running_loop()
         self._completions = _core.Completions()
-        self._waiting: dict[int, tuple[_core.Ticket, asyncio.Future[dict[str, Any]]]] = {}
+        self._pending: dict[int, Pending] = {}
         self._last_tag = 0
         self._loop.add_reader(self._completions.fileno(), self._deliver)
 
@@ -89,159 +73,70 @@ class Client:
     ) -> None:
         await self.close()
 
-    @property
-    def server(self) -> dict[str, Any]:
-        """The server's hello."""
-        return hello_of(self._connection)
-
-    async def describe(
-        self, task: str | None = None, *, split: str | None = None, environment: str | None = None
-    ) -> dict[str, Any]:
-        """Asks for an environment (by default the server's) and its tasks, or for one task."""
-        return await self._ask(
-            _requests.plain("describe", task=task, split=split, environment=environment)
-        )
-
-    async def prompt(
-        self, task: str, *, options: Mapping[str, Any] | None = None
-    ) -> list[dict[str, str]]:
-        """What a model would be asked; see ``hone.Client.prompt``."""
-        return await self._ask(_requests.prompt(task, options))
-
-    async def tasks(self, *, split: str | None = None) -> list[Task]:
-        """Lists the tasks that this server serves."""
-        return await self._ask(_requests.tasks(split))
-
-    async def reset(
-        self,
-        task: str | None = None,
-        *,
-        split: str | None = None,
-        seed: int | None = None,
-        group: str | None = None,
-        environment: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> Reset[Episode]:
-        """Starts an episode; see ``hone.Client.reset``."""
-        request = _requests.reset(
-            partial(Episode, client=self),
-            task,
-            split=split,
-            seed=seed,
-            group=group,
-            environment=environment,
-            options=options,
-        )
-        return await self._ask(request, timeout)
-
-    async def step(
-        self,
-        episode: Episode,
-        code: str | None = None,
-        *,
-        response: str | None = None,
-        language: str | None = None,
-        action: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> StepResult:
-        """Submits a kernel and waits for its verdict; see ``hone.Client.step``.
-
-        Cancelling the task that waits ends the evaluation. The turn stays open, and the episode's
-        next step is sent once that end has come.
-        """
-        request = _requests.step(episode, code, response, language, action)
-        return await self._ask(request, timeout)
-
-    async def cancel(self, episode: Episode, turn: int | None = None) -> bool:
-        """Ends the evaluation of a turn, by default the next; False when there was none."""
-        return await self._ask(_requests.cancel(episode, turn))
-
-    async def resume(self, episode_id: str, token: str) -> Reset[Episode]:
-        """Takes over an episode of another connection or process."""
-        make = partial(Episode, client=self)
-        return await self._ask(_requests.resume(make, episode_id, token))
-
-    async def branch(
-        self, episode: Episode, turn: int | None = None, *, group: str | None = None
-    ) -> Reset[Episode]:
-        """Starts an episode that shares another's turns; see ``hone.Client.branch``."""
-        make = partial(Episode, client=self)
-        return await self._ask(_requests.branch(make, episode, turn, group))
-
-    async def close_episode(self, episode: Episode) -> Closed:
-        """Ends an episode before its time and frees its place."""
-        return await self._ask(_requests.close(episode))
-
-    async def ping(self) -> dict[str, Any]:
-        """Asks for a sign of life: ``incarnation`` and ``time``."""
-        return await self._ask(_requests.plain("ping"))
-
-    async def health(self) -> dict[str, Any]:
-        """How the server is; see ``hone.Client.health``."""
-        return await self._ask(_requests.plain("health"))
-
     @overload
     async def metrics(self, format: Literal["map"] = "map") -> dict[str, Any]: ...
     @overload
     async def metrics(self, format: Literal["prometheus"]) -> str: ...
     async def metrics(self, format: MetricsFormat = "map") -> dict[str, Any] | str:
-        """The server's counters; see ``hone.Client.metrics``."""
-        answer: dict[str, Any] | str = await self._ask(_requests.metrics(format))
+        """Asks for the server's metrics; see ``hone.Client.metrics``."""
+        answer: dict[str, Any] | str = await self._ask(_verbs.metrics(format))
         return answer
 
     async def close(self) -> None:
-        """Closes the connection; what is under way raises ``Cancelled``. May be called twice."""
+        """Closes the connection; pending requests raise ``Cancelled``. May be called twice."""
         if self._connection.closed:
             return
         await asyncio.to_thread(self._connection.close)
         self._deliver()
         self._loop.remove_reader(self._completions.fileno())
 
-    async def call(
-        self, verb: str, body: Mapping[str, Any], *, timeout: float | None = None
-    ) -> dict[str, Any]:
-        """Sends any verb and waits for its body."""
+    async def _ask(self, request: Request[T]) -> T:
         self._last_tag += 1
         tag = self._last_tag
-        future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
-        ticket = _requests.submit(self._connection, verb, body, timeout, self._completions, tag)
-        self._waiting[tag] = (ticket, future)
+        answer: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+        ticket = send(self._connection, request, self._completions, tag)
+        self._pending[tag] = Pending(ticket, answer, request.on_progress)
         try:
-            return await future
+            return request.read(await answer)
         except asyncio.CancelledError:
             ticket.cancel()
-            if verb in ("reset", "branch"):
-                self._close_begun(ticket, future)
+            if request.verb in ("reset", "branch"):
+                self._close_begun(ticket, answer)
             raise
         finally:
-            self._waiting.pop(tag, None)
+            self._pending.pop(tag, None)
 
-    def _close_begun(self, ticket: _core.Ticket, future: asyncio.Future[dict[str, Any]]) -> None:
-        """Closes an episode whose beginning was answered when nobody waited for it any more.
+    def _episode(self, id: str, token: str, turn: int = 0, ended: bool = False) -> Episode:
+        return Episode(id, token, turn, ended, client=self)
 
-        An answer that is still to come is the connection's to look after.
+    def _close_begun(self, ticket: _core.Ticket, answer: asyncio.Future[dict[str, Any]]) -> None:
+        """Closes the episode of a cancelled reset whose answer has come already.
+
+        If the answer is still to come, the connection closes the episode.
         """
-        if future.done() and not future.cancelled():
-            body = None if future.exception() else future.result()
+        if answer.done() and not answer.cancelled():
+            body = None if answer.exception() else answer.result()
         else:
-            body, _ = ticket.result()  # comes at once: it was given up
+            body, _ = ticket.result()  # does not block: the request was cancelled
         if body and not self._connection.closed:
             self._connection.submit("close", {"episode": body["episode"]})
 
-    async def _ask(self, request: Request[T], timeout: float | None = None) -> T:
-        return request.read(await self.call(request.verb, request.body, timeout=timeout))
-
     def _deliver(self) -> None:
-        """Hands every answer that has come to the coroutine that waits for it."""
+        """Hands each answer and progress message to the coroutine that waits for it."""
         for tag in self._completions.drain():
-            ticket, future = self._waiting.pop(tag, (None, None))
-            if ticket is None or future is None or future.done():
+            pending = self._pending.get(tag)
+            if pending is None or pending.answer.done():
                 continue
+            ticket, answer, on_progress = pending
             try:
-                future.set_result(unwrap(ticket.result()))
+                if on_progress is not None:
+                    for body in ticket.progress():
+                        on_progress(body)
+                if ticket.done():
+                    answer.set_result(unwrap(ticket.result()))
             except Exception as error:
-                future.set_exception(error)
+                ticket.cancel()
+                answer.set_exception(error)
 
 
 class Connecting(Coroutine[Any, Any, Client]):
@@ -284,37 +179,30 @@ class Connecting(Coroutine[Any, Any, Client]):
             await client.close()
 
 
-def connect(
-    endpoint: str = DEFAULT_ENDPOINT,
-    *,
-    timeout: float = 600.0,
-    connect_timeout: float = 10.0,
-    reconnect_timeout: float = 30.0,
-    retry_busy: bool = True,
-    name: str | None = None,
-    control: str | None = None,
-    key: PathLike | None = None,
-    server_key: PathLike | None = None,
-) -> Connecting:
-    """Connects to ``hone serve`` for the running event loop; see ``hone.connect``.
+def _with_parameters_of(
+    model: Callable[P, object],
+) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Declares that a function passes all its arguments on to the model."""
+
+    def decorate(function: Callable[..., R]) -> Callable[P, R]:
+        returned = function.__annotations__["return"]
+        signature = inspect.signature(model).replace(return_annotation=returned)
+        function.__dict__["__signature__"] = signature
+        return function
+
+    return decorate
+
+
+@_with_parameters_of(client.connect)
+def connect(*args: Any, **kwargs: Any) -> Connecting:  # noqa: ANN401 - those of client.connect
+    """Connects to ``hone serve`` for the running event loop; arguments as for ``hone.connect``.
 
     ``async with connect(...) as client`` closes the client at the end. After
     ``client = await connect(...)`` the caller closes it.
     """
-    connecting = partial(
-        open_connection,
-        endpoint,
-        timeout=timeout,
-        connect_timeout=connect_timeout,
-        reconnect_timeout=reconnect_timeout,
-        retry_busy=retry_busy,
-        name=name,
-        control=control,
-        key=key,
-        server_key=server_key,
-    )
 
     async def opening() -> Client:
-        return Client(await asyncio.to_thread(connecting))
+        blocking = await asyncio.to_thread(partial(client.connect, *args, **kwargs))
+        return Client(blocking._connection)
 
     return Connecting(opening())

@@ -18,14 +18,14 @@ __all__ = [
 
 
 class HoneError(Exception):
-    """A request failed. The message says what was found and what was expected.
+    """A request failed. The message has what was found and what was expected.
 
     Attributes:
         code: The protocol's name, such as ``"not_found"``.
         error_class: ``"protocol"``, ``"task"``, ``"capacity"``, ``"timeout"``, ``"cancelled"``
             or ``"infra"``.
         retryable: Whether the same request may succeed later.
-        retry_after: Seconds after which the server wants to be asked again, or None.
+        retry_after: Seconds to wait before a retry, as the server asks; or None.
     """
 
     code = "internal"
@@ -60,7 +60,7 @@ class NotFound(HoneError, LookupError):  # noqa: N818
 
 
 class FailedPrecondition(HoneError):  # noqa: N818
-    """The episode is not in a state for this: it ended, or belongs to another."""
+    """The episode ended, belongs to another connection, or the client is closed."""
 
     code = "failed_precondition"
 
@@ -72,7 +72,7 @@ class ResourceExhausted(HoneError):  # noqa: N818
 
 
 class Busy(ResourceExhausted):
-    """The server's queues are full; ``retry_after`` says when to ask again."""
+    """The server's queues are full; retry after ``retry_after`` seconds."""
 
 
 class DeadlineExceeded(HoneError, TimeoutError):  # noqa: N818
@@ -82,7 +82,7 @@ class DeadlineExceeded(HoneError, TimeoutError):  # noqa: N818
 
 
 class Cancelled(HoneError):  # noqa: N818
-    """The request was given up, or the client closed."""
+    """The request was cancelled, or the client was closed."""
 
     code = "cancelled"
 
@@ -94,7 +94,7 @@ class Unavailable(HoneError, ConnectionError):  # noqa: N818
 
 
 class Unimplemented(HoneError):  # noqa: N818
-    """This server does not do that."""
+    """The server does not support the request."""
 
     code = "unimplemented"
 

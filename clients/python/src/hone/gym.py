@@ -7,8 +7,8 @@
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step(policy(observation["text"]))
 
-``KernelRefineEnv`` and ``AutotuneEnv`` say what observations, actions and rewards are. With
-``gymnasium.make_vec`` both are vectors over one connection: ``hone.gym_vector``.
+``KernelRefineEnv`` and ``AutotuneEnv`` describe their observations, actions and rewards.
+``gymnasium.make_vec`` makes a vector of either over one connection: ``hone.gym_vector``.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
             raise gymnasium.error.ResetNeeded("step needs an open episode: call reset first")
         form = self._form
         request = step_request(self._episode, form.action(action), form.responses)
-        result = request.read(self._connected().call(request.verb, request.body))
+        result = self._connected()._ask(request)
         if result.ended:
             self._episode = None
         self._transcript += "\n" + text_of(result.observation)
@@ -210,7 +210,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
         if self._dropped is not None:
             self._dropped.detach()
         if episode is not None and self._client is not None:
-            with contextlib.suppress(ConnectionError):  # lost with its server: nothing to close
+            with contextlib.suppress(ConnectionError):  # it was lost with its server
                 self._client.close_episode(episode)
 
 
@@ -241,7 +241,7 @@ class KernelRefineEnv(HoneEnv):
         key: PathLike | None = None,
         server_key: PathLike | None = None,
     ) -> None:
-        """Connects, as ``HoneEnv`` does; ``action`` is what a str is: ``response``, ``code``."""
+        """Connects like ``HoneEnv``. ``action``: whether a str is a ``response`` or ``code``."""
         self._action_form = KernelRefineForm(action)
         super().__init__(
             endpoint,
@@ -266,10 +266,10 @@ class AutotuneEnv(HoneEnv):
     """A policy chooses how a matrix product is blocked (docs/environments.md).
 
     Observation (a dict): ``choice``, the last one's number, or the number of choices before the
-    first; ``speedup`` and ``gflops``, measured of it, and ``best_speedup``, float64 arrays of shape
+    first; its ``speedup`` and ``gflops``, and ``best_speedup``, float64 arrays of shape
     (1,), 0 for none; ``turn`` and ``turns_left``, int64 arrays of shape (1,).
 
-    Action: Discrete, a choice's number. ``info["observation"]["choice"]`` says which knobs that is.
+    Action: Discrete, a choice's number. ``info["observation"]["choice"]`` has its knobs.
     """
 
     def _make_form(self, client: Client) -> Form:

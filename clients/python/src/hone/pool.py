@@ -1,4 +1,4 @@
-"""Many episodes with EnvPool's verbs: send actions, receive whoever is done first.
+"""Many episodes with EnvPool's interface: send actions, receive the results that are ready first.
 
     import hone
     from hone.pool import Pool
@@ -11,8 +11,8 @@
             pool.send([policy(seen) for seen in observations], info["env_id"])
         pool.close()
 
-An environment whose episode has ended starts another with the next action it is sent, which is not
-looked at: what ``recv`` then gives is the new episode's first observation.
+An environment whose episode has ended starts another one with the next action, and ignores that
+action: ``recv`` then returns the new episode's first observation.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import random
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from . import _core, _requests
-from ._requests import Request, unwrap
+from . import _core
+from ._requests import Request, send, unwrap
+from ._verbs import request_of
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError, InvalidArgument
 from .types import Observation, Reset, StepResult
@@ -42,7 +42,7 @@ Answer = Reset[Episode] | StepResult | HoneError
 
 
 class Batch(NamedTuple):
-    """What ``batch_size`` environments answered, in the order in which they did.
+    """The answers of ``batch_size`` environments, in the order of their arrival.
 
     Attributes:
         observations: As the server sends them (docs/protocol.md, OBS).
@@ -50,8 +50,8 @@ class Batch(NamedTuple):
         terminated: Whether an episode reached its end.
         truncated: Whether one ran out of turns or seconds, or was lost.
         info: A list for each of: ``env_id``; ``elapsed_step``, turns done, 0 after a reset;
-            ``reward_valid``, False for what must not be trained on; ``error``, a ``HoneError`` or
-            None; ``result``, the ``StepResult``, or None for a reset and an error.
+            ``reward_valid``, False for turns that must not be trained on; ``error``, a
+            ``HoneError`` or None; ``result``, the ``StepResult``, or None for a reset and an error.
     """
 
     observations: list[Observation]
@@ -62,7 +62,7 @@ class Batch(NamedTuple):
 
 
 def leave(client: Client, episodes: Sequence[Episode | None]) -> None:
-    """Closes the episodes of what was dropped; a server that does not answer is not waited for."""
+    """Closes episodes of a garbage-collected pool. Waits at most 1 s for each answer."""
     open_ones = [one for one in episodes if one is not None and not one.ended]
     with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
         tickets = [client.submit("close", {"episode": one.id}) for one in open_ones]
@@ -72,7 +72,7 @@ def leave(client: Client, episodes: Sequence[Episode | None]) -> None:
 class Places:
     """Episodes in numbered places, each with at most one request under way.
 
-    What ``Pool`` and the vector environments are made of. Used by one thread at a time.
+    ``Pool`` and the vector environments use it. Used by one thread at a time.
     """
 
     def __init__(self, client: Client, count: int) -> None:
@@ -87,15 +87,13 @@ class Places:
 
     @property
     def under_way(self) -> int:
-        """How many places have a request without an answer that was taken."""
+        """The number of places with a pending request."""
         return len(self._waiting)
 
     def reset(self, place: int, task: str | None = None, **given: Any) -> None:  # noqa: ANN401
         """Sends a reset; an episode that is still open there is closed."""
         self.drop(place)
-        given = {"split": None, "seed": None, "group": None, "options": None, **given}
-        make = partial(Episode, client=self.client)
-        self._submit(place, _requests.reset(make, task, **given))
+        self._submit(place, request_of(self.client.reset, task, **given))
 
     def step(
         self, place: int, action: Action, *, responses: bool, timeout: float | None = None
@@ -104,13 +102,14 @@ class Places:
         episode = self.episodes[place]
         if episode is None:
             raise FailedPrecondition(f"place {place}: reset comes before step")
-        self._submit(place, step_request(episode, action, responses), timeout)
+        self._submit(place, step_request(episode, action, responses, timeout))
 
     def answers(self, count: int) -> Iterator[tuple[int, Answer]]:
-        """Yields so many places with what came for them, whoever is first."""
+        """Yields ``count`` places with their answers, in the order of arrival."""
         if count > len(self._waiting):
             raise FailedPrecondition(
-                f"found {len(self._waiting)} requests under way, expected at least {count}"
+                f"found {len(self._waiting)} pending requests, expected at least {count}; "
+                "send actions first"
             )
         for _ in range(count):
             place = self._next()
@@ -131,14 +130,16 @@ class Places:
                 self._completions.wait(-1.0)
                 self._arrived.extend(self._completions.drain())
             place = self._arrived.popleft()
-            if place in self._waiting:  # else a signal came while it was sent, and it was cancelled
+            if (
+                place in self._waiting
+            ):  # otherwise a signal interrupted the sending, and it was cancelled
                 return place
 
     def drop(self, place: int) -> None:
         """Closes the episode in this place, where one is open."""
         episode, self.episodes[place] = self.episodes[place], None
         if episode is not None and not episode.ended:
-            with contextlib.suppress(HoneError):  # lost with its server: nothing to close
+            with contextlib.suppress(HoneError):  # it was lost with its server
                 self.client.close_episode(episode)
 
     def give_up(self) -> None:
@@ -150,10 +151,10 @@ class Places:
         self._completions = _core.Completions()
 
     def close(self) -> None:
-        """Cancels all requests and closes every episode, also those that a reset is beginning."""
+        """Cancels all requests and closes every episode, also those of pending resets."""
         for place, (ticket, request) in list(self._waiting.items()):
             if request.verb == "reset":
-                with contextlib.suppress(HoneError):  # nothing else would close this episode
+                with contextlib.suppress(HoneError):  # the reset failed: there is no episode
                     ticket.wait()
                     self.episodes[place] = request.read(unwrap(ticket.result())).episode
                 del self._waiting[place]
@@ -161,17 +162,17 @@ class Places:
         for place in range(len(self.episodes)):
             self.drop(place)
 
-    def _submit(self, place: int, request: Request[Any], timeout: float | None = None) -> None:
+    def _submit(self, place: int, request: Request[Any]) -> None:
         if place in self._waiting:
-            raise FailedPrecondition(f"env_id {place}: its last request has no answer yet")
-        ticket = self.client.submit(
-            request.verb, request.body, timeout=timeout, completions=self._completions, tag=place
-        )
+            raise FailedPrecondition(
+                f"env_id {place}: its last request is still pending; call recv first"
+            )
+        ticket = send(self.client._connection, request, self._completions, place)
         self._waiting[place] = (ticket, request)
 
 
 class Pool:
-    """``num_envs`` episodes, of which ``recv`` takes the ``batch_size`` that are done first."""
+    """``num_envs`` episodes. ``recv`` returns the first ``batch_size`` results."""
 
     def __init__(
         self,
@@ -188,18 +189,18 @@ class Pool:
         responses: bool = False,
         timeout: float | None = None,
     ) -> None:
-        """Prepares places; nothing is sent before ``async_reset``.
+        """Prepares the pool. ``async_reset`` sends the first requests.
 
         Args:
             client: A connection.
-            num_envs: Episodes that are played at the same time.
-            batch_size: Of each ``recv``; None for all of them.
+            num_envs: Number of concurrent episodes.
+            batch_size: Number of results of each ``recv``; None for ``num_envs``.
             task: As in ``Client.reset``, as are ``split``, ``group``, ``environment``, ``options``.
             split: Where to draw from, without a task.
             seed: Environment i draws the seeds of its episodes from ``seed + i``.
             group: Samples of one task that share a device model and one baseline.
             environment: None for the server's default.
-            options: Of every episode.
+            options: Options of every episode, as in ``Client.reset``.
             responses: Whether text is a whole model response instead of source.
             timeout: Seconds a step may take, instead of the client's.
 
@@ -220,7 +221,7 @@ class Pool:
         }
         self._seeds = [random.Random(None if seed is None else seed + i) for i in range(num_envs)]
         self._last: list[int] = []
-        self._held: list[tuple[int, Answer]] = []  # received, and not given yet
+        self._held: list[tuple[int, Answer]] = []  # received from the server, not yet returned
 
     def __enter__(self) -> Pool:
         return self
@@ -234,30 +235,34 @@ class Pool:
         self.close()
 
     def async_reset(self) -> None:
-        """Starts an episode in every place; ``recv`` gives their first observations."""
+        """Starts an episode in every place. ``recv`` returns their first observations."""
         self.close()
         for place in range(self.num_envs):
             self._reset(place)
 
     def send(self, actions: Sequence[Action], env_id: Sequence[int] | None = None) -> None:
-        """Sends an action to each of these environments and does not wait.
+        """Sends an action to each of these environments without waiting.
 
         Args:
             actions: One per environment: text, or a map for an environment that takes others.
-            env_id: Which they are for; None for those of the last ``recv``, in its order.
+            env_id: Their environments; None for those of the last ``recv``, in its order.
 
         Raises:
-            ValueError: Another number of actions than of environments, or one that there is not.
-            FailedPrecondition: One of them has an action without an answer.
+            ValueError: The numbers of actions and environments differ, or an id is out of range.
+            FailedPrecondition: One of them has a pending action.
         """
         env_id = self._last if env_id is None else [int(place) for place in env_id]
         if len(actions) != len(env_id):
-            raise ValueError(f"found {len(actions)} actions for {len(env_id)} environments")
+            raise ValueError(
+                f"found {len(actions)} actions, expected {len(env_id)}: one per env_id"
+            )
         for place, action in zip(env_id, actions, strict=True):
             if not 0 <= place < self.num_envs:
                 raise ValueError(f"env_id: found {place}, expected 0 to {self.num_envs - 1}")
             if any(place == held for held, _ in self._held):
-                raise FailedPrecondition(f"env_id {place}: its last answer was not received yet")
+                raise FailedPrecondition(
+                    f"env_id {place}: its last result was not received; call recv first"
+                )
             episode = self._places.episodes[place]
             if episode is None or episode.ended:
                 self._reset(place)
@@ -265,14 +270,14 @@ class Pool:
                 self._places.step(place, action, responses=self._responses, timeout=self._timeout)
 
     def recv(self) -> Batch:
-        """Waits for the ``batch_size`` environments that answer first.
+        """Waits for the first ``batch_size`` results.
 
         Raises:
-            FailedPrecondition: So many have nothing to answer: their actions were not sent.
-            InvalidArgument: An action is malformed: its turn stays open. What else was received is
-                given by the next ``recv``.
-            HoneError: A reset failed. A step that fails is an episode that is truncated, with its
-                error in ``info``.
+            FailedPrecondition: Fewer than ``batch_size`` environments have a pending action.
+            InvalidArgument: An action is malformed. Its turn stays open, and the next ``recv``
+                returns the other results.
+            HoneError: A reset failed. A failed step truncates its episode and has its error in
+                ``info``.
         """
         self._held += self._places.answers(self.batch_size - len(self._held))
         for place, answer in self._held:
@@ -300,7 +305,7 @@ class Pool:
         return self.recv()
 
     def close(self) -> None:
-        """Cancels what is under way and closes every episode. May be called twice."""
+        """Cancels pending requests and closes every episode. May be called twice."""
         self._held = []
         self._places.close()
 

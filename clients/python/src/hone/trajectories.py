@@ -1,4 +1,4 @@
-"""What `hone export` writes, as rows and as Parquet files.
+"""The rows of `hone export`, in Python and as Parquet files.
 
 A journal becomes a file in one line of a shell, given `pip install 'hone-rl[parquet]'`:
 
@@ -117,7 +117,7 @@ def from_journal(
             if process.wait() != 0:
                 raise RuntimeError(said)
         finally:
-            process.kill()  # for whoever stops halfway; one that has ended does not mind
+            process.kill()  # the caller may have stopped early
 
 
 def schema(form: Form) -> pa.Schema:

@@ -1,4 +1,4 @@
-"""What the client hands out: typed views of the protocol's bodies."""
+"""Results of the client: typed views of the protocol's bodies."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ Outcome = Literal[
     "correct",
 ]
 
-# The bodies below are plain dictionaries. Other versions of the server may send more keys or fewer.
+# The bodies below are plain dictionaries. Another version of the server may send other keys.
 
 
 class Message(TypedDict):
-    """One of a chat."""
+    """One message of a chat."""
 
     role: str
     content: str
 
 
 class TaskFacts(TypedDict, total=False):
-    """A task as a client may know it; after the first observation only ``id``."""
+    """The public part of a task. Observations after the first one have only ``id``."""
 
     dataset: str
     id: str
@@ -85,10 +85,10 @@ class TurnLine(TypedDict):
 
 
 class Observation(TypedDict, total=False):
-    """What an environment says (docs/protocol.md, docs/environments.md).
+    """An observation (docs/protocol.md, docs/environments.md).
 
-    ``messages`` are those of this turn. ``code``, the source that was judged, is of
-    ``kernel_refine``; ``choice``, ``index`` and ``facts`` are of ``autotune``.
+    ``messages`` are those of this turn. ``kernel_refine`` has ``code``, the source that was judged;
+    ``autotune`` has ``choice``, ``index`` and ``facts``.
     """
 
     task: TaskFacts
@@ -123,7 +123,7 @@ class Mismatch(TypedDict, total=False):
 
 
 class Speedup(TypedDict, total=False):
-    """A measurement: baseline time over the submission's, with a 95 % interval; times in µs."""
+    """Baseline time divided by the submission's time, with a 95 % interval. Times in µs."""
 
     value: float
     low: float
@@ -138,7 +138,7 @@ class Speedup(TypedDict, total=False):
 
 
 class Verdict(TypedDict, total=False):
-    """What became of a submission (docs/protocol.md)."""
+    """The judgement of a submission (docs/verdicts.md)."""
 
     outcome: Outcome
     reason: str
@@ -156,7 +156,7 @@ class Verdict(TypedDict, total=False):
 
 
 class StepInfo(TypedDict, total=False):
-    """Of a turn. After a fault of the machine ``verdict`` is None, and ``fault`` says why."""
+    """Information about a turn. After a fault ``verdict`` is None, and ``fault`` has the reason."""
 
     verdict: Verdict | None
     components: dict[str, float]
@@ -165,7 +165,7 @@ class StepInfo(TypedDict, total=False):
 
 
 class ResetInfo(TypedDict, total=False):
-    """Of an episode. ``parent`` and ``parent_turn`` are there where it is a branch."""
+    """Information about an episode. Only a branch has ``parent`` and ``parent_turn``."""
 
     seed: int
     task: str
@@ -177,13 +177,13 @@ class ResetInfo(TypedDict, total=False):
 
 @dataclass
 class EpisodeState:
-    """Where an episode stands. Plain data: keep ``id`` and ``token`` to resume it elsewhere.
+    """The state of an episode. Plain data: keep ``id`` and ``token`` to resume it elsewhere.
 
     Attributes:
         id: The server's name for the episode.
         token: The secret that resumes it on another connection.
-        turn: The last turn done; 0 after reset.
-        ended: Whether its last step said terminated or truncated, or it was closed.
+        turn: Number of the last finished turn; 0 after reset.
+        ended: Whether the episode was terminated, truncated or closed.
     """
 
     id: str
@@ -198,9 +198,9 @@ class Reset(Generic[EpisodeT]):
 
     Attributes:
         episode: The handle to step with.
-        observation: The task, the prompt as chat messages, what is left (docs/protocol.md, OBS).
+        observation: The task, the prompt as chat messages, and the turns left (docs/protocol.md).
         info: ``seed``, ``task``, ``group`` and the machine's ``fingerprint``.
-        lease: Seconds the server keeps the episode with no word from this client.
+        lease: Seconds the server keeps the episode without a message from this client.
     """
 
     episode: EpisodeT
@@ -211,17 +211,17 @@ class Reset(Generic[EpisodeT]):
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one turn brought.
+    """The result of one turn.
 
     Attributes:
         observation: This turn's new messages, the feedback and the history.
         reward: The reward, or None for an unscored turn.
-        reward_valid: False after a fault of the machine: do not train on this turn.
+        reward_valid: False after a fault: do not train on this turn.
         terminated: Whether the episode reached its end.
         truncated: Whether it ran out of turns or seconds.
         info: ``verdict``, ``components`` of the reward, ``stop_reason``, ``fault``.
-        returns: Every turn's return, with the episode's last result; None before.
-        return_to_date: Sum of what was earned so far under the episode's reward, or None.
+        returns: The return of every turn, in the episode's last result; None before.
+        return_to_date: The episode's return so far, under its reward; or None.
         turn: This turn's number; the first is 1.
     """
 
@@ -243,7 +243,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Closed:
-    """What a closed episode came to: turns done, every turn's return, and their value to date."""
+    """A closed episode: its finished turns, the return of every turn, and its own return."""
 
     turns: int
     returns: list[float | None]

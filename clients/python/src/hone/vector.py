@@ -1,6 +1,6 @@
 """Many episodes over one connection: reset all, step all, or take results as they come.
 
-Every request is under way at once; an episode that fails does not hold up the others.
+All requests are pending at the same time. An episode that fails does not delay the others.
 
     with hone.connect() as client:
         episodes = hone.vector.Episodes(client, 8)
@@ -14,11 +14,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from . import _core, _requests
-from ._requests import Request, T, unwrap
+from . import _core
+from ._requests import Request, T, send, unwrap
+from ._verbs import request_of
 from .client import Client, Episode
 from .errors import FailedPrecondition, HoneError
 from .types import Reset, StepResult
@@ -34,12 +34,12 @@ Action = str | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Completion:
-    """What became of one episode's step: a result, or the error it failed with.
+    """One episode's step: its result or its error.
 
     Attributes:
-        index: Which episode, from 0.
-        result: None where the step failed.
-        error: None where it did not. The episode's turn stays open.
+        index: The episode's place, from 0.
+        result: None if the step failed.
+        error: None if the step succeeded. After an error the episode's turn stays open.
     """
 
     index: int
@@ -47,27 +47,29 @@ class Completion:
     error: HoneError | None
 
 
-def step_request(episode: Episode, action: Action, responses: bool) -> Request[StepResult]:
+def step_request(
+    episode: Episode, action: Action, responses: bool, timeout: float | None = None
+) -> Request[StepResult]:
     """A step with an action of either kind."""
     if not isinstance(action, str):
-        return _requests.step(episode, None, None, None, action)
+        return request_of(episode.step, action=action, timeout=timeout)
     if responses:
-        return _requests.step(episode, None, action, None)
-    return _requests.step(episode, action, None, None)
+        return request_of(episode.step, response=action, timeout=timeout)
+    return request_of(episode.step, action, timeout=timeout)
 
 
 def give_up(client: Client, verb: str, ticket: _core.Ticket) -> None:
-    """Cancels a request whose answer will not be read, and closes an episode that it began."""
+    """Cancels a request whose answer will not be read, and closes the episode that it started."""
     ticket.cancel()
     if verb == "reset":
-        body, _ = ticket.result()  # at once: it was cancelled
+        body, _ = ticket.result()  # does not block: the request was cancelled
         if body is not None:
             with contextlib.suppress(HoneError):  # the client is closed, and its episodes with it
                 client.submit("close", {"episode": body["episode"]})
 
 
 class Episodes:
-    """A fixed number of places for episodes. Used by one thread at a time."""
+    """A fixed number of episodes, each in its place. Used by one thread at a time."""
 
     def __init__(self, client: Client, count: int) -> None:
         if count < 1:
@@ -92,12 +94,12 @@ class Episodes:
         environment: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> list[Reset[Episode]]:
-        """Starts an episode in every place, all at once.
+        """Starts an episode in every place.
 
         Args:
-            task: One for all, or one per place.
-            split: Where to draw from, for places without a task.
-            seed: One per place; or one number, from which place i has ``seed + i``.
+            task: One task for all places, or one per place.
+            split: The split to draw from, for places without a task.
+            seed: One seed per place; or one number: place i then has ``seed + i``.
             group: As in ``Client.reset``.
             environment: As in ``Client.reset``.
             options: As in ``Client.reset``.
@@ -106,8 +108,8 @@ class Episodes:
             One start per place, in their order.
 
         Raises:
-            HoneError: The first that failed, once all have been answered; those that did start
-                are closed again.
+            HoneError: The first error, raised after all answers have come. Episodes that did start
+                are closed.
         """
         tasks = [task] * self._count if task is None or isinstance(task, str) else list(task)
         if seed is None or isinstance(seed, int):
@@ -118,10 +120,9 @@ class Episodes:
             raise ValueError(
                 f"found {len(tasks)} tasks and {len(seeds)} seeds, expected {self._count} of each"
             )
-        make = partial(Episode, client=self._client)
         requests = [
-            _requests.reset(
-                make,
+            request_of(
+                self._client.reset,
                 t,
                 split=split,
                 seed=s,
@@ -153,16 +154,16 @@ class Episodes:
         responses: bool = False,
         timeout: float | None = None,
     ) -> Iterator[Completion]:
-        """Steps every episode that has an action and yields each result as it comes.
+        """Steps every episode that has an action, and yields each result when it arrives.
 
         Args:
-            actions: One per place: text, or a map for an environment that takes others; None
-                leaves that episode alone.
+            actions: One per place: text, or a map for an environment with other actions; None for
+                no step.
             responses: Whether text is a whole model response instead of source.
-            timeout: Seconds per step, instead of the client's.
+            timeout: Seconds per step; None for the client's timeout.
 
         Raises:
-            FailedPrecondition: There was no reset.
+            FailedPrecondition: ``reset`` was not called.
             ValueError: The number of actions is not the number of places.
         """
         if not self._episodes:
@@ -170,11 +171,11 @@ class Episodes:
         if len(actions) != self._count:
             raise ValueError(f"found {len(actions)} actions, expected {self._count}")
         requests = {
-            i: step_request(self._episodes[i], a, responses)
+            i: step_request(self._episodes[i], a, responses, timeout)
             for i, a in enumerate(actions)
             if a is not None
         }
-        for index, ticket in self._answers(requests, timeout):
+        for index, ticket in self._answers(requests):
             try:
                 result = requests[index].read(unwrap(ticket.result()))
             except HoneError as error:
@@ -195,8 +196,8 @@ class Episodes:
             One per place; None where there was no action.
 
         Raises:
-            HoneError: The first that failed, once all have been answered. ``as_completed`` gives
-                the results of the others as well.
+            HoneError: The first error, raised after all answers have come. ``as_completed`` also
+                yields the results of the others.
         """
         results: list[StepResult | None] = [None] * self._count
         error: HoneError | None = None
@@ -213,22 +214,18 @@ class Episodes:
             if not episode.ended:
                 episode.close()
 
-    def _answers(
-        self, requests: Mapping[int, Request[T]], timeout: float | None = None
-    ) -> Iterator[tuple[int, _core.Ticket]]:
+    def _answers(self, requests: Mapping[int, Request[T]]) -> Iterator[tuple[int, _core.Ticket]]:
         """Sends every request and yields tickets in the order in which their answers come."""
         completions = _core.Completions()
         tickets: dict[int, _core.Ticket] = {}
         try:
             for index, request in requests.items():
-                tickets[index] = self._client.submit(
-                    request.verb, request.body, timeout=timeout, completions=completions, tag=index
-                )
+                tickets[index] = send(self._client._connection, request, completions, index)
             while tickets:
                 completions.wait(-1.0)
                 for index in completions.drain():
                     yield index, tickets.pop(index)
         finally:
-            # One could not be sent, or the caller left early: these answers will not be read.
+            # Sending failed, or the caller stopped early: these answers will not be read.
             for index, ticket in tickets.items():
                 give_up(self._client, requests[index].verb, ticket)

@@ -1,4 +1,4 @@
-"""Describes one module in a process that may hang, exit or crash without harm to the next."""
+"""Describes one module in a process of its own, which may hang, exit or crash without harm to others."""
 
 import json
 import os
@@ -10,19 +10,19 @@ from typing import Any
 
 from hone_modules.problems import Late, Mistake
 
-# Of one description. Real problems take at most a few; hone ends the plugin's process after plugins.start_seconds (60).
+# Time limit of one description (s). Real problems take a few seconds. plugins.start_seconds (60) limits the plugin.
 SECONDS_MAX = 50.0
-SECONDS_SPARE = 5  # then its own alarm ends what nobody is there to end any more
+SECONDS_SPARE = 5  # after the limit, the process' own alarm ends it if its parent is gone
 ANSWER_BYTES_MAX = 32 << 20
 DESCRIPTORS_MAX = 4096
 
 
 class NoAnswer(Exception):
-    """Why a process has none."""
+    """A process ended without an answer. The message has the reason."""
 
 
 def write_answer(pipe: int, work: Callable[[], Any]) -> None:
-    """In the new process: what the work gives, or what it has against the module."""
+    """In the new process: writes the result of the work, or its error."""
     try:
         answer = {"task": work()}
     except Mistake as mistake:
@@ -35,7 +35,7 @@ def write_answer(pipe: int, work: Callable[[], Any]) -> None:
 
 
 def read_answer(pipe: int, process: int, seconds: float) -> bytes:
-    """What it wrote before it ended. Its children may hold the pipe on."""
+    """The output of the process until it ends. Its children may keep the pipe open longer."""
     end = time.monotonic() + seconds
     parts: list[bytes] = []
     own = os.pidfd_open(process)
@@ -59,16 +59,17 @@ def read_answer(pipe: int, process: int, seconds: float) -> bytes:
 
 
 def how_it_ended(status: int) -> str:
-    """A wait status in words."""
+    """A wait status as text."""
     if os.WIFSIGNALED(status):
         return f"was ended by {signal.Signals(os.WTERMSIG(status)).name}"
     return f"exited with status {os.WEXITSTATUS(status)}"
 
 
 def run_apart(work: Callable[[], Any], seconds: float = SECONDS_MAX) -> Any:
-    """What the work gives as plain data. NoAnswer says how it exited or crashed; Late: it took too long.
+    """Runs the work in a fork and returns its result as plain data.
 
-    Rationale: a fork, as torch takes seconds to import. Nothing here computes before, so there are no threads to lose.
+    Raises NoAnswer if the process exits or crashes, and Late if it takes too long. Rationale: a fork, because importing
+    torch takes seconds. This process computes nothing before, so it has no threads that a fork would lose.
     """
     pipe, far = os.pipe()
     process = os.fork()
@@ -76,7 +77,7 @@ def run_apart(work: Callable[[], Any], seconds: float = SECONDS_MAX) -> Any:
         try:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(int(seconds) + SECONDS_SPARE)
-            os.closerange(3, far)  # hone's own connection, too
+            os.closerange(3, far)  # also the connection to hone
             os.closerange(far + 1, DESCRIPTORS_MAX)
             write_answer(far, work)
         finally:

@@ -1,4 +1,4 @@
-"""ModuleDataset: what the datasets of PyTorch modules share; each says how its problems are read."""
+"""ModuleDataset: the base class of datasets of PyTorch modules. Each of them reads its own format."""
 
 import importlib.util
 import sys
@@ -21,7 +21,7 @@ NO_TORCH = (
 
 
 def checked_precision(given: dict[str, Any]) -> dict[str, Any]:
-    """The configuration's, with torch's defaults."""
+    """The precision in the configuration, completed with torch's defaults."""
     for key, value in given.items():
         if key not in PRECISION:
             raise Mistake(f"precision: found '{key}', expected one of {', '.join(PRECISION)}")
@@ -39,13 +39,15 @@ def task_of(
     baseline: str = "eager",
     precision: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Describes a problem and makes a task of it; a mistake says why it cannot be one. `exact`: of the class that the
-    problem names, and of no other. `baseline`: one of BASELINES."""
+    """Describes a problem and makes its task, or raises Mistake with the reason.
+
+    `exact`: only the class that the problem names. `baseline`: one of BASELINES.
+    """
     if wrong := syntax_error(problem.source):
         raise Mistake(f"{problem.id} cannot be made a task: {wrong}")
     if importlib.util.find_spec("torch") is None:
         raise Mistake(NO_TORCH)
-    # torch takes seconds to import: only now.
+    # Imported only now, because torch takes seconds.
     from hone_modules.describe import describe
     from hone_modules.task import make_task
     from hone_modules.tensors import Unfit
@@ -58,7 +60,7 @@ def task_of(
 
 
 class ModuleDataset:
-    """Problems by id. Listing needs no torch and runs nothing; a task is described when it is asked for."""
+    """Problems by id. Listing tasks needs no torch and runs no code; get_task() describes a module."""
 
     version = "1.0.0"
     parameters: ClassVar[dict[str, dict[str, Any]]] = {

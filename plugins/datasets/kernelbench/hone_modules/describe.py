@@ -1,4 +1,4 @@
-"""Finds a module's inputs, parameters and outputs, with their shapes, without computing: on fake tensors."""
+"""Finds a module's inputs, parameters and outputs with their shapes, on fake tensors: without computing."""
 
 import hashlib
 import inspect
@@ -21,21 +21,21 @@ from hone_modules.watched_run import Bounded, Draws, TooMuch, Writes, unseeded
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a description downloads nothing
 
 ARGUMENTS_MAX = 16  # of a task, its seed included
-REAL_BYTES_MAX = 64 << 20  # what may be computed where fake tensors do not suffice
+REAL_BYTES_MAX = 64 << 20  # of inputs and parameters; a module within it may run on real tensors
 REASON_CHARACTERS_MAX = 300
-NAMES_SHOWN = 8  # of modules, where the one that is asked for is not there
+NAMES_SHOWN = 8  # modules listed in the error for an unknown class
 NAME_CHARACTERS_MAX = 100
 
 
 class NotMade(Unfit):
-    """A source or a constructor that does not run; one that reads a value may run on real tensors."""
+    """A source or a constructor does not run. If it reads a value, it may run on real tensors."""
 
 
 class Failed(Unfit):
-    """A forward() that does not run, with what it was given."""
+    """A forward() does not run."""
 
     def __init__(self, why: str, by_value: bool, inputs: list[Any], state: list[tuple[str, Any, str]]) -> None:
-        """by_value: it failed because fake tensors have no values."""
+        """by_value: fake tensors have no values, and that is the cause. inputs, state: of the module."""
         super().__init__(why)
         self.by_value = why if by_value else ""
         values = [*leaves(inputs), *(value for _, value, _ in state)]
@@ -44,7 +44,7 @@ class Failed(Unfit):
 
 @dataclass
 class Description:
-    """What a task of this module consists of."""
+    """The parts of a task, as found in a run of the module."""
 
     module: str  # its class
     inputs: list[Any]  # as module.json has them
@@ -57,14 +57,14 @@ class Description:
 
 @dataclass(frozen=True)
 class Way:
-    """Which parts of a module's run are on fake tensors."""
+    """The parts of a module's run that use fake tensors."""
 
     fakes_constructor: bool
     fakes_forward: bool
 
 
 def said(error: BaseException) -> str:
-    """An error in a line."""
+    """An error in one line."""
     if package := missing_package(error):
         return f"it needs {advice(package)}"
     if isinstance(error, TooMuch):
@@ -73,7 +73,7 @@ def said(error: BaseException) -> str:
 
 
 def not_made(what: str, error: BaseException, source: str) -> NotMade:
-    """A source or a constructor that raised this."""
+    """The NotMade for an exception of a source or a constructor."""
     if package := missing_package(error):
         return NotMade(f"it needs {advice(package)}")
     if isinstance(error, OSError) and "from_pretrained" in source:
@@ -88,7 +88,7 @@ def load(source: str) -> types.ModuleType:
     module = types.ModuleType(name)
     module.__file__ = f"<{name}>"
     lines = source.splitlines(keepends=True)
-    # So that what asks for its own source, as torch.jit does, finds it.
+    # torch.jit and others look up the source of a function here.
     linecache.cache[module.__file__] = (len(source), None, lines, module.__file__)
     sys.modules[name] = module
     try:
@@ -103,7 +103,7 @@ def load(source: str) -> types.ModuleType:
 
 
 def init_inputs(module: types.ModuleType) -> tuple[list[Any], dict[str, Any]]:
-    """What the constructor gets: [a, b] or [[a], {"b": b}]."""
+    """The constructor's arguments, from get_init_inputs(): [a, b] or [[a], {"b": b}]."""
     if not hasattr(module, "get_init_inputs"):
         return [], {}
     try:
@@ -120,7 +120,7 @@ def init_inputs(module: types.ModuleType) -> tuple[list[Any], dict[str, Any]]:
 
 
 def fits(cls: type, args: list[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether the constructor takes these."""
+    """Whether the constructor accepts these arguments."""
     try:
         inspect.signature(cls).bind(*args, **kwargs)
     except (TypeError, ValueError):
@@ -137,8 +137,10 @@ def called(module: types.ModuleType, name: str) -> type | None:
 def find_class(
     module: types.ModuleType, entry: str, exact: bool, args: list[Any], kwargs: dict[str, Any]
 ) -> tuple[str, type]:
-    """`Model`, else what the data calls it, else the last module of its own that takes get_init_inputs(); `exact`:
-    what the data calls it and nothing else. With its name."""
+    """The module's class and its name: `Model`, else `entry`, else the last class that accepts get_init_inputs().
+
+    `exact`: only `entry`.
+    """
     for name in (entry,) if exact else ("Model", entry):
         if cls := called(module, name):
             return name, cls
@@ -153,7 +155,7 @@ def find_class(
 
 
 def construct(source: str, entry: str, exact: bool) -> tuple[types.ModuleType, str, torch.nn.Module]:
-    """Loads the source and makes its module, with the name of its class."""
+    """Loads the source and constructs its module. Returns also the name of its class."""
     module = load(source)
     args, kwargs = init_inputs(module)
     name, cls = find_class(module, entry, exact, args, kwargs)
@@ -177,7 +179,7 @@ def make_inputs(module: types.ModuleType) -> list[Any]:
 
 
 def run(source: str, entry: str, exact: bool, seed: int, way: Way) -> Description:
-    """Loads it, makes the module and its inputs, runs it once, and describes that."""
+    """Loads the source, constructs the module and its inputs, runs it once, and describes the run."""
     random.seed(seed)
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed(seed)
@@ -193,7 +195,7 @@ def run(source: str, entry: str, exact: bool, seed: int, way: Way) -> Descriptio
         given = make_inputs(module)
         parameters = dict(made.named_parameters(remove_duplicate=False))
         state = [(n, value, "parameter" if n in parameters else "buffer") for n, value in made.state_dict().items()]
-        # Before forward(), which may give its inputs another shape.
+        # Before forward(), which may change the shape of its inputs.
         inputs = Inputs(forward_names(type(made)))
         described = inputs.take_all(given)
         draws = Draws(module, made)
@@ -216,7 +218,7 @@ def run(source: str, entry: str, exact: bool, seed: int, way: Way) -> Descriptio
 
 
 def forward_names(cls: type) -> list[str]:
-    """What forward() calls its inputs."""
+    """The names of forward()'s parameters."""
     try:
         parameters = list(inspect.signature(cls.forward).parameters.values())[1:]
     except (TypeError, ValueError):
@@ -226,8 +228,10 @@ def forward_names(cls: type) -> list[str]:
 
 
 def twice(source: str, entry: str, exact: bool, way: Way, by_value: str = "") -> Description:
-    """Run with two seeds: what differs then was drawn at random, and no task has such a shape or value. `by_value`: why
-    a fake run failed, which is why outputs differ where nothing else does."""
+    """Describes runs with two seeds. They must agree: a shape or a value drawn at random cannot be part of a task.
+
+    `by_value`: the reason why a fake run failed. It explains outputs that differ while inputs and parameters agree.
+    """
     one, two = (run(source, entry, exact, seed, way) for seed in (1, 2))
     if one != two:
         given_is_equal = (one.inputs, one.parameters) == (two.inputs, two.parameters)
@@ -240,16 +244,18 @@ def twice(source: str, entry: str, exact: bool, way: Way, by_value: str = "") ->
     return one
 
 
-known: dict[str, Description | Unfit] = {}  # by hash of source, class and whether that alone will do
+known: dict[str, Description | Unfit] = {}  # by hash of source, entry and exact
 
 
 def describe(source: str, entry: str = "", exact: bool = False) -> Description:
-    """Raises Unfit with the reason. A module whose fake run fails is computed where it is small. `exact`: the class
-    `entry` and no other."""
+    """Describes a module, or raises Unfit with the reason. A small module whose fake run fails runs on real tensors.
+
+    `exact`: only the class `entry`.
+    """
     key = hashlib.sha256(f"{exact}\0{entry}\0{source}".encode()).hexdigest()
     if key not in known:
         try:
-            known[key] = described_anew(source, entry, exact)
+            known[key] = describe_once(source, entry, exact)
         except Unfit as unfit:
             known[key] = Unfit(str(unfit))
     answer = known[key]
@@ -258,8 +264,8 @@ def describe(source: str, entry: str = "", exact: bool = False) -> Description:
     return answer
 
 
-def described_anew(source: str, entry: str, exact: bool) -> Description:
-    """On fake tensors; a constructor that needs values is run on real ones, and so is a small module's forward()."""
+def describe_once(source: str, entry: str, exact: bool) -> Description:
+    """Describes a module on fake tensors. A constructor that needs values, or a small forward(), runs on real ones."""
     unmade = NotMade()
     for fakes_constructor in (True, False):
         try:

@@ -1,4 +1,4 @@
-"""A run on fake tensors: recurrent layers by their shapes alone, and the function that asked for a value."""
+"""A run on fake tensors: recurrent layers by their shapes alone, and the function that needed a value."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ FIXED_SHAPES = "expected outputs whose shapes follow from the shapes of the inpu
 
 
 def fake_mode() -> FakeTensorMode:
-    """Tensors with a shape and a type and no values; real ones may be used beside them."""
+    """Tensors with a shape and a type and no values. Real tensors may be used together with them."""
     return FakeTensorMode(allow_non_fake_inputs=True)
 
 

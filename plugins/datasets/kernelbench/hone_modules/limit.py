@@ -1,4 +1,4 @@
-"""Limits the time in which a module is run to describe it, and logs progress."""
+"""Limits the time of a module's description, and logs progress."""
 
 import signal
 import time
@@ -8,7 +8,7 @@ from types import FrameType
 
 from hone_modules.problems import Mistake
 
-SECONDS_MAX = 50.0  # the default; real problems take at most a few
+SECONDS_MAX = 50.0  # default; real problems take a few seconds
 PROGRESS_EVERY_S = 10.0
 
 
@@ -17,23 +17,26 @@ class TooLong(BaseException):
 
 
 class SlowModule(Mistake):
-    """A module whose description takes too long; another try would, too."""
+    """A module's description takes too long. A retry would, too."""
 
 
 @contextmanager
 def limited(task: str, seconds: float) -> Iterator[None]:
-    """Raises SlowModule once the body has used this many seconds of the thread's processor time; load of the machine
-    does not count. It ends a loop in Python at once. The plugin host's limit ends a native call that never returns."""
+    """Raises SlowModule when the body has used this many seconds of the thread's processor time.
+
+    Time in which other processes run does not count. A loop in Python ends at once. A native call that never returns is
+    ended by the plugin host's limit.
+    """
     began, began_cpu = time.monotonic(), time.thread_time()
-    told = began
+    last_report = began
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        nonlocal told
+        nonlocal last_report
         used, now = time.thread_time() - began_cpu, time.monotonic()
         if used >= seconds:
             raise TooLong
-        if now - told >= PROGRESS_EVERY_S:
-            told = now
+        if now - last_report >= PROGRESS_EVERY_S:
+            last_report = now
             print(
                 f"warning: {task}: describing it has taken {now - began:.0f} s, {used:.0f} s of it processor time;"
                 f" the limit is {seconds:g} s of processor time (describe_seconds)",

@@ -1,4 +1,4 @@
-"""Packages that a module's source imports and this interpreter does not have."""
+"""Packages that a module's source imports and that this interpreter does not have."""
 
 import ast
 import functools
@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from hone_modules.problems import Problem
 
-# At the start of a line: an import that stands in a function or a `try` may never be reached.
+# Only at the start of a line: an import in a function or a `try` may never run.
 IMPORT = re.compile(r"^(?:from\s+([A-Za-z]\w*)[\w.]*\s+import\b|import\s+([\w., \t]+))", re.MULTILINE)
-# Packages that are installed by another name than they are imported by.
+# Packages with a different name for pip.
 INSTALLED_AS = {
     "cv2": "opencv-python",
     "PIL": "pillow",
@@ -35,7 +35,7 @@ def is_missing(package: str) -> bool:
 
 
 def missing_package(error: BaseException) -> str:
-    """The package whose lack is this error; empty: it is another error."""
+    """The missing package that causes this error; "" for other errors."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
     package = error.name.split(".")[0]
@@ -43,9 +43,9 @@ def missing_package(error: BaseException) -> str:
 
 
 def advice(package: str) -> str:
-    """What to do about a package that is missing."""
+    """Names a missing package and the command to install it."""
     lacks = f"the package {package}, which {sys.executable} does not have"
-    if package.startswith("_"):  # a file of the module's own repository, on no index
+    if package.startswith("_"):  # a file of the module's own repository: pip cannot install it
         return lacks
     extra = " (or scripts/setup --python --level4, for build/python)" if package == "transformers" else ""
     return f"{lacks}: {sys.executable} -m pip install {INSTALLED_AS.get(package, package)}{extra}"
@@ -61,15 +61,17 @@ def imported(source: str) -> set[str]:
 
 
 def needs(module: str) -> str:
-    """The package that an import of `module` needs and that is missing; empty: none."""
+    """The missing package that an import of `module` needs, or ""."""
     package = next((needed for name, needed in NEEDED_BY.items() if f"{module}.".startswith(f"{name}.")), "")
     package = package or module.split(".")[0]
     return package if is_missing(package) else ""
 
 
 def without_unused(source: str) -> str:
-    """The source without imports at its top level that fail here and whose names it does not use; its lines keep their
-    numbers. A source that Python cannot parse stays as it is."""
+    """The source without top-level imports that fail here and whose names it does not use.
+
+    Lines keep their numbers. A source that Python cannot parse is returned unchanged.
+    """
     if not missing_imports(source):
         return source
     try:
@@ -103,13 +105,13 @@ def alias_is_used(node: ast.Import | ast.ImportFrom, alias: ast.alias, used: set
 
 
 def missing_imports(source: str) -> set[str]:
-    """The packages that imports at its top level need and that are missing; torch itself has a message of its own."""
+    """The missing packages of top-level imports, without torch, which has its own message."""
     modules = imported(source) | set(IMPORTED.findall(source))
     return {package for module in modules if (package := needs(module))} - {"torch"}
 
 
 def missing_lines(problems: Iterable[Problem]) -> list[str]:
-    """A line for each missing package, with the problems that need it. torch has a message of its own."""
+    """A line for each missing package with the problems that need it, without torch, which has its own message."""
     needed: dict[str, list[str]] = {}
     for problem in problems:
         missing = missing_imports(problem.source)

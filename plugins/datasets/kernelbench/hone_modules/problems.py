@@ -1,4 +1,4 @@
-"""Reads problems, a PyTorch module each, from folders, JSON, JSON Lines and Parquet; runs none of them."""
+"""Reads problems, one PyTorch module each, from folders, JSON, JSON Lines and Parquet. Runs none of their code."""
 
 import ast
 import json
@@ -9,47 +9,47 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-BACKENDS = ("cpu", "cuda")  # that have judged modules
+BACKENDS = ("cpu", "cuda")  # backends that judge modules
 PRECISION = {"conv_tf32": True, "matmul_tf32": False, "compute": "f32"}  # of float32; torch's defaults
 NUMBER_MAX = 999_999_999
 FILE_BYTES_MAX = 4 << 30
 ENDINGS = (".jsonl", ".json", ".parquet")
-# Where rows of the data sets that are about keep the module's source; the first that is there counts.
+# Keys of a module's source in rows of known data sets. The first key that a row has counts.
 SOURCE_KEYS = ("pytorch_code", "python_code", "label", "code", "reference")
-# Keys of rows of KernelBook and of traces that rows of KernelBench lack.
+# Keys that rows of KernelBook and traces have, and rows of KernelBench do not.
 KERNELBOOK_KEYS = ("python_code", "pytorch_code", "entry_point", "module_name", "sample_key", "uuid")
-KEYS = ("sample_key", "uuid", "id")  # the first of these in a row is its problem's id
+KEYS = ("sample_key", "uuid", "id")  # the first of these in a row is the problem's id
 PROBLEM_FILE = re.compile(r"(\d+)_(.+)\.py")
 LEVEL_FOLDER = re.compile(r"level(\d+)")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One module as its data has it."""
+    """One module, as in its data set."""
 
     id: str  # "level1/19", "632"
     title: str
     source: str
     tags: tuple[str, ...]
-    entry: str = ""  # what the data calls the module's class; empty: it says nothing
+    entry: str = ""  # the module's class, if the data set names it
     order: tuple[int, int, str] = (0, 0, "")
     place: str = field(default="", compare=False)  # where it was read: "rows.jsonl:3"
 
 
 class Mistake(ValueError):
-    """What keeps a data set from being read, or a problem from being a task, as a user is told it."""
+    """A data set cannot be read, or a problem cannot become a task. The message is for users."""
 
     for_users = True
 
 
 class Late(TimeoutError):
-    """What took too long, as a user is told it: a fault that may pass, and no mistake of a problem."""
+    """Something took too long: a fault that may pass, not a mistake in a problem. The message is for users."""
 
     for_users = True
 
 
 def natural(text: Any) -> int | None:
-    """A number that is one, or is written as one."""
+    """A non-negative integer, or a text of digits, as an int."""
     if isinstance(text, int) and not isinstance(text, bool):
         return text if 0 <= text <= NUMBER_MAX else None
     return int(text) if isinstance(text, str) and re.fullmatch(r"\d{1,9}", text) else None
@@ -77,7 +77,7 @@ def parse_json_lines(text: str, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def read_text(path: str) -> str:
-    """A file's text, without a byte-order mark; a mistake says which file."""
+    """A file's text, without a byte-order mark. Mistakes name the file."""
     try:
         if os.path.getsize(path) > FILE_BYTES_MAX:
             raise Mistake(f"{path}: larger than {FILE_BYTES_MAX >> 30} GB")
@@ -94,7 +94,7 @@ def read_text(path: str) -> str:
 
 
 def parquet_rows(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Each row with its place. Only the columns that matter are read."""
+    """Each row with its place. Reads only the columns that are used."""
     try:
         import pyarrow.parquet as parquet
     except ImportError:
@@ -124,7 +124,7 @@ def parquet_rows(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, Any
 
 
 def rows_of(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of one file, with their places. `more`: further columns of Parquet that are read."""
+    """The rows of one file, with their places. `more`: further columns of Parquet to read."""
     if path.endswith(".parquet"):
         rows: Iterable[tuple[str, Any]] = parquet_rows(path, more)
     elif path.endswith(".jsonl"):
@@ -146,7 +146,7 @@ def rows_of(path: str, more: Iterable[str] = ()) -> Iterator[tuple[str, dict[str
 
 
 def data_files(path: str) -> list[str]:
-    """The file itself, or those of a folder that can be read, in order."""
+    """The file itself, or the data files of a folder, in order."""
     if os.path.isfile(path):
         if not path.endswith(ENDINGS):
             raise Mistake(f"{path}: expected a folder, or a file that ends in {', '.join(ENDINGS)}")
@@ -164,13 +164,13 @@ def kernelbench_problem(level: int, number: int, name: str, source: str, place: 
 
 
 def kernelbench_numbers(row: dict[str, Any]) -> tuple[dict[str, Any], int | None, int | None]:
-    """What a row says of its problem, and the level and number in it."""
+    """The part of a row that describes its problem, and the level and number in it."""
     about = row.get("extra_info") if isinstance(row.get("extra_info"), dict) else row
     return about, natural(about.get("level")), natural(about.get("problem_id"))
 
 
 def level_folders(path: str) -> list[tuple[int, str]]:
-    """The folders level1, level2, … of the repository, of its folder KernelBench, or one of them itself."""
+    """The folders level1, level2, … in the repository or in its folder KernelBench; or one such folder."""
     found = LEVEL_FOLDER.fullmatch(os.path.basename(os.path.normpath(path)))
     if found and os.path.isdir(path):
         return [(int(found[1]), path)]
@@ -184,7 +184,7 @@ def level_folders(path: str) -> list[tuple[int, str]]:
 
 
 def read_kernelbench(path: str) -> list[Problem]:
-    """The repository's folders, or rows: TritonForge's JSON Lines, the published data set's."""
+    """Reads the repository's folders, or rows of TritonForge's JSON Lines or of the published data set."""
     problems = []
     folders = level_folders(path)
     for level, folder in folders:
@@ -203,7 +203,7 @@ def read_kernelbench(path: str) -> list[Problem]:
 
 
 def other_plugin(row: dict[str, Any]) -> str:
-    """Advice for a row that another plugin reads; empty: none."""
+    """Advice for a row that another plugin reads; "" for other rows."""
     found = [key for key in KERNELBOOK_KEYS if key in row]
     return (
         f"; found {found[0]}, so this is a row of KernelBook or a trace: read it with plugin: kernelbook"
@@ -213,7 +213,7 @@ def other_plugin(row: dict[str, Any]) -> str:
 
 
 def read_kernelbook(path: str) -> list[Problem]:
-    """Rows of KernelBook, or of multi-turn traces: a module's source each, called by key, uuid or place."""
+    """Reads rows of KernelBook or of multi-turn traces: one module each, named by key, uuid or place."""
     problems = []
     for file in data_files(path):
         for place, row in rows_of(file):
@@ -241,13 +241,13 @@ def read_kernelbook(path: str) -> list[Problem]:
 
 
 def last_class(source: str) -> str:
-    """The class that stands last, which is the module in KernelBook's files; for titles."""
+    """The last class of a source, for titles: in KernelBook's files it is the module."""
     names = re.findall(r"^class (\w+)", source, re.MULTILINE)
     return names[-1] if names else "module"
 
 
 def in_order(problems: list[Problem], path: str, expected: str) -> list[Problem]:
-    """Sorted; none at all, or two of one id, is a mistake."""
+    """The problems in order. No problem, or two with one id, is a mistake."""
     if not problems:
         raise Mistake(f"{path}: found no problem, expected {expected}")
     seen: dict[str, str] = {}
@@ -260,8 +260,7 @@ def in_order(problems: list[Problem], path: str, expected: str) -> list[Problem]
 
 
 def unfit_at_sight(source: str) -> str:
-    """Why no task can come of this source, as far as it can be told without running it; empty: nothing speaks
-    against it."""
+    """The reason why this source cannot become a task, found without running it; "" if there is none."""
     if "def get_inputs" not in source:
         return "it has no get_inputs()"
     if "class " not in source:
@@ -272,7 +271,7 @@ def unfit_at_sight(source: str) -> str:
 
 
 def syntax_error(source: str) -> str:
-    """What Python's parser says against it."""
+    """The error of Python's parser, or ""."""
     try:
         ast.parse(source)
     except (SyntaxError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Makes a task of a module: the map of docs/tasks.md, with what the model is told."""
+"""Makes a task from a module: the map of docs/tasks.md, with the text for the model."""
 
 import json
 from typing import Any
@@ -8,14 +8,14 @@ from hone_modules.problems import BACKENDS, PRECISION, Problem
 
 WRAPPER = "triton_kernel_wrapper"
 SEED_MAX = 2147483647
-# By the loosest type of an output, the least error that is allowed: of one element, and the root mean square of all.
-# Both are relative to |exact| + RMS(exact). For f32 the first is KernelBench's tolerance, 1e-4 absolute and relative,
-# for elements as large as the root mean square. A sum of a million numbers, one after the other, is within the second.
+# The smallest tolerance, by the loosest type of an output: for one element, and for the root mean square of all errors.
+# Both are relative to |exact| + RMS(exact). For f32, and elements as large as the RMS, the first equals KernelBench's
+# tolerance (1e-4 absolute and relative). The error of a sequential sum of a million numbers is within the second.
 LEAST = {"bf16": (4e-2, 8e-3), "f16": (1e-2, 1e-3), "f32": (5e-5, 1e-5), "f64": (1e-9, 1e-10)}
 
 
 def tolerance_of(description: Description, compute: str = "f32") -> dict[str, Any]:
-    """The loosest of the outputs' own; `compute`: a type that submissions may compute in."""
+    """The loosest tolerance of the outputs' types. `compute`: a type that submissions may compute in."""
     dtypes = {output["dtype"] for output in description.outputs}
     if compute != "f32" and "f32" in dtypes:
         dtypes.add(compute)
@@ -27,7 +27,7 @@ def tolerance_of(description: Description, compute: str = "f32") -> dict[str, An
 
 
 def precision_text(precision: dict[str, Any]) -> str:
-    """For fingerprints and people."""
+    """The precision as text, for fingerprints and users."""
     switches = [f"{name} {'on' if precision[name] else 'off'}" for name in ("conv_tf32", "matmul_tf32")]
     return ", ".join([*switches, f"compute {precision['compute']}"])
 
@@ -37,13 +37,13 @@ def shape_text(shape: list[int]) -> str:
 
 
 def tensor_text(name: str, given: dict[str, Any]) -> str:
-    """An input tensor or a parameter."""
+    """One line about an input tensor or a parameter."""
     changes = "; may be changed in place, as the reference does" if given.get("may_change") else ""
     return f"`{name}`: {given['dtype']}, {shape_text(given['shape'])}{changes}"
 
 
 def input_text(given: dict[str, Any]) -> str:
-    """One input as the model is told of it."""
+    """One line about an input, for the model."""
     if "tensor" in given:
         return tensor_text(given["tensor"], given)
     if "list" in given:
@@ -52,7 +52,7 @@ def input_text(given: dict[str, Any]) -> str:
 
 
 def precision_for_model(precision: dict[str, Any]) -> str:
-    """How exact answers are to be."""
+    """The required precision, for the model."""
     if precision["compute"] != "f32":
         return f"Products may be computed in {precision['compute']}."
     tf32 = [kind for kind, key in (("convolutions", "conv_tf32"), ("matrix products", "matmul_tf32")) if precision[key]]
@@ -71,7 +71,7 @@ def fence_for(source: str) -> str:
 
 
 def text_for_model(problem: Problem, description: Description, precision: dict[str, Any]) -> str:
-    """What to write, what it gets, and the reference."""
+    """The text for the model: the assignment, the inputs and outputs, and the reference."""
     name = description.module
     lines = [
         f"The PyTorch module `{name}` below is to become faster. Write one Python file that defines either",
@@ -99,8 +99,7 @@ def text_for_model(problem: Problem, description: Description, precision: dict[s
 
 
 def module_text(description: Description, baseline: str, precision: dict[str, Any]) -> str:
-    """module.json: how the runner hands inputs and parameters over and takes outputs back, its baseline's mode, and the
-    precision that is allowed."""
+    """module.json: the layout of inputs, parameters and outputs, the baseline's mode, and the allowed precision."""
     return json.dumps(
         {
             "module": description.module,
@@ -122,7 +121,7 @@ def make_task(
     mode: str = "eager",
     precision: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The whole task. A module has one concrete shape, so there are no dims, and what is secret is the seed."""
+    """The whole task. A module has one concrete shape, so there are no dims. The seed is secret."""
     precision = PRECISION if precision is None else precision
     reference = {"name": "reference.py", "text": problem.source}
     baseline = {"name": "baseline.py", "text": f"{problem.source}\n\nModelNew = {description.module}\n"}

@@ -1,4 +1,4 @@
-"""How a module's inputs, parameters and outputs lie in a task's tensors, and in module.json."""
+"""The layout of a module's inputs, parameters and outputs in a task's tensors, and in module.json."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 
 from hone_modules.watched_run import Writes
 
-# hone's names of torch's types; a bool is handed over as u8.
+# hone's names of torch's types. A bool is passed as u8.
 DTYPES = {
     torch.float32: "f32",
     torch.float64: "f64",
@@ -25,11 +25,11 @@ DEPTH_MAX = 8  # of lists in lists
 
 
 class Unfit(Exception):
-    """Why a module cannot be described."""
+    """A module cannot be described. The message has the reason."""
 
 
 def dtype_of(tensor: Any, whose: str) -> str:
-    """hone's name of its type; a tensor that hone cannot hand over is unfit."""
+    """hone's name of the tensor's type. Raises Unfit for a tensor that hone cannot pass."""
     if tensor.layout != torch.strided or tensor.is_quantized:
         raise Unfit(f"{whose} is no dense tensor")
     if tensor.device.type != "cpu":  # fake tensors are anywhere, real ones where the judge is
@@ -44,13 +44,13 @@ def dtype_of(tensor: Any, whose: str) -> str:
 
 
 def task_tensor(name: str, role: str, dtype: str, shape: list[int]) -> dict[str, Any]:
-    """As a task has it: a tensor without axes has one of 1, a bool is a byte."""
+    """The task's form of a tensor: one without axes gets an axis of 1, and a bool is a byte."""
     kind = "u8" if dtype == "bool" else dtype
     return {"name": name, "role": role, "dtype": kind, "shape": [str(extent) for extent in shape] or ["1"]}
 
 
 def usable_name(name: str, taken: set[str]) -> bool:
-    """Whether a C identifier that nothing else is called, nor will be."""
+    """Whether this is a C identifier that is neither taken nor reserved."""
     plain = name.isascii() and name.isidentifier() and len(name) <= 64
     reserved = name in ("seed", "out") or name.startswith("parameters") or (name[:3] == "out" and name[3:].isdigit())
     return plain and not reserved and name not in taken
@@ -60,7 +60,7 @@ class Inputs:
     """Turns get_inputs() into module.json's form and names its tensors."""
 
     def __init__(self, names: list[str]) -> None:
-        """names: what forward() calls its inputs."""
+        """names: the names of forward()'s parameters."""
         self.names = names
         self.tensors: list[dict[str, Any]] = []  # as the task has them
         self.entries: list[dict[str, Any]] = []  # as module.json has them
@@ -96,7 +96,7 @@ class Inputs:
 
 
 def pack(state: list[tuple[str, Any, str]], writes: Writes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Parameters and buffers one after another in one tensor for each type, each at a multiple of 16 elements."""
+    """Packs parameters and buffers into one tensor for each type, each at a multiple of 16 elements."""
     sizes: dict[str, int] = {}
     entries: list[dict[str, Any]] = []
     for name, value, kind in state:
@@ -123,7 +123,7 @@ def pack(state: list[tuple[str, Any, str]], writes: Writes) -> tuple[list[dict[s
 
 
 def describe_outputs(outputs: list[Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """As module.json has them, and as the task has them."""
+    """The outputs in module.json's form and in the task's form."""
     entries, tensors = [], []
     for i, value in enumerate(outputs):
         name = "out" if len(outputs) == 1 else f"out{i}"
@@ -145,7 +145,7 @@ def flat_outputs(value: Any, depth: int = 0) -> list[Any]:
 
 
 def leaves(value: Any, depth: int = 0) -> list[Any]:
-    """What lists hold, in order."""
+    """The values in nested lists, in order."""
     if isinstance(value, list | tuple) and depth < DEPTH_MAX:
         return [leaf for item in value for leaf in leaves(item, depth + 1)]
     return [value]

@@ -1,4 +1,4 @@
-"""What one run of a module does besides answering: inputs that it changes, numbers that it draws, memory it takes."""
+"""Side effects of one run of a module: inputs that it changes, numbers that it draws, memory that it takes."""
 
 import contextlib
 import hashlib
@@ -13,22 +13,22 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-CONSTRUCTED_BYTES_MAX = 2 << 30  # of tensors at a time: half of plugins.memory_mb
+CONSTRUCTED_BYTES_MAX = 2 << 30  # of live tensors: half of plugins.memory_mb
 CONSTRUCTED_SECONDS_MAX = 20.0
 REAL = "on real tensors, the limit; it needs them because it reads values"
 
 
 class TooMuch(Exception):
-    """A constructor that takes more memory or time than a description may."""
+    """A constructor takes more memory or time than a description may."""
 
 
 def storage_key(tensor: torch.Tensor) -> int:
-    """The same for all views of one memory."""
+    """A number that is the same for all views of one memory."""
     return int(tensor.untyped_storage()._cdata)
 
 
 class Writes(TorchDispatchMode):
-    """Notes which of these tensors an operator changes in place, directly or through a view."""
+    """Notes the tensors that an operator changes in place, directly or through a view."""
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
         super().__init__()
@@ -56,14 +56,14 @@ class Writes(TorchDispatchMode):
 
 
 class Bounded(TorchDispatchMode):
-    """Ends real work that takes too much memory or time with TooMuch."""
+    """Raises TooMuch if real work takes too much memory or time."""
 
     def __init__(self, bytes_max: int = CONSTRUCTED_BYTES_MAX, seconds_max: float = CONSTRUCTED_SECONDS_MAX) -> None:
         super().__init__()
         self.bytes_max, self.seconds_max = bytes_max, seconds_max
         self.end_s = time.monotonic() + seconds_max
         self.held: dict[int, tuple[Any, int]] = {}  # by storage: a weak reference and its bytes
-        self.bytes = 0  # of those, ended ones included until there are too many
+        self.bytes = 0  # their sum; freed ones count until it exceeds bytes_max
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -72,7 +72,7 @@ class Bounded(TorchDispatchMode):
         if time.monotonic() > self.end_s:
             raise TooMuch(f"it takes longer than {self.seconds_max:g} s {REAL}")
         if not any(isinstance(value, torch.Tensor) for value in args):
-            # A function that makes a tensor of a given size: it is asked for the size before memory is taken.
+            # A function that creates a tensor: find its size on the device meta before memory is allocated.
             planned = None
             with contextlib.suppress(Exception):
                 planned = func(*args, **{**given, "device": "meta"})
@@ -100,12 +100,12 @@ class Bounded(TorchDispatchMode):
 
 
 def state_text(state: Any) -> str:
-    """A generator's state in a few characters."""
+    """A hash of a generator's state."""
     return hashlib.sha256(pickle.dumps(state)).hexdigest()[:16]
 
 
 def generators(module: Any, made: torch.nn.Module) -> Iterator[tuple[str, Any]]:
-    """Python's and numpy's generators that forward() can reach, with a function that gives each one's state."""
+    """Python's and NumPy's generators that forward() can reach, each with a function that returns its state."""
     yield "Python's random", random.getstate
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -121,22 +121,24 @@ def generators(module: Any, made: torch.nn.Module) -> Iterator[tuple[str, Any]]:
 
 
 class Draws:
-    """Which generators other than torch's forward() draws from.
+    """Finds generators, other than torch's, that forward() draws from.
 
-    hone seeds torch for each call, and no other generator: reference and submission would draw other numbers.
+    hone seeds only torch for each call. With another generator, reference and submission draw different numbers.
     """
 
     def __init__(self, module: Any, made: torch.nn.Module) -> None:
         self.states = {name: (state, state_text(state())) for name, state in generators(module, made)}
 
     def drawn(self) -> dict[str, tuple[str, str]]:
-        """By generator its states before and after, where those differ."""
+        """The generators whose state changed, each with its states before and after."""
         after = {name: (before, state_text(state())) for name, (state, before) in self.states.items()}
         return {name: pair for name, pair in after.items() if pair[0] != pair[1]}
 
 
 def unseeded(first: dict[str, tuple[str, str]], second: dict[str, tuple[str, str]]) -> list[str]:
-    """Of two runs with other seeds those generators that both drew from. One that forward() itself seeds is in the same
-    state after either, from other states before, and is fine."""
+    """The generators that both of two runs drew from, without those that forward() seeds itself.
+
+    A generator that forward() seeds is in the same state after both runs, and in different states before them.
+    """
     names = [name for name in first if name in second]
     return [name for name in names if first[name][1] != second[name][1] or first[name][0] == second[name][0]]

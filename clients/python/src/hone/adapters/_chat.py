@@ -11,12 +11,12 @@ from ._record import Message
 
 
 class Chat:
-    """Never renders a conversation again: that can change the model's own tokens.
+    """Renders only new messages. Rendering an answer again can change the model's own tokens.
 
     Args:
-        tokenizer: With ``apply_chat_template``, as in transformers.
-        template: Instead of the tokenizer's own chat template.
-        arguments: More arguments of the template.
+        tokenizer: A tokenizer with ``apply_chat_template``, as in transformers.
+        template: A chat template instead of the tokenizer's own.
+        arguments: Further arguments of the template.
         ends: Tokens that end a turn; None for the tokenizer's end of sequence.
     """
 
@@ -40,15 +40,15 @@ class Chat:
         return self._render(messages, add_generation_prompt=True)
 
     def text(self, ids: list[int]) -> str:
-        """What a model said."""
+        """The text of an answer."""
         return str(self._tokenizer.decode(ids, skip_special_tokens=True))
 
     def ends_turn(self, ids: list[int]) -> bool:
-        """Whether an answer brings its end of turn, and was not cut for its length."""
+        """Whether an answer ends with an end-of-turn token, so that it was not truncated."""
         return bool(ids) and ids[-1] in self._ends
 
     def check(self) -> None:
-        """Checks, before a model has answered, that the template allows a second turn.
+        """Checks that the template allows a second turn, before the model generates.
 
         Raises:
             ValueError: As ``between``.
@@ -56,15 +56,15 @@ class Chat:
         self.between([self.end], [{"role": "user", "content": "z"}])
 
     def between(self, answer: list[int], messages: list[Message]) -> list[int]:
-        """The tokens from an answer's last one to where the model answers next.
+        """The tokens between an answer and the next one.
 
         Raises:
-            ValueError: The template changes an answer when a later one follows.
+            ValueError: The template changes an answer when another one follows.
         """
         start = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
         before = self._render(start, add_generation_prompt=False)
         after = self._render(start + messages, add_generation_prompt=True)
-        # What the template writes after the end of a turn is the next one's.
+        # Tokens after the end of a turn belong to the next one.
         ends = [at for at, token in enumerate(before) if token in self._ends]
         kept = ends[-1] + 1 if ends else len(before)
         if after[:kept] != before[:kept]:

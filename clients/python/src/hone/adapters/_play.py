@@ -1,4 +1,4 @@
-"""Episodes for adapters: a fault of the machine is noted in the record instead of raised.
+"""Episodes for adapters: a fault is noted in the record instead of raised.
 
 One connection serves a whole process (the blocking client) or event loop (the asyncio one), however
 many environments a trainer makes.
@@ -24,15 +24,15 @@ from ._record import Message, Record, is_fault, plain_messages
 
 @dataclass(frozen=True)
 class Settings:
-    """Where an adapter plays and under which rules.
+    """The server and the rules of an adapter's episodes.
 
     Attributes:
         endpoint: ZeroMQ address of ``hone serve``.
-        split: Where to draw tasks from, for rollouts that name none.
-        options: Of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
-        timeout: Seconds that a turn may take, queueing included; then it is a fault.
-        connect_timeout: Seconds to wait for the server at the start; then an error.
-        reconnect_timeout: Seconds without a server, later on, until what is under way is a fault.
+        split: The split to draw tasks from, for rollouts that name none.
+        options: Options of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
+        timeout: Seconds a turn may take, queueing included; a longer turn is a fault.
+        connect_timeout: Seconds to wait for the server at the start, before an error is raised.
+        reconnect_timeout: Seconds without a server, once connected, before turns are faults.
         key: This client's key file, as in ``hone.connect``.
         server_key: As in ``hone.connect``.
     """
@@ -51,7 +51,7 @@ class Settings:
         """Makes settings of a mapping.
 
         Raises:
-            TypeError: A key is none of the settings; the message names those there are.
+            TypeError: A key is unknown; the message lists the known ones.
         """
         known = [one.name for one in fields(cls)]
         unknown = sorted(set(given) - set(known))
@@ -60,12 +60,12 @@ class Settings:
         return cls(**given)
 
     def connection(self) -> dict[str, Any]:
-        """The arguments of ``connect`` among them."""
+        """The arguments of ``connect``."""
         names = [one.name for one in fields(Settings) if one.name not in ("split", "options")]
         return {name: getattr(self, name) for name in names}
 
     def episode(self, task: str | None, seed: int | None, group: str | None) -> dict[str, Any]:
-        """The arguments of ``reset``; a task that is named is drawn from no split."""
+        """The arguments of ``reset``. A named task needs no split."""
         return {
             "task": task,
             "split": self.split if task is None else None,
@@ -92,11 +92,11 @@ os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
 def client_of(settings: Settings) -> Client:
-    """This process's connection; made once, and anew after a fork.
+    """This process's connection, made once, and again after a fork.
 
     Raises:
-        HoneError: Nobody answered, or the key is refused. That is raised and not masked: a trainer
-            that never had a server shall not run.
+        HoneError: No server answered, or the key is refused. These errors are not masked: a trainer
+            without a server must not run.
     """
     key = (os.getpid(), *settings.connection().values())
     with _lock:
@@ -120,7 +120,7 @@ async def loop_client_of(settings: Settings) -> aio.Client:
 def _is_over(
     entry: tuple[asyncio.AbstractEventLoop, tuple[Any, ...], asyncio.Task[aio.Client]],
 ) -> bool:
-    """Whether a connection was never made, or its loop is closed; it goes with its last user."""
+    """Whether connecting failed, or the loop is closed."""
     loop, _, task = entry
     failed = task.done() and (task.cancelled() or task.exception() is not None)
     return failed or loop.is_closed()
@@ -146,12 +146,12 @@ class Play:
         seed: int | None = None,
         group: str | None = None,
     ) -> list[Message]:
-        """Starts an episode and closes the one before; returns the prompt.
+        """Starts an episode, closes the one before, and returns the prompt.
 
-        After a fault there is no prompt, and ``record.fault`` says why.
+        After a fault there is no prompt, and ``record.fault`` has the reason.
 
         Raises:
-            HoneError: The request is wrong, such as a task that there is not.
+            HoneError: The request is wrong, for example an unknown task.
         """
         self.finish()
         self.record = Record()
@@ -170,7 +170,7 @@ class Play:
         """Submits a kernel's source, or a whole response of the model.
 
         Returns:
-            The new messages of the environment; none after a fault, or where there is no episode.
+            The new messages of the environment; none after a fault or without an episode.
 
         Raises:
             HoneError: The request is wrong.
@@ -185,7 +185,7 @@ class Play:
         return self.record.add(result)
 
     def finish(self) -> Record:
-        """Ends the episode where it is open, and says what it came to. May be called twice."""
+        """Closes the episode if it is open, and returns its record. May be called twice."""
         episode, self._episode = self._episode, None
         if self._dropped is not None:
             self._dropped.detach()
@@ -200,7 +200,7 @@ class Play:
 
 
 class AsyncPlay:
-    """The same for asyncio, on the loop's connection: many may be under way at once."""
+    """Like ``Play`` for asyncio, on the loop's connection."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -253,7 +253,7 @@ class AsyncPlay:
 
 
 def _note(record: Record, error: HoneError, *, resetting: bool) -> None:
-    """Notes a fault, or raises what is none."""
+    """Notes a fault, or raises any other error."""
     if not is_fault(error, resetting=resetting):
         raise error
     where = "reset" if resetting else f"turn {record.turns + 1}"
@@ -268,7 +268,7 @@ def _lost_at_the_end(record: Record, error: HoneError) -> None:
 
 
 def _close_unasked(client: Client, episode_id: str) -> None:
-    """Tells the server, without waiting, that nobody will play this episode on."""
+    """Asks the server to close the episode, without waiting."""
     try:
         client.submit("close", {"episode": episode_id})
     except HoneError:

@@ -1,4 +1,4 @@
-"""What an episode came to, as trainers need it: rewards, a score, whether to train on it."""
+"""The record of an episode for trainers: rewards, a score, and whether to train on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hone.types import Closed, StepResult
 
 Message = dict[str, str]
 
-# Whose turn it is to act when an error says that the trainer's own request was wrong.
+# Error classes of a wrong request: the trainer must change it.
 _OURS = frozenset({"protocol", "task"})
 
 
@@ -22,14 +22,14 @@ class Record:
     Attributes:
         task: ``"dataset/id"``.
         messages: The whole conversation.
-        rewards: Of each turn; None where it could not be scored.
-        reward_valid: Of each turn.
-        returns: Of each turn, once the episode is over; until then empty.
-        return_to_date: What the episode is worth under its reward; None before the first turn.
-        best_speedup: Of its correct turns, or None.
-        outcomes: Of each turn: ``"correct"``, ``"wrong"``, …, ``"unscored"``.
-        ended: Whether there is nothing more to do.
-        fault: Why it must not be trained on: the server's or the client's words; None where it may.
+        rewards: The reward of each turn; None for an unscored turn.
+        reward_valid: Whether each turn may be trained on.
+        returns: The return of each turn; empty until the episode is over.
+        return_to_date: The episode's return so far; None before the first turn.
+        best_speedup: The best speedup of its correct turns, or None.
+        outcomes: The outcome of each turn: ``"correct"``, ``"wrong"``, …, ``"unscored"``.
+        ended: Whether the episode is over.
+        fault: The reason why it must not be trained on; None if it may.
     """
 
     task: str = ""
@@ -45,23 +45,23 @@ class Record:
 
     @property
     def turns(self) -> int:
-        """How many turns were judged, or could not be."""
+        """The number of finished turns, unscored ones included."""
         return len(self.rewards)
 
     @property
     def score(self) -> float | None:
-        """The episode's return; None after a fault; 0.0 where no kernel was ever submitted."""
+        """The episode's return; None after a fault; 0.0 if no kernel was submitted."""
         if self.fault is not None:
             return None
         return 0.0 if self.return_to_date is None else self.return_to_date
 
     def begin(self, task: str, messages: list[Message]) -> None:
-        """Takes in what reset answered."""
+        """Starts the record with the answer to reset."""
         self.task = task
         self.messages = [dict(message) for message in messages]
 
     def add(self, result: StepResult) -> list[Message]:
-        """Takes in a turn; returns the new messages that are not the model's own."""
+        """Adds a turn. Returns the new messages that are not the model's own."""
         observation = result.observation
         new = plain_messages(observation)
         self.messages += new
@@ -80,7 +80,7 @@ class Record:
         return [message for message in new if message.get("role") != "assistant"]
 
     def finish(self, closed: Closed) -> None:
-        """Takes in what an episode came to that was closed before its end."""
+        """Ends the record of an episode that was closed before its end."""
         self.ended = True
         self.returns = list(closed.returns)
         if closed.turns > 0:
@@ -106,9 +106,9 @@ class Record:
 
 
 def is_fault(error: HoneError, *, resetting: bool) -> bool:
-    """Whether an error is no one's request's: then the sample is masked, else the error is raised.
+    """Whether to mask the sample. Otherwise the request was wrong, and the error is raised.
 
-    An episode that is not found when it is stepped was lost: its lease ran out or its server went.
+    If a step does not find its episode, the episode was lost with its lease or its server.
     """
     return error.error_class not in _OURS or (isinstance(error, NotFound) and not resetting)
 

@@ -1,4 +1,4 @@
-"""Says in one line which versions of a trainer an adapter is for, where it finds another."""
+"""Checks the version of a trainer, with an error of one line."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from importlib import metadata
 
 
 def require(adapter: str, distribution: str, at_least: str, below: str) -> None:
-    """Checks that a trainer is there in a version that the adapter was tested with.
+    """Checks that a trainer is installed in a supported version.
 
     Args:
-        adapter: The module that asks, such as ``"hone.adapters.trl"``.
+        adapter: The adapter's module, such as ``"hone.adapters.trl"``.
         distribution: The trainer's name on PyPI.
-        at_least: The first version that is supported.
-        below: The first that is not.
+        at_least: The first supported version.
+        below: The first version after it that is not supported.
 
     Raises:
         ImportError: It is missing, or another version; one line says which are supported.
@@ -30,6 +30,6 @@ def require(adapter: str, distribution: str, at_least: str, below: str) -> None:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The release part of a version: ``(1, 16, 0)`` of ``"1.16.0.dev1+cpu"``."""
+    """The release numbers of a version: ``(1, 16, 0)`` for ``"1.16.0.dev1+cpu"``."""
     release = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(int(part) for part in release.group().split(".")) if release else ()

@@ -1,4 +1,4 @@
-"""For OpenEnv (0.10): a server and a client of its kind, so that its tools talk to hone.
+"""For OpenEnv (0.10): a server and a client of its protocol, so that its tools work with hone.
 
     python -m hone.adapters.openenv --endpoint tcp://127.0.0.1:5917 --port 8000
 
@@ -30,7 +30,7 @@ from ._versions import require
 require("hone.adapters.openenv", "openenv", "0.10", "0.11")
 
 from fastapi.responses import JSONResponse  # noqa: E402
-from openenv.core.client_types import StepResult  # noqa: E402 - whose version comes first
+from openenv.core.client_types import StepResult  # noqa: E402 - after the check of its version
 from openenv.core.env_client import EnvClient  # noqa: E402
 from openenv.core.env_server import (  # noqa: E402
     Action,
@@ -58,7 +58,7 @@ HEALTH_SECONDS = 2.0
 
 
 def _mended(text: object) -> object:
-    """Replaces halves of surrogate pairs, which Pydantic refuses and a model's answer may have."""
+    """Replaces lone surrogates. A model's answer may have them, and Pydantic refuses them."""
     return sendable(text) if isinstance(text, str) else text
 
 
@@ -73,14 +73,14 @@ class HoneAction(Action):  # type: ignore[misc]
 
 
 class HoneObservation(Observation):  # type: ignore[misc]
-    """What the environment says; ``reward`` is None without a score.
+    """An observation; ``reward`` is None for an unscored turn.
 
-    ``reward_valid`` is a field of its own, for OpenEnv does not carry metadata everywhere.
+    ``reward_valid`` is a field because some of OpenEnv's paths drop metadata.
     """
 
     messages: list[Message] = Field(default_factory=list, description="new ones, as in a chat")
     reward_valid: bool = Field(default=True, description="False: do not train on this episode")
-    fault: str = Field(default="", description="why not")
+    fault: str = Field(default="", description="the reason if reward_valid is False")
     task: str = ""
     turn: int = 0
     outcome: str = Field(default="", description="of the turn: correct, wrong, build_failed, …")
@@ -95,7 +95,7 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
     """One session of OpenEnv: one episode of hone after another.
 
     Args:
-        settings: Where to play and under which rules.
+        settings: The server and the episodes' rules.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -113,12 +113,12 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         *,
         task: str | None = None,
         group: str | None = None,
-        **_: Any,  # noqa: ANN401 - what tools of OpenEnv may pass besides
+        **_: Any,  # noqa: ANN401 - further arguments of OpenEnv's tools
     ) -> HoneObservation:
-        """Starts an episode of a task, or of one that is drawn with the seed.
+        """Starts an episode of a task; without a task, one is drawn with the seed.
 
         Raises:
-            hone.HoneError: The request is wrong, or nobody answers at the first one.
+            hone.HoneError: The request is wrong, or no server answers the first one.
         """
         self._play = self._play or Play(self._settings)
         self._episode_id = episode_id
@@ -130,27 +130,27 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         timeout_s: float | None = None,
         **_: Any,  # noqa: ANN401
     ) -> HoneObservation:
-        """Submits a kernel; its limit is the settings' ``timeout``.
+        """Submits a kernel. The timeout is that of the settings.
 
         Raises:
-            ValueError: Not exactly one of response and code is there, or nothing was reset.
+            ValueError: Not exactly one of response and code was given, or reset was not called.
         """
         if (action.response is None) == (action.code is None):
-            raise ValueError("an action has either response or code")
+            raise ValueError("action: expected exactly one of response and code")
         if self._play is None:
-            raise ValueError("reset comes before step")
+            raise ValueError("step: the episode is not started; call reset first")
         return self._observed(self._play.step(action.code, response=action.response))
 
     @property
     def state(self) -> State:
-        """Of the episode: its task and how far it is."""
+        """The episode's task and progress."""
         if self._play is None:
             return State(episode_id=self._episode_id)
         record = self._play.record
         return State(episode_id=self._episode_id, step_count=record.turns, **record.details())
 
     def close(self) -> None:
-        """Ends the episode; OpenEnv calls it when a session goes, however it went."""
+        """Closes the episode. OpenEnv calls it at every end of a session."""
         if self._play is not None:
             self._play.finish()
 
@@ -159,7 +159,7 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         return sorted({task.split for task in client_of(self._settings).tasks()})
 
     def num_tasks(self, split: str) -> int:
-        """How many tasks a split has."""
+        """The number of tasks in a split."""
         return len(client_of(self._settings).tasks(split=split))
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
@@ -186,15 +186,15 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
 
 
 class HoneEnv(EnvClient[HoneAction, HoneObservation, State]):  # type: ignore[misc]
-    """The client; as OpenEnv's: asyncio, or ``.sync()``. Give it time: ``message_timeout_s``."""
+    """OpenEnv's client; set ``message_timeout_s`` to the longest turn."""
 
     def _step_payload(self, action: HoneAction) -> dict[str, Any]:
         return dict(action.model_dump(exclude_none=True))
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[HoneObservation]:
         done, reward = bool(payload.get("done")), payload.get("reward")
-        told = {**payload.get("observation", {}), "done": done, "reward": reward}
-        return StepResult(observation=HoneObservation(**told), reward=reward, done=done)
+        fields = {**payload.get("observation", {}), "done": done, "reward": reward}
+        return StepResult(observation=HoneObservation(**fields), reward=reward, done=done)
 
     def _parse_state(self, payload: dict[str, Any]) -> State:
         return State(**payload)
@@ -231,7 +231,7 @@ def app(
 
 
 def _health(settings: Settings) -> JSONResponse:
-    """200 if hone answers and can do steps, else 503."""
+    """200 if hone answers and can do steps; otherwise 503."""
     soon = replace(settings, connect_timeout=HEALTH_SECONDS, timeout=HEALTH_SECONDS)
     try:
         client = client_of(soon)
@@ -253,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import uvicorn
 
     class Announcing(uvicorn.Server):  # type: ignore[misc]
-        """Says where it serves, once it does: port 0 is any that is free."""
+        """Prints its address when it serves: port 0 is any free port."""
 
         async def startup(self, sockets: Any = None) -> None:  # noqa: ANN401
             await super().startup(sockets=sockets)

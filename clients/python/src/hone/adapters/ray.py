@@ -24,7 +24,7 @@ from ._versions import require
 
 require("hone.adapters.ray", "ray", "2.40", "3")
 
-import ray  # noqa: E402 - whose version comes first
+import ray  # noqa: E402 - after the check of its version
 
 __all__ = [
     "CALLS_MAX",
@@ -32,7 +32,7 @@ __all__ = [
     "play",
 ]
 
-#: Calls under way at once; a turn takes one while it is judged.
+#: Concurrent calls of the actor. A turn takes one of them while it is judged.
 CALLS_MAX = 1000
 
 
@@ -40,10 +40,10 @@ class _Actor:
     """Plays episodes for workers, which name them by number.
 
     Args:
-        endpoint: Of ``hone serve``.
-        options: Of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
-        idle_s: Seconds after which an episode that no worker names is ended: its worker is gone.
-        settings: More of ``Settings``.
+        endpoint: ZeroMQ address of ``hone serve``.
+        options: Options of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
+        idle_s: Idle time after which an episode is closed (s); its worker may have died.
+        settings: Further members of ``Settings``.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class _Actor:
         """Starts an episode; without a task one is drawn.
 
         Returns:
-            As ``step``, with the whole prompt as ``messages`` and no reward.
+            Like ``step``, with the prompt as ``messages`` and no reward.
 
         Raises:
-            hone.HoneError: The request is wrong, or nobody answers at the actor's first call.
+            hone.HoneError: The request is wrong, or no server answers the actor's first call.
         """
         await self._end_idle()
         play, number = AsyncPlay(self._settings), next(self._numbers)
@@ -92,7 +92,7 @@ class _Actor:
             score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``.
 
         Raises:
-            KeyError: No such episode, or it was idle for too long.
+            KeyError: There is no such episode, or it was idle for too long.
         """
         play = self._play(episode)
         messages = await play.step(code, response=response)
@@ -100,10 +100,10 @@ class _Actor:
         return _turn(episode, play.record, messages)
 
     async def finish(self, episode: int) -> dict[str, Any]:
-        """Ends an episode where it is open.
+        """Closes an episode if it is open.
 
         Returns:
-            What it came to: ``score`` (None after a fault), ``reward_valid``, ``turn_rewards``,
+            Its record: ``score`` (None after a fault), ``reward_valid``, ``turn_rewards``,
             ``returns``, ``outcomes``, ``best_speedup``, ``fault``, ``messages``, …
         """
         play = self._play(episode)
@@ -112,7 +112,7 @@ class _Actor:
         return {**record.details(), "score": record.score, "messages": record.messages}
 
     async def open(self) -> int:
-        """How many episodes are under way."""
+        """The number of open episodes."""
         return len(self._plays)
 
     def _play(self, episode: int) -> AsyncPlay:
@@ -121,7 +121,7 @@ class _Actor:
         return self._plays[episode][0]
 
     async def _end_idle(self) -> None:
-        """Frees the places of workers that died."""
+        """Closes episodes that were idle for too long."""
         latest = time.monotonic() - self._idle_s
         idle = [number for number, (_, at) in self._plays.items() if at < latest]
         for number in idle:
@@ -157,13 +157,13 @@ def play(
 
     Args:
         hone: The actor.
-        model: Makes an answer of a conversation.
-        task: None draws one.
+        model: Returns an answer to a conversation.
+        task: None draws a task.
         seed: Makes the draw repeatable.
         group: Samples that are compared with each other.
 
     Returns:
-        As the actor's ``finish``.
+        Like the actor's ``finish``.
     """
     turn = ray.get(hone.start.remote(task, seed=seed, group=group))
     messages = list(turn["messages"])

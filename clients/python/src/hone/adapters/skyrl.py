@@ -1,13 +1,13 @@
-"""For SkyRL (0.4): an environment of skyrl-gym, and what keeps faults out of its training.
+"""For SkyRL (0.4): an environment of skyrl-gym, and a generator that masks faults.
 
     from hone.adapters import skyrl as hone_skyrl
 
     hone_skyrl.register("tcp://127.0.0.1:5917", {"max_turns": 4})  # in SkyRL's entrypoint
     generator = hone_skyrl.Masked(generator)  # in BasePPOExp.get_generator
 
-and rows with ``env_class: hone``, which ``write_prompts`` writes. SkyRL has no word for *do not
-train on this* that an environment could say: a reward is a number. So ``Masked`` stands around its
-generator, and an environment without it raises after a fault. See docs/trainers/skyrl.md.
+and rows with ``env_class: hone``, which ``write_prompts`` writes. An environment of SkyRL cannot
+exclude a sample from training: a reward is a number. So ``Masked`` wraps SkyRL's generator. Without
+it, an environment raises after a fault. See docs/trainers/skyrl.md.
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ from ._versions import require
 
 require("hone.adapters.skyrl", "skyrl-gym", "0.4", "0.5")
 
-import skyrl_gym  # noqa: E402 - whose version comes first
+import skyrl_gym  # noqa: E402 - after the check of its version
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput  # noqa: E402
 from skyrl_gym.envs.registration import deregister, registry  # noqa: E402
 
-#: What SkyRL reads in ``stop_reasons`` of an episode in which the machine was at fault.
+#: Value of ``stop_reasons`` for an episode with a fault.
 STOP_REASON = "hone_fault"
 _NO_PROMPT: list[Message] = [{"role": "user", "content": "Answer with one word."}]
-_EXTRA = "hone_told"  # the key under which Masked and an environment know each other
+_EXTRA = "hone_link"  # the column with the _Link between Masked and an environment
 
 
 class FaultError(RuntimeError):
-    """The machine was at fault, and nobody would keep that out of training."""
+    """A fault in an environment without ``Masked``, which would exclude it from training."""
 
 
 @dataclass
-class _Told:
-    """Between ``Masked`` and one environment: its group, and what its episode came to."""
+class _Link:
+    """Connects ``Masked`` and one environment: its group, and the record of its episode."""
 
     group: str | None
     record: Record | None = None
 
 
 class HoneEnv(BaseTextEnv):  # type: ignore[misc]
-    """One episode; SkyRL makes one of it for each trajectory. No connection before ``init``.
+    """One episode. SkyRL makes one environment for each trajectory; ``init`` connects it.
 
-    The rewards of the turns add up to the episode's return, wherever the episode ends.
+    The sum of the turns' rewards is the episode's return, also for an episode that ends early.
 
     Args:
-        env_config: SkyRL's; a mapping is more settings.
+        env_config: SkyRL's; a mapping has further settings.
         extras: The row's other columns: ``task``, ``seed``; and ``max_turns``, SkyRL's
-            ``generator.max_turns``, which holds where the options have no ``max_turns``.
-        settings: As in ``Settings``; ``register`` gives them.
+            ``generator.max_turns``, the default of the option ``max_turns``.
+        settings: As in ``Settings``; set by ``register``.
 
     Raises:
         TypeError: A setting is unknown.
@@ -83,40 +83,40 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
             options["max_turns"] = int(self._row["max_turns"])
         self.max_turns: int = options.get("max_turns", 1)
         self._settings = Settings.of({**given, "options": options})
-        self._told: _Told | None = self._row.get(_EXTRA)
+        self._link: _Link | None = self._row.get(_EXTRA)
         self._play: Play | None = None
 
     @property
     def record(self) -> Record:
-        """What the episode has come to so far: turns, rewards, returns, fault."""
+        """The episode's record: turns, rewards, returns, fault."""
         return Record() if self._play is None else self._play.record
 
     def init(self, prompt: list[Message]) -> tuple[list[Message], dict[str, Any]]:
         """Starts the episode.
 
         Args:
-            prompt: The row's, of which nothing is taken: the prompt is the server's.
+            prompt: The row's prompt. It is not used: the server has its own.
 
         Returns:
-            The prompt and what is known of the episode.
+            The server's prompt and the episode's record.
 
         Raises:
             FaultError: The machine was at fault and ``Masked`` is not there.
-            hone.HoneError: The request is wrong, or nobody answers at the first one.
+            hone.HoneError: The request is wrong, or no server answers the first one.
         """
         row = {**(self._row.get("extra_info") or {}), **self._row}
         self._play = self._play or Play(self._settings)
-        group = row.get("group") if self._told is None else self._told.group
+        group = row.get("group") if self._link is None else self._link.group
         messages = self._play.start(row.get("task"), seed=row.get("seed"), group=group)
-        self._tell()
+        self._pass_on()
         return messages or list(prompt or _NO_PROMPT), self.record.details()
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
         """Submits a model's answer.
 
         Returns:
-            hone's words, what the turn added to the return, whether the episode is over, and in
-            ``metadata`` what it came to so far.
+            hone's messages, the turn's contribution to the return, whether the episode is over, and
+            its record as ``metadata``.
 
         Raises:
             FaultError: The machine was at fault and ``Masked`` is not there.
@@ -124,10 +124,10 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
             ValueError: ``init`` was not called.
         """
         if self._play is None:
-            raise ValueError("init comes before step")
+            raise ValueError("step: the episode is not started; call init first")
         before = self.record.return_to_date or 0.0
         messages = self._play.step(response=action)
-        self._tell()
+        self._pass_on()
         self.turns = self.record.turns
         after = before if self.record.score is None else self.record.score
         return BaseTextEnvStepOutput(
@@ -138,12 +138,12 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
         )
 
     def close(self) -> None:
-        """Ends the episode. One that is dropped instead ends as well."""
+        """Closes the episode. Dropping the environment does so, too."""
         if self._play is not None:
             self._play.finish()
 
     def get_metrics(self) -> dict[str, Any]:
-        """For SkyRL's log, averaged over episodes; without a return where there is none."""
+        """Values for SkyRL's log, which averages them over episodes. Unknown ones are left out."""
         record = self.record
         known = {"return": record.score, "best_speedup": record.best_speedup}
         return {
@@ -153,22 +153,23 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
             **{name: value for name, value in known.items() if value is not None},
         }
 
-    def _tell(self) -> None:
-        """Hands the record to ``Masked``; without it nobody knows of a fault."""
-        if self._told is not None:
-            self._told.record = self.record
+    def _pass_on(self) -> None:
+        """Passes the record to ``Masked``. Without ``Masked`` a fault raises."""
+        if self._link is not None:
+            self._link.record = self.record
         elif self.record.fault is not None:
-            raise FaultError(f"{self.record.fault} (hone.adapters.skyrl.Masked would mask it)")
+            advice = "wrap the generator in hone.adapters.skyrl.Masked to mask faults"
+            raise FaultError(f"{self.record.fault}; {advice}")
 
 
 class Masked:
-    """Stands around a generator of SkyRL and keeps faults out of what is trained on.
+    """Wraps a generator of SkyRL and excludes faults from training.
 
-    An episode with a fault has loss masks of 0 and the stop reason ``"hone_fault"``; its reward is
-    the mean of what was judged in its group, so that the group's mean is as if it were not there.
+    An episode with a fault has loss masks of 0 and the stop reason ``"hone_fault"``. Its reward is
+    the mean of the judged episodes of its group, so it does not change the group's mean.
 
     Args:
-        generator: A ``SkyRLGymGenerator``, or what has its ``generate``.
+        generator: A ``SkyRLGymGenerator``, or an object with the same ``generate``.
 
     Raises:
         ImportError: SkyRL is missing or not supported.
@@ -185,13 +186,13 @@ class Masked:
         """SkyRL's ``generate``, GeneratorInput to GeneratorOutput."""
         ids = input_batch.get("trajectory_ids") or [None] * len(input_batch["prompts"])
         groups = [at if one is None else one.instance_id for at, one in enumerate(ids)]
-        told = [
-            _Told(None if one is None else f"skyrl-{os.getpid()}-{one.instance_id}") for one in ids
+        links = [
+            _Link(None if one is None else f"skyrl-{os.getpid()}-{one.instance_id}") for one in ids
         ]
         extras = input_batch.get("env_extras") or [{} for _ in ids]
         batch = {
             **input_batch,
-            "env_extras": [{**row, _EXTRA: one} for row, one in zip(extras, told, strict=True)],
+            "env_extras": [{**row, _EXTRA: one} for row, one in zip(extras, links, strict=True)],
         }
         inner = self._generator.generate
         named = {"disable_tqdm": disable_tqdm}
@@ -199,7 +200,7 @@ class Masked:
         output = await inner(batch, **named)
         config = getattr(self._generator, "generator_cfg", None)
         zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
-        return _masked(output, groups, [one.record for one in told], zeroes)
+        return _masked(output, groups, [one.record for one in links], zeroes)
 
 
 def register(
@@ -209,7 +210,7 @@ def register(
     name: str = "hone",
     **settings: Any,  # noqa: ANN401 - Settings checks them
 ) -> None:
-    """Registers ``HoneEnv`` with skyrl-gym, in this process, again where it was registered.
+    """Registers ``HoneEnv`` with skyrl-gym in this process, replacing an earlier registration.
 
     Args:
         endpoint: Of ``hone serve``.
@@ -248,7 +249,7 @@ def write_prompts(
     given = Settings.of(settings)
     lines, play = [], Play(given)
     for task in client_of(given).tasks(split=given.split):
-        # The environment has a prompt of its own; this one is for SkyRL's filter of length.
+        # Only for SkyRL's filter by length: the environment gets its prompt from the server.
         messages = play.start(task.id)
         if play.record.fault is not None:
             raise ConnectionError(f"{task.id}: {play.record.fault}")
@@ -261,7 +262,7 @@ def write_prompts(
 def _masked(
     output: dict[str, Any], groups: list[Any], records: list[Record | None], zeroes: bool
 ) -> dict[str, Any]:
-    """Masks the faults' rows of a GeneratorOutput, and gives every judged episode its return.
+    """Masks the rows of faults in a GeneratorOutput, and sets the return of every judged episode.
 
     Args:
         output: SkyRL's; it is changed.
@@ -277,12 +278,12 @@ def _masked(
         if record is None or record.fault is not None:
             continue
         total = sum(_sum(rewards[row]) for row in rows[at])
-        if not isinstance(rewards[rows[at][0]], list):  # SkyRL keeps the last turn's alone
+        if not isinstance(rewards[rows[at][0]], list):  # SkyRL keeps only the last turn's
             cut = zeroes and (output.get("stop_reasons") or ["stop"])[rows[at][0]] != "stop"
             total = 0.0 if cut else record.score or 0.0
         totals[at] = total
         if is_last is not None or not isinstance(rewards[rows[at][0]], list):
-            _put(rewards, masks, rows[at], total)  # SkyRL reads the last step's alone
+            _put(rewards, masks, rows[at], total)  # SkyRL reads only the last step's
     judged: dict[Any, list[float]] = defaultdict(list)
     for at, total in totals.items():
         judged[groups[at]].append(total)
@@ -311,7 +312,7 @@ def _rows_of(count: int, is_last: list[bool] | None) -> list[list[int]]:
 
 
 def _put(rewards: list[Any], masks: list[list[int]], rows: list[int], total: float) -> None:
-    """Gives a trajectory its reward: at the last word of the model, in its last row."""
+    """Sets a trajectory's reward, at the model's last token in its last row."""
     for row in rows:
         if isinstance(rewards[row], list):
             rewards[row] = [0.0] * len(rewards[row])
@@ -328,7 +329,7 @@ def _sum(reward: Any) -> float:  # noqa: ANN401 - a number, or one for each toke
 
 
 def _mean(values: list[float]) -> float:
-    """The mean, and not a bit beside it where all are the same: SkyRL asks whether they differ."""
+    """The mean; exactly the common value if all are equal, because SkyRL tests for differences."""
     if not values:
         return 0.0  # nothing was judged, and every mask is 0
     return min(max(statistics.fmean(values), min(values)), max(values))

@@ -41,29 +41,29 @@ async def generate(
 ) -> Any:
     """Plays an episode with slime's engine: ``--custom-generate-function-path``.
 
-    The task is ``sample.metadata["task"]``, or drawn where there is none; the prompt is hone's own.
+    The task is ``sample.metadata["task"]``; without one it is drawn. The prompt is hone's own.
 
     Args:
         args: slime's arguments, with the settings in ``args.hone``.
         sample: slime's Sample.
-        sampling_params: What the engine is asked with; ``max_new_tokens`` is for all turns.
+        sampling_params: Of the engine; ``max_new_tokens`` is for all turns together.
         evaluation: Whether this is one of slime's evaluations.
 
     Returns:
-        The sample, with tokens, masks (0 for the environment's words), log-probabilities, the
+        The sample, with tokens, masks (0 for the environment's tokens), log-probabilities, the
         episode's return as its reward, and ``metadata["hone"]``: see ``Record.details``.
 
     Raises:
         ImportError: slime is missing or not supported.
-        ValueError: The chat template changes an answer when a later one follows.
-        hone.HoneError: The request is wrong, such as a task that there is not.
+        ValueError: The chat template changes an answer when another one follows.
+        hone.HoneError: The request is wrong, for example an unknown task.
     """
     if getattr(args, "partial_rollout", False):
         raise ValueError("hone.adapters.slime.generate plays whole episodes: no --partial-rollout")
     engine = _Engine(args, sampling_params)
     settings = _settings(args)
     if settings.options.get("max_turns") != 1:
-        engine.chat.check()  # else the first feedback fails, after an answer was judged
+        engine.chat.check()  # before an answer is generated and judged
     sample_type = type(sample)
     _clear(sample)
     play = AsyncPlay(settings)
@@ -86,7 +86,7 @@ async def generate(
             if sample.status == sample_type.Status.TRUNCATED or play.record.ended:
                 break
             words = engine.chat.between(sample.tokens, feedback)
-            if engine.room(sample) <= len(words):  # a turn without room for an answer
+            if engine.room(sample) <= len(words):  # no room for another answer
                 break
             sample.append_response_tokens(args, tokens=words, trainable=False)
     finally:
@@ -96,7 +96,7 @@ async def generate(
         return sample
     if sample.status == sample_type.Status.PENDING:
         sample.status = sample_type.Status.COMPLETED
-    if not sample.response_length:  # a fault before the first word: slime wants a token
+    if not sample.response_length:  # a fault before the first token: slime needs one
         sample.tokens = sample.tokens or [engine.chat.end]
         sample.append_response_tokens(args, tokens=[engine.chat.end], trainable=False)
     sample.reward = _score(sample, record)
@@ -111,8 +111,8 @@ async def reward(args: Any, sample: Any, **_: object) -> Any:
         sample: A Sample, or a list of them.
 
     Returns:
-        Its reward, or a list of them. After a fault that is 0.0, and the sample is taken out of the
-        loss; ``post_process_rewards`` takes it out of the mean as well.
+        Its reward, or a list of them. After a fault the reward is 0.0, and the sample is excluded
+        from the loss; ``post_process_rewards`` also excludes it from the mean.
     """
     if isinstance(sample, list):
         return list(await asyncio.gather(*(reward(args, one) for one in sample)))
@@ -126,11 +126,11 @@ async def reward(args: Any, sample: Any, **_: object) -> Any:
 
 
 def post_process_rewards(args: Any, samples: list[Any]) -> tuple[list[float], list[float]]:
-    """Normalizes as slime does, without faults: ``--custom-reward-post-process-path``.
+    """Normalizes rewards like slime, without faults: ``--custom-reward-post-process-path``.
 
     Returns:
-        Raw rewards and advantages, of each sample. A fault's are 0.0; the others of its group are
-        normalized as if it were not there.
+        The raw reward and the advantage of each sample. Both are 0.0 after a fault, which does not
+        count in its group's mean.
     """
     raw = [float(sample.get_reward_value(args)) for sample in samples]
     estimator = args.advantage_estimator
@@ -155,7 +155,7 @@ def post_process_rewards(args: Any, samples: list[Any]) -> tuple[list[float], li
 
 
 def keep_group(args: Any, samples: list[Any], **_: object) -> Any:
-    """Drops groups that faults left too small: ``--dynamic-sampling-filter-path``.
+    """Drops groups with too few samples without a fault: ``--dynamic-sampling-filter-path``.
 
     Returns:
         slime's DynamicFilterOutput: a group is kept where two samples at least were judged.
@@ -167,22 +167,22 @@ def keep_group(args: Any, samples: list[Any], **_: object) -> Any:
 
 
 def is_fault(sample: Any) -> bool:
-    """Whether a sample must not be trained on because the machine was at fault."""
+    """Whether a sample must not be trained on because of a fault."""
     return bool(((sample.metadata or {}).get("hone") or {}).get("fault"))
 
 
 def write_prompts(path: str | os.PathLike[str], **settings: Any) -> int:
-    """Writes slime's prompts' file (``--prompt-data``) of a server's tasks.
+    """Writes a file of prompts for slime (``--prompt-data``) from a server's tasks.
 
     Each line has ``prompt``, hone's messages for ``--apply-chat-template``, and ``metadata`` with
-    the task; ``generate`` has a prompt of its own from the server, ``reward`` judges this one.
+    the task. ``reward`` judges answers to this prompt; ``generate`` gets its own from the server.
 
     Args:
         path: A file of JSON lines.
         settings: ``endpoint``, ``split``, …, as in ``Settings``.
 
     Returns:
-        How many tasks there were.
+        The number of tasks.
     """
     played = _one_turn(Settings.of(settings))
     tasks = client_of(played).tasks(split=played.split)
@@ -217,11 +217,11 @@ class _Engine:
         self.chat = Chat(self._state.tokenizer, arguments=arguments)
 
     def room(self, sample: Any) -> int:
-        """How many tokens the response may still have."""
+        """The number of tokens that the response may still have."""
         return int(self._params["max_new_tokens"]) - int(sample.response_length)
 
     async def answer(self, sample: Any) -> str | None:
-        """The model's next answer, added to the sample; None where slime has stopped rollouts."""
+        """Adds the model's next answer to the sample. None if slime has stopped its rollouts."""
         if self._state.aborted:
             sample.status = type(sample).Status.ABORTED
             return None
@@ -244,12 +244,12 @@ class _Engine:
             meta_info=meta,
             text=output["text"],
         )
-        # The engine's text may keep special tokens, and a fence with one behind it is none.
+        # Not the engine's text: a special token behind a closing fence would hide the fence.
         return self.chat.text(ids)
 
 
 def _settings(args: Any) -> Settings:
-    """What ``--custom-config-path`` set as ``hone``; the endpoint may be HONE_ENDPOINT."""
+    """The settings ``hone`` of ``--custom-config-path``; HONE_ENDPOINT is the default endpoint."""
     given = dict(getattr(args, "hone", None) or {})
     if "endpoint" not in given and "HONE_ENDPOINT" in os.environ:
         given["endpoint"] = os.environ["HONE_ENDPOINT"]
@@ -261,21 +261,21 @@ def _one_turn(settings: Settings) -> Settings:
 
 
 def _group(sample: Any, evaluation: bool) -> str | None:
-    """Samples of one group share a baseline."""
+    """The group of a sample; samples of one group share a baseline."""
     if sample.group_index is None or evaluation:
         return None
     return f"slime-{os.getpid()}-{sample.group_index}"
 
 
 def _clear(sample: Any) -> None:
-    """Takes back what a rollout that was aborted left: the episode starts anew."""
+    """Clears what an aborted rollout has left in the sample."""
     sample.tokens, sample.response, sample.response_length = [], "", 0
     sample.loss_mask = sample.rollout_log_probs = sample.reward = None
     for name in (
         "rollout_top_p_token_ids",
         "rollout_top_p_token_offsets",
         "rollout_routed_experts",
-    ):  # what later versions may not have
+    ):  # later versions may not have these
         if hasattr(sample, name):
             setattr(sample, name, None)
     sample.remove_sample = False
@@ -283,7 +283,7 @@ def _clear(sample: Any) -> None:
 
 
 def _score(sample: Any, record: Record) -> float:
-    """Notes what an episode came to; a fault's 0.0 is only what slime's tensors want."""
+    """Writes the record into the sample. A fault's 0.0 is a placeholder for slime's tensors."""
     sample.metadata = {**(sample.metadata or {}), "hone": record.details()}
     if record.score is None:
         sample.remove_sample = True

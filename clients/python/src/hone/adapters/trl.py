@@ -49,7 +49,7 @@ Row = dict[str, Any]
 # (trainer, prompts as token ids) -> (completions, log-probabilities or None), in their order.
 Generate = Callable[[Any, list[list[int]]], tuple[list[list[int]], list[list[float]] | None]]
 
-# How a prompt of Rollouts names its task: TRL hands rollout functions the prompts and nothing else.
+# A prompt of Rollouts begins with this and its task: TRL passes only prompts to rollout functions.
 _TASK_PREFIX = "hone:"
 _TOOL_PROMPT = (
     "Write the kernel that is asked for below. Instead of answering with a fenced block, call "
@@ -57,15 +57,15 @@ _TOOL_PROMPT = (
     "kernel and call it again while turns are left.\n\n"
 )
 _PARALLEL_MAX = 64
-# After a fault at reset: TRL wants a prompt and an answer all the same, and masks them.
+# After a fault at reset: TRL needs a prompt and an answer, and masks them.
 _NO_PROMPT: list[Message] = [{"role": "user", "content": "Answer with one word."}]
 
 
 class KernelEnvironment:
     """One episode at a time with the tool ``submit_kernel``; made by ``Environments``.
 
-    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and never closes an
-    environment: ``get_reward`` does.
+    TRL makes a tool of every public method except ``reset`` and ``get_reward``. It never closes an
+    environment, so ``get_reward`` does.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -74,7 +74,7 @@ class KernelEnvironment:
 
     @property
     def record(self) -> Record:
-        """What the episode has come to so far: turns, rewards, returns, fault."""
+        """The episode's record: turns, rewards, returns, fault."""
         return self._play.record
 
     def reset(
@@ -84,15 +84,15 @@ class KernelEnvironment:
         group: str | None = None,
         **_: object,
     ) -> str:
-        """Starts the episode that a row of the dataset asks for and returns its prompt.
+        """Starts the episode of a row of the dataset and returns its prompt.
 
         Args:
-            task: ``"dataset/id"`` or ``"id"``; None draws one.
+            task: ``"dataset/id"`` or ``"id"``; None draws a task.
             seed: Makes the draw repeatable.
-            group: Samples that are compared with each other: one device model, one baseline.
+            group: Samples of one task that share a device model and one baseline.
 
         Raises:
-            hone.HoneError: The request is wrong, such as a task that there is not.
+            hone.HoneError: The request is wrong, for example an unknown task.
         """
         self._error = None
         messages = self._play.start(task, seed=seed, group=group)
@@ -114,13 +114,11 @@ class KernelEnvironment:
         if self.record.ended:
             return "The episode is over: nothing more is judged. Answer with one word."
         try:
-            # Models put fences around source whatever the tool's words are.
+            # Models put fences around source even if the tool asks for plain source.
             fenced = "```" in code
             feedback = self._play.step(None if fenced else code, response=code if fenced else None)
         except HoneError as error:
-            self._error = (
-                error  # TRL tells the model what a tool raises, and scores it all the same
-            )
+            self._error = error  # TRL shows the model this error, and scores the sample
             raise
         if self.record.fault is not None:
             return "The environment failed; this is not your fault. Answer with one word."
@@ -130,10 +128,10 @@ class KernelEnvironment:
     def get_reward(self) -> float | None:
         """The episode's return; None after a fault, which TRL leaves out of training.
 
-        An episode in which no kernel was submitted is worth 0.0.
+        An episode without a submitted kernel scores 0.0.
 
         Raises:
-            hone.HoneError: A request was wrong; training shall not go on.
+            hone.HoneError: A request was wrong. Training must stop.
         """
         record = self._play.finish()
         if self._error is not None:
@@ -170,20 +168,19 @@ class Environments(Settings):
 
 @dataclass(frozen=True)
 class Rollouts(Settings):
-    """A ``rollout_func``: all rollouts of a batch answer, and are judged, at the same time.
+    """A ``rollout_func``: all rollouts of a batch are generated and judged at the same time.
 
     Arguments: those of ``Settings``, and
 
-    * ``tokenizer``, the trainer's: if given, its chat template is checked here; if not, the first
-      batch checks it before anything is generated;
-    * ``generate``, which stands in for the trainer's own generation: it takes the trainer and
-      prompts as token ids, and returns completions and their log-probabilities (None where there
-      are none).
+    * ``tokenizer``, the trainer's: its chat template is checked here; without it, the first batch
+      checks the template before it generates;
+    * ``generate``, which replaces the trainer's own generation: it takes the trainer and prompts as
+      token ids, and returns completions and their log-probabilities or None.
 
     Raises:
         ImportError: TRL is missing or not supported.
-        ValueError: The chat template cannot be used for more than one turn; the message names one
-            that can, where TRL has it.
+        ValueError: The chat template cannot be used for more than one turn. The message names one
+            that can, if TRL has it.
     """
 
     generate: Generate | None = None
@@ -205,8 +202,8 @@ class Rollouts(Settings):
         """Plays an episode for each prompt.
 
         Args:
-            prompts: As TRL gives them, each ``num_generations`` times; ``rows`` says how they name
-                their task, and for a prompt that names none one is drawn.
+            prompts: TRL's, each ``num_generations`` times. They name their task like ``rows``; for
+                a prompt without a name a task is drawn.
             trainer: The GRPOTrainer.
 
         Returns:
@@ -246,7 +243,7 @@ class Rollouts(Settings):
         }
 
     def _check(self, chat: Chat, tokenizer: Any) -> None:
-        """Refuses a template that would fail after the first turn."""
+        """Refuses a template that fails after the first turn."""
         if self.options.get("max_turns") == 1:
             return
         try:
@@ -257,7 +254,7 @@ class Rollouts(Settings):
     def _play(
         self, rollouts: list[_Rollout], chat: Chat, trainer: Any, pool: ThreadPoolExecutor
     ) -> None:
-        """Lets all answer, has all answers judged at once, and again until all are over."""
+        """Generates and judges one turn of all rollouts, until all are over."""
         generate = self.generate or _generate
         room: int = trainer.max_completion_length
         for _ in range(room):  # a turn takes a token at least
@@ -271,11 +268,11 @@ class Rollouts(Settings):
                 one.extend(answer, logprobs[at][: len(answer)] if logprobs else None, model=True)
                 one.over = not chat.ends_turn(answer)
                 texts.append(chat.text(answer))
-            # Only this is done by threads: tokenizers are not made for them.
+            # Only judging uses threads: tokenizers are not thread-safe.
             judged = pool.map(lambda one, text: one.play.step(response=text), going, texts)
             for one, feedback in zip(going, list(judged), strict=True):
                 words = chat.between(one.completion_ids, feedback) if feedback else []
-                # A turn without room for an answer would be wasted.
+                # A turn needs room for an answer.
                 is_full = len(one.completion_ids) + len(words) >= room
                 one.over = one.over or not words or one.play.record.ended or is_full
                 if not one.over:

@@ -19,7 +19,7 @@ from ._versions import require
 
 require("hone.adapters.verifiers", "verifiers", "0.4", "0.5")
 
-import httpx  # noqa: E402 - of verifiers, whose version comes first
+import httpx  # noqa: E402 - a dependency of verifiers, after the check of its version
 import verifiers.v1 as vf  # noqa: E402
 from verifiers.v1.runtimes import ProgramResult, SubprocessConfig  # noqa: E402
 
@@ -27,7 +27,7 @@ MODEL_SECONDS_MAX = 3600.0
 
 
 class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
-    """Where tasks come from and how they are played: ``--env.taskset.*``; as in ``Settings``."""
+    """The server and the episodes' rules, as in ``Settings``: ``--env.taskset.*``."""
 
     endpoint: str = Settings.endpoint
     split: str | None = None
@@ -39,13 +39,13 @@ class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
     server_key: str | None = None
 
     def settings(self) -> Settings:
-        """The same for the other parts of hone."""
+        """The same as ``Settings``."""
         names = Settings.__dataclass_fields__
         return Settings(**{name: getattr(self, name) for name in names})
 
 
 class HoneData(vf.TaskData):  # type: ignore[misc]
-    """A task's name on the server; the prompt comes with the episode."""
+    """A task's name on the server. The prompt comes with the episode."""
 
     hone_task: str
 
@@ -70,13 +70,13 @@ class HoneTaskset(vf.Taskset[HoneTask, HoneTasksetConfig]):  # type: ignore[misc
 
 
 class HoneEnvConfig(vf.EnvConfig):  # type: ignore[misc]
-    """The player has no tools and needs no sandbox: hone judges kernels in jails of its own."""
+    """The player has no tools and needs no sandbox: hone judges kernels in its own sandbox."""
 
     player: vf.AgentConfig = vf.AgentConfig(runtime=SubprocessConfig())
 
 
 class FaultError(RuntimeError):
-    """The machine was at fault: the episode must not be trained on."""
+    """A fault of the machine: the episode must not be trained on."""
 
 
 class HoneEnv(vf.Env[HoneEnvConfig]):  # type: ignore[misc]
@@ -104,7 +104,7 @@ class HoneEnv(vf.Env[HoneEnvConfig]):  # type: ignore[misc]
         trace.info["hone"] = record.details()
         if record.fault is not None:
             raise FaultError(record.fault)
-        # A model that failed leaves a trace that is not ok: its provider's fault shall be no 0.
+        # A failed model leaves a trace that is not ok: a provider's failure must not score 0.
         if trace.ok and record.score is not None:
             trace.record_reward("hone", record.score)
             trace.record_metric("turns", float(record.turns))
@@ -113,7 +113,7 @@ class HoneEnv(vf.Env[HoneEnvConfig]):  # type: ignore[misc]
 
 
 async def _converse(interaction: Any, play: AsyncPlay, messages: list[Message]) -> None:  # noqa: ANN401
-    """Has each answer judged, until the episode or the model's part of it is over."""
+    """Submits each answer, until the episode or the model ends."""
     segment = await interaction.turn(text_of(messages))
     while not segment.terminated:
         feedback = await play.step(response=segment.last_reply)
@@ -123,11 +123,11 @@ async def _converse(interaction: Any, play: AsyncPlay, messages: list[Message]) 
 
 
 class HoneHarnessConfig(vf.HarnessConfig):  # type: ignore[misc]
-    """Nothing to set."""
+    """Has no settings."""
 
 
 class HoneHarness(vf.Harness[HoneHarnessConfig]):  # type: ignore[misc]
-    """Asks the model within this process: no sandbox, no program to install, no tools."""
+    """Calls the model from this process: no sandbox, no program to install, no tools."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -144,7 +144,7 @@ class HoneHarness(vf.Harness[HoneHarnessConfig]):  # type: ignore[misc]
         mcp_urls: dict[str, str],
         data: Any,  # noqa: ANN401
     ) -> ProgramResult:
-        """Sends the conversation to verifiers' endpoint, which records what the model answers."""
+        """Sends the conversation to verifiers' endpoint, which records the model's answer."""
         system, prompt = self.resolve_prompt(data)
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
         if isinstance(prompt, str):

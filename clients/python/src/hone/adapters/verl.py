@@ -22,7 +22,7 @@ from ._versions import require
 
 require("hone.adapters.verl", "verl", "0.9.1", "0.10")
 
-from omegaconf import OmegaConf  # noqa: E402 - of verl, whose version comes first
+from omegaconf import OmegaConf  # noqa: E402 - a dependency of verl, after the check of its version
 from verl.experimental.agent_loop.agent_loop import (  # noqa: E402
     AgentLoopBase,
     AgentLoopMetrics,
@@ -40,11 +40,11 @@ _OURS = frozenset(Settings.__dataclass_fields__)
 
 
 class FaultError(RuntimeError):
-    """The machine was at fault: the trajectory must not be trained on."""
+    """A fault of the machine: the trajectory must not be trained on."""
 
 
 class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
-    """Plays one episode; verl makes one of it for each trajectory.
+    """Plays one episode. verl makes one loop for each trajectory.
 
     Args:
         args: verl's.
@@ -139,7 +139,7 @@ if "hone" not in _agent_loop_registry:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    """What a file of settings holds, without OmegaConf's types."""
+    """The settings of a file, without OmegaConf's types."""
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 

@@ -1,10 +1,10 @@
 """The KernelBench Triton pipeline's three functions, judged by hone instead of by Modal.
 
-``benchmark_triton_kernel``, ``benchmark_kernelbench`` and ``benchmark_batch`` take the parameters
-that the pipeline's own take and answer with the same dictionary; each can also be called as
-``f.remote(...)`` and ``await f.remote.aio(...)``. They ask a gateway
-(``hone gateway tritonforge``): the one given to ``connect()``, or the one that ``HONE_GATEWAY``
-names, with the token in ``HONE_GATEWAY_TOKEN``; without either ``http://127.0.0.1:18188``::
+``benchmark_triton_kernel``, ``benchmark_kernelbench`` and ``benchmark_batch`` have the parameters
+of the pipeline's functions and return the same dictionary. Each can also be called as
+``f.remote(...)`` and ``await f.remote.aio(...)``. They use a gateway
+(``hone gateway tritonforge``): the one given to ``connect()``; or ``HONE_GATEWAY``, with the token
+in ``HONE_GATEWAY_TOKEN``; or ``http://127.0.0.1:18188``::
 
     import hone.kernelbench_triton as bench
 
@@ -12,11 +12,9 @@ names, with the token in ``HONE_GATEWAY_TOKEN``; without either ``http://127.0.0
     result = bench.benchmark_kernelbench.remote(triton_code=kernel, pytorch_code=module)
     print(result["correctness"], result["error"])
 
-Modules are not timed on the processor. A correct kernel's result then has the values that the
-pipeline gives before it has measured (``speedup`` 0.0, both times None), and a member
-``not_measured`` that says so: it is no speedup of 0. A fault of the machine is no result either: it
-raises, once the gateway has tried again. Nor is a reference that no task can be made of: that is no
-kernel's fault, and raises ``InvalidArgument``.
+Modules are not timed on the processor. A correct kernel's result then has ``speedup`` 0.0, both
+times None, and the reason in ``not_measured``. A fault of the machine raises an exception after the
+gateway's own retries. A reference that cannot be used as a task raises ``InvalidArgument``.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ R = TypeVar("R")
 
 DEFAULT_ENTRY = "Model"
 BATCH_AT_A_TIME = 16
-# How hone says which exception ended a call.
+# A verdict's reason for an exception that ended a call.
 UNCAUGHT = re.compile(r"uncaught exception '(.*)'", re.DOTALL)
 ERROR_NAME = re.compile(r"[A-Za-z_.]*(Error|Exception|Exit)\b")
 NAMES = {
@@ -140,7 +138,7 @@ class _Remote(Generic[P, R]):
 
 
 class _Function(Generic[P, R]):
-    """What code written for Modal's functions calls."""
+    """Stands in for one of Modal's functions."""
 
     def __init__(self, function: Callable[P, R]) -> None:
         self._function = function
@@ -154,7 +152,7 @@ class _Function(Generic[P, R]):
 
 
 class _App:
-    """Stands where Modal's app did: there is nothing to start."""
+    """Stands in for Modal's app: there is nothing to start."""
 
     name = "kernelbench-triton"
 
@@ -191,12 +189,12 @@ def benchmark_triton_kernel(
         kernel_code: Source that defines ``triton_kernel_wrapper``, called with the inputs by name.
         reference_torch_code: Source that defines ``reference_impl``; it is run as trusted code.
         input_shapes: By input, ``{"shape": [..], "dtype": "float32"}``.
-        n_correctness: Repeated in the result; hone decides how much it checks.
-        n_trials: Likewise.
-        n_warmup: Likewise.
+        n_correctness: Copied to the result; hone chooses its number of trials itself.
+        n_trials: As n_correctness.
+        n_warmup: As n_correctness.
         kernel_name: For the result.
-        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules-reference.md).
-        atol: Likewise.
+        rtol: Not used; the outputs' type has a tolerance (docs/modules-reference.md).
+        atol: As rtol.
 
     Returns:
         kernel_name, timestamp, correctness, speedup, reference_time_ms and kernel_time_ms (ms, None
@@ -205,7 +203,7 @@ def benchmark_triton_kernel(
 
     Raises:
         InvalidArgument: input_shapes is wrong, or the reference cannot be used.
-        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
+        Unavailable, DeadlineExceeded: A fault of the machine, or no gateway answers.
     """
     reference = module_of(reference_torch_code, input_shapes)
     if re.search(r"\btriton_kernel_wrapper\b", kernel_code):
@@ -240,13 +238,13 @@ def benchmark_kernelbench(
     Args:
         triton_code: Source that defines ``triton_kernel_wrapper`` or ``ModelNew``.
         pytorch_code: The module, with ``get_inputs()`` and ``get_init_inputs()``; trusted code.
-        n_correctness: Not used: hone decides how much it checks.
-        n_trials: Likewise.
+        n_correctness: Not used; hone chooses its number of trials itself.
+        n_trials: As n_correctness.
         kernel_name: For the result.
-        entry_point: The module's class; the default, as ever: ``Model``, or where there is none the
-            last class that takes what ``get_init_inputs()`` gives.
-        rtol: Not used: hone's tolerance is the outputs' type's (docs/modules-reference.md).
-        atol: Likewise.
+        entry_point: The module's class. The default is ``Model``, or, without such a class, the
+            last one that accepts ``get_init_inputs()``.
+        rtol: Not used; the outputs' type has a tolerance (docs/modules-reference.md).
+        atol: As rtol.
 
     Returns:
         kernel_name, timestamp, correctness, speedup, reference_time_ms and kernel_time_ms (ms, None
@@ -254,7 +252,7 @@ def benchmark_kernelbench(
 
     Raises:
         InvalidArgument: The reference cannot be used.
-        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there.
+        Unavailable, DeadlineExceeded: A fault of the machine, or no gateway answers.
     """
     entry = "" if entry_point == DEFAULT_ENTRY else entry_point
     return _judge(triton_code, pytorch_code, entry, kernel_name, (n_correctness, n_trials))
@@ -262,7 +260,7 @@ def benchmark_kernelbench(
 
 @_Function
 def benchmark_batch(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Judges many, several at a time.
+    """Judges many kernels, several at a time.
 
     Args:
         kernels: Each with triton_code and pytorch_code, and any other of
@@ -273,7 +271,7 @@ def benchmark_batch(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Raises:
         InvalidArgument: A reference cannot be used; the others have been judged then.
-        Unavailable, DeadlineExceeded: A fault of the machine, or nobody there. The message of each
+        Unavailable, DeadlineExceeded: A fault, or no gateway. The message of each
             begins with the kernel's place: ``kernels[3]: ...``.
     """
     known = ("n_correctness", "n_trials", "kernel_name", "entry_point", "rtol", "atol")

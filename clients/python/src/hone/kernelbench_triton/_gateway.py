@@ -1,4 +1,4 @@
-"""One request to a gateway, and what its refusals mean."""
+"""One request to a gateway, and the exceptions for its refusals."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hone.errors import (
 )
 
 DEFAULT_URL = "http://127.0.0.1:18188"
-# Of one request, the wait in queues included; the gateway's own limit is 600 s.
+# Timeout of one request, queueing included. The gateway's own limit is 600 s.
 SECONDS_MAX = 660.0
 BUSY_SECONDS = 5.0
 
 
 class _Place:
-    """Where requests go."""
+    """The gateway's address and token."""
 
     def __init__(self) -> None:
         self.url: str | None = None
@@ -48,13 +48,13 @@ def connect(url: str, token: str | None = None) -> None:
 
     Args:
         url: Such as ``"http://127.0.0.1:18188"``.
-        token: What the gateway's ``--token-file`` holds; None: ``HONE_GATEWAY_TOKEN``.
+        token: The content of the gateway's ``--token-file``; None for ``HONE_GATEWAY_TOKEN``.
     """
     _place.url, _place.token = url, token
 
 
 def _detail(body: bytes) -> str:
-    """What a refusal says."""
+    """The message of a refusal."""
     try:
         detail = json.loads(body)["detail"]
     except (ValueError, KeyError, TypeError):
@@ -65,14 +65,14 @@ def _detail(body: bytes) -> str:
 
 
 def _post(payload: dict[str, Any]) -> tuple[int, bytes, float]:
-    """One request: status, body, and how long a busy gateway wants to be left alone (s)."""
+    """One request: the status, the body, and the wait that a busy gateway asks for (s)."""
     headers = {"Content-Type": "application/json"}
     if _place.secret():
         headers["Authorization"] = f"Bearer {_place.secret()}"
     address = _place.address() + "/eval"
     request = urllib.request.Request(address, json.dumps(payload).encode(), headers)
     try:
-        # Rationale: an environment's proxy is not meant for a gateway of one's own.
+        # Rationale: a proxy of the environment is not meant for one's own gateway.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=SECONDS_MAX) as reply:
             return reply.status, reply.read(), 0.0
@@ -92,10 +92,10 @@ def ask(payload: dict[str, Any]) -> dict[str, Any] | str:
     """The gateway's reply, or the text of its refusal of the submission. A fault raises.
 
     Raises:
-        InvalidArgument: No task can be made of the reference.
-        Unavailable: No gateway answers, or every attempt to judge it failed.
-        Busy: The gateway was full all the time.
-        DeadlineExceeded: No verdict in time.
+        InvalidArgument: The reference cannot be used as a task.
+        Unavailable: No gateway answers, or every evaluation had a fault.
+        Busy: The gateway was full until the timeout.
+        DeadlineExceeded: There was no verdict in time.
         FailedPrecondition: The token is wrong.
     """
     end = time.monotonic() + SECONDS_MAX

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         settings = _settings(given)
-        told = asyncio.run(_interruptible(settings, given.quiet))
+        totals = asyncio.run(_interruptible(settings, given.quiet))
     except UsageError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
@@ -49,11 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{parser.prog}: interrupted; the same command goes on", file=sys.stderr)
         return 130
     if given.json:
-        print(json.dumps(told))
+        print(json.dumps(totals))
     else:
-        print(words(told))
-        print(f"{told['kept']} conversations kept; files: {', '.join(told['files'])}")
-    return 0 if told["finished"] == told["samples"] else 3
+        print(words(totals))
+        print(f"{totals['kept']} conversations kept; files: {', '.join(totals['files'])}")
+    return 0 if totals["finished"] == totals["samples"] else 3
 
 
 async def _interruptible(settings: Settings, quiet: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""An attempt: one sample of a task as its events tell it, live and after a restart alike."""
+"""An attempt at one sample of a task, built from its events, also after a restart."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Message = dict[str, str]
 
 @dataclass
 class Turn:
-    """An answer of the model, and once it is judged what became of it.
+    """An answer of the model and its verdict.
 
     Attributes:
         answer: As ``Answer.plain()``.
-        at: When it came, in seconds since 1970.
+        at: Time of the answer (s since 1970).
         result: ``messages``, ``code``, ``reward``, ``reward_valid``, ``return_to_date``,
             ``returns``, ``terminated``, ``truncated``, ``info``; None until it is judged.
     """
@@ -28,12 +28,12 @@ class Turn:
 
     @property
     def verdict(self) -> dict[str, Any]:
-        """Empty where there is none."""
+        """The verdict; empty if there is none."""
         return ((self.result or {}).get("info") or {}).get("verdict") or {}
 
     @property
     def code(self) -> str:
-        """The source that the server took from the answer and judged; empty: there was none."""
+        """The source that the server extracted from the answer; empty if there was none."""
         return str((self.result or {}).get("code") or "").strip()
 
     @property
@@ -43,12 +43,12 @@ class Turn:
 
     @property
     def correct(self) -> bool:
-        """Whether the kernel was right."""
+        """Whether the kernel was correct."""
         return self.scored and self.verdict.get("outcome") == "correct"
 
     @property
     def speedup(self) -> float:
-        """Over the baseline; 0 where it is not right or was not measured."""
+        """The speedup over the baseline; 0 if the kernel is not correct or was not measured."""
         measured = self.verdict.get("speedup") or {}
         return float(measured.get("value") or 0.0) if self.correct else 0.0
 
@@ -81,7 +81,7 @@ class Attempt:
 
     @property
     def judged(self) -> int:
-        """How many turns have a result."""
+        """The number of turns with a result."""
         return sum(turn.result is not None for turn in self.turns)
 
     @property
@@ -140,7 +140,7 @@ class Attempt:
 
 
 def name_of(attempt: Attempt) -> Event:
-    """What every event of an attempt begins with."""
+    """The first members of every event of an attempt."""
     return {"key": attempt.key, "attempt": attempt.number}
 
 
@@ -172,7 +172,7 @@ class Book:
         return second
 
     def counted(self) -> list[Attempt]:
-        """What counts of each sample: the last attempt that is over, or the one under way."""
+        """The attempt that counts for each sample: the last finished one, or the current one."""
         return [
             next((one for one in reversed(attempts) if one.reason is not None), attempts[-1])
             for attempts in self._attempts.values()

@@ -1,4 +1,4 @@
-"""Which tasks of a server a rollout plays."""
+"""The choice of a server's tasks for a rollout."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The ledger: what was answered and judged, one JSON object a line, each on the disk at once.
+"""The ledger: answers and verdicts, one JSON object a line, each written to disk at once.
 
-Theory of operation: nothing is told to anybody before its line is on the disk. Whoever starts again
-on the same file reads it, forgets a last line that was cut, and knows what never to ask again.
+Theory of operation: a rollout uses an event only after its line is on disk. A later run on the same
+file reads it, drops an incomplete last line, and repeats no request that has an answer.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class Ledger:
     """A file of events that grows at its end, for one process at a time.
 
     Attributes:
-        past: What was in it when it was opened.
+        past: The events in the file when it was opened.
 
     Args:
-        path: The file; made where there is none, with mode 0600, for it holds tokens of episodes.
-        identity: What has to be the same in every run that writes to it.
+        path: The file; created if it is missing, with mode 0600, because it has episodes' tokens.
+        identity: Settings that must be the same in every run that writes to the file.
 
     Raises:
-        UsageError: Another process has it, it is of another rollout, or it is spoilt.
+        UsageError: Another process writes to it, it belongs to another rollout, or it is damaged.
     """
 
     def __init__(self, path: Path, identity: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ class Ledger:
         os.close(self._file)
 
     def append(self, event: Event) -> None:
-        """Returns once the event is on the disk."""
+        """Writes an event and waits until it is on disk."""
         line = json.dumps(event, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n"
         while line:
             line = line[os.write(self._file, line) :]
@@ -71,7 +71,7 @@ class Ledger:
             raise UsageError(f"{self._path}: another rollout is writing to it") from None
 
     def _read(self) -> list[Event]:
-        """Every whole line; a cut one is taken off the file."""
+        """The events. An incomplete last line is removed from the file."""
         os.lseek(self._file, 0, os.SEEK_SET)
         with os.fdopen(os.dup(self._file), "rb") as whole:
             raw = whole.read()
@@ -85,22 +85,28 @@ class Ledger:
             with contextlib.suppress(ValueError):
                 event = json.loads(line)
             if not isinstance(event, dict):
-                raise UsageError(f"{self._path}:{number}: found no JSON object: the file is spoilt")
+                raise UsageError(
+                    f"{self._path}:{number}: expected a JSON object; the file is damaged: "
+                    "repair the line or name another --output"
+                )
             events.append(event)
         return events
 
     def _check(self, identity: dict[str, Any]) -> None:
-        """Writes who this is, or compares."""
+        """Writes the identity to a new file, or compares it."""
         if not self.past:
             self.append({"event": "rollout", "format": _FORMAT, "identity": identity})
             return
         first, *self.past = self.past
         if first.get("event") != "rollout" or first.get("format") != _FORMAT:
-            raise UsageError(f"{self._path}:1: found no head of a rollout of format {_FORMAT}")
+            raise UsageError(
+                f"{self._path}:1: expected the first line of a ledger of format {_FORMAT}; "
+                "name another --output"
+            )
         found = first.get("identity") or {}
         for name in sorted({*found, *identity}):
             if found.get(name) != identity.get(name):
                 raise UsageError(
-                    f"{self._path} is of a rollout with {name} = {found.get(name)!r}, "
-                    f"now it is {identity.get(name)!r}: name another --output, or ask for the same"
+                    f"{self._path}: belongs to a rollout with {name} = {found.get(name)!r}, "
+                    f"found {identity.get(name)!r}: name another --output, or use the same settings"
                 )

@@ -1,4 +1,4 @@
-"""The model: one request to an OpenAI-compatible endpoint, asked again where that can help."""
+"""The model: requests to an OpenAI-compatible endpoint, with retries."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ WAIT_MAX = 60.0
 RETRY_AFTER_MAX = 300.0
 _SAID_MAX = 300
 T = TypeVar("T")
-# The endpoint is wrong, or the key: no sample can be played.
+# The endpoint or the key is wrong: no sample can be played.
 _HOPELESS = frozenset({401, 403, 404, 405})
 _AGAIN = frozenset({408, 409, 425, 429})
 
 
 class ModelError(Exception):
-    """A request failed for good.
+    """A request failed, and a retry cannot help.
 
     Attributes:
-        refused: The endpoint does not take this conversation (it is too long, say); others it may.
-        hopeless: It will take none.
+        refused: The endpoint refuses this conversation (it may be too long), not others.
+        hopeless: The endpoint refuses every conversation.
     """
 
     def __init__(self, message: str, *, refused: bool = False, hopeless: bool = False) -> None:
@@ -43,7 +43,7 @@ class ModelError(Exception):
 
 
 class _TryAgain(Exception):  # noqa: N818 - it is caught in this file
-    """An answer that may be another the next time."""
+    """A failure that a retry may cure."""
 
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class _TryAgain(Exception):  # noqa: N818 - it is caught in this file
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model said, and what it cost in tokens; a count is 0 where nobody told it."""
+    """An answer of the model and its tokens; a count that the endpoint does not report is 0."""
 
     text: str
     reasoning: str | None = None
@@ -62,16 +62,16 @@ class Answer:
     completion_tokens: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The answer as JSON can hold it."""
         return asdict(self)
 
 
 class Model:
-    """An endpoint; for any number of tasks of one event loop.
+    """An endpoint, for any number of tasks of one event loop.
 
     Args:
-        settings: Of the rollout.
-        on_retry: Called with a line for each request that has to be asked again.
+        settings: The rollout's.
+        on_retry: Called with a line for each retry.
     """
 
     def __init__(self, settings: Settings, on_retry: Callable[[str], None]) -> None:
@@ -98,11 +98,11 @@ class Model:
         await self._http.aclose()
 
     async def find_name(self) -> None:
-        """Asks for the model's name where none was given.
+        """Asks the endpoint for the model's name if the settings have none.
 
         Raises:
-            UsageError: The endpoint has several, or says none.
-            ModelError: It cannot be asked.
+            UsageError: The endpoint has no model or several.
+            ModelError: The request failed.
         """
         if self.name:
             return
@@ -118,14 +118,14 @@ class Model:
         self.name = names[0]
 
     async def ask(self, messages: list[dict[str, str]], request_id: str) -> Answer:
-        """Has the model answer.
+        """Asks the model for an answer.
 
         Args:
             messages: The conversation.
-            request_id: Sent as ``X-Request-Id``: the same for the same turn of the same sample.
+            request_id: Sent as ``X-Request-Id``; the same in every retry of a turn.
 
         Raises:
-            ModelError: Also after all retries there is no answer.
+            ModelError: There is no answer after all retries.
         """
         body: dict[str, Any] = {"model": self.name, "messages": messages}
         if self._settings.temperature is not None:
@@ -142,7 +142,7 @@ class Model:
         return await self._patiently(once)
 
     async def _patiently(self, once: Callable[[], Awaitable[T]]) -> T:
-        """Asks until there is an answer or no retry is left."""
+        """Retries until there is an answer or no retry is left."""
         wait = self._settings.retry_wait
         for left in range(self._settings.retries, -1, -1):
             try:
@@ -162,7 +162,7 @@ class Model:
     async def _exchange(
         self, method: str, path: str, body: dict[str, Any] | None, request_id: str | None
     ) -> bytes:
-        """One request; its body, whole."""
+        """The whole body of the reply to one request."""
         headers = {"X-Request-Id": request_id} if request_id else {}
         try:
             async with self._http.stream(
@@ -186,13 +186,13 @@ class Model:
 
 
 def _json(raw: bytes) -> dict[str, Any]:
-    """A reply's object; half a body is one to ask for again."""
+    """The object of a reply. An incomplete body is retried."""
     try:
         value = json.loads(raw)
     except ValueError:
-        raise _TryAgain(f"a reply that is no JSON, or half of it ({len(raw)} bytes)") from None
+        raise _TryAgain(f"invalid or incomplete JSON in a reply of {len(raw)} bytes") from None
     if not isinstance(value, dict):
-        raise _TryAgain(f"a reply that is no object but {type(value).__name__}")
+        raise _TryAgain(f"found {type(value).__name__} in a reply, expected an object")
     if value.get("error"):
         raise _TryAgain(_error_text(raw))
     return value
@@ -213,7 +213,7 @@ def _whole(reply: dict[str, Any]) -> Answer:
 
 
 def _streamed(raw: bytes) -> Answer:
-    """Puts the events of a stream together."""
+    """Joins the events of a stream."""
     parts: dict[str, list[str]] = {"content": [], "reasoning": [], "refusal": []}
     finish = usage = None
     done = False
@@ -267,7 +267,7 @@ def _text(content: object) -> str:
 
 
 def _error_text(raw: bytes) -> str:
-    """What an endpoint says of an error, in one line."""
+    """The endpoint's error message in one line."""
     text = raw.decode("utf-8", errors="replace")
     try:
         error = json.loads(text).get("error")

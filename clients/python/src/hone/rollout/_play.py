@@ -15,7 +15,7 @@ from ._ledger import Event
 from ._model import Model
 from ._settings import Settings
 
-# What resume says of an episode that is lost: its lease ran out, or its server went.
+# The errors of resume for a lost episode: its lease ran out, or its server stopped.
 _LOST = (NotFound, FailedPrecondition, InvalidArgument, Unavailable)
 
 
@@ -73,7 +73,7 @@ class Player:
         self._record(attempt, event)
 
     async def _open(self, attempt: Attempt) -> aio.Episode:
-        """The attempt's episode: new, taken over, or made anew with the answers there are."""
+        """The attempt's episode: new, resumed, or rebuilt with the recorded answers."""
         if not attempt.start:
             return await self._start(attempt)
         try:
@@ -114,7 +114,7 @@ class Player:
 
 
 def _plain(result: StepResult) -> dict[str, Any]:
-    """What is kept of a verdict."""
+    """The members of a verdict that are kept."""
     return {
         "turn": result.turn,
         "messages": list(result.observation.get("messages") or []),

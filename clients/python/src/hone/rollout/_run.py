@@ -44,7 +44,7 @@ async def run(settings: Settings, *, show: TextIO | None = None) -> dict[str, An
         RunFailed: The endpoint or the server failed; the same call goes on.
     """
     began = time.monotonic()
-    with Ledger(settings.beside("ledger.jsonl"), settings.identity()) as ledger:
+    with Ledger(settings.sibling("ledger.jsonl"), settings.identity()) as ledger:
         try:
             client = await aio.connect(
                 settings.endpoint, key=settings.key, server_key=settings.server_key
@@ -58,13 +58,13 @@ async def run(settings: Settings, *, show: TextIO | None = None) -> dict[str, An
             finally:
                 rollout.save()
                 rollout.progress.close()
-    told = summary(settings, rollout.book.counted(), rollout.book.every())
-    told["kept"] = len(kept(rollout.book.counted(), settings.min_speedup))
-    told["retries"] = rollout.progress.retries
-    told["seconds"] = time.monotonic() - began
+    totals = summary(settings, rollout.book.counted(), rollout.book.every())
+    totals["kept"] = len(kept(rollout.book.counted(), settings.min_speedup))
+    totals["retries"] = rollout.progress.retries
+    totals["seconds"] = time.monotonic() - began
     names = ("hone.jsonl", "sft.jsonl", "ledger.jsonl")
-    told["files"] = [str(settings.output), *(str(settings.beside(name)) for name in names)]
-    return told
+    totals["files"] = [str(settings.output), *(str(settings.sibling(name)) for name in names)]
+    return totals
 
 
 class _Rollout:
@@ -121,16 +121,16 @@ class _Rollout:
                 await asyncio.gather(*workers, return_exceptions=True)
 
     def save(self) -> None:
-        """Writes every file of traces anew."""
+        """Writes all files of traces."""
         counted = [one for one in self.book.counted() if one.reason is not None]
         traces = [seed_trace(one, self._settings.samples) for one in counted]
         write_whole(self._settings.output, _json(traces))
         name = str(self._described.get("name") or "")
         reward = self._reward()
         rows = [hone_trace(one, name, reward) for one in self.book.every() if one.reason]
-        write_whole(self._settings.beside("hone.jsonl"), lines_of(rows))
+        write_whole(self._settings.sibling("hone.jsonl"), lines_of(rows))
         filtered = kept(counted, self._settings.min_speedup)
-        write_whole(self._settings.beside("sft.jsonl"), lines_of(filtered))
+        write_whole(self._settings.sibling("sft.jsonl"), lines_of(filtered))
 
     def _reward(self) -> dict[str, Any]:
         """Of the episodes: the options', else the server's."""
@@ -139,7 +139,7 @@ class _Rollout:
         return {"name": options.get("reward"), "version": "", "config": config, "config_hash": ""}
 
     def _left(self) -> list[Attempt]:
-        """What is still to be played, in order."""
+        """The samples that are still to be played, in order."""
         left = []
         for attempt in self.book.latest():
             for turn in attempt.turns:

@@ -1,4 +1,4 @@
-"""What a rollout is told: its settings, checked."""
+"""The settings of a rollout, checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_TURNS = 4
 
 
 class UsageError(ValueError):
-    """What was asked cannot be done; the message says what can."""
+    """A setting is wrong. The message has what was found and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -23,32 +23,32 @@ class Settings:
     """One rollout.
 
     Attributes:
-        url: Of the model: ``http://host:8000/v1``; the path may be left out.
-        output: The file for traces in the seed's layout; the others lie beside it.
-        model: Name for the endpoint; None asks it which one it has.
+        url: The model's endpoint: ``http://host:8000/v1``; the path may be left out.
+        output: The file for traces in the seed's layout; the other files are in its folder.
+        model: The model's name; None for the endpoint's only model.
         api_key: Sent as a bearer token; never written anywhere.
         endpoint: ZeroMQ address of ``hone serve``.
         key: This client's key file, as in ``hone.connect``.
         server_key: As in ``hone.connect``.
         tasks: Ids, with ``*`` as in a shell.
-        datasets: Name of a dataset and how many of its tasks; None for all.
-        seed: Draws these tasks; None takes the first.
-        samples: Of each task.
-        once: Whether a sample that failed wholly gets no second attempt.
-        multi_turn: Whether feedback is answered.
-        max_turns: At most, with ``multi_turn``.
-        batch_size: Samples under way at once.
-        save_interval: Samples after which traces are written anew.
-        temperature: None leaves it to the endpoint.
-        max_tokens: Of an answer; None leaves it to the endpoint.
+        datasets: Name of a dataset and the number of its tasks; None for all.
+        seed: Draws these tasks; None for the first ones.
+        samples: Samples of each task.
+        once: Whether a failed sample gets no second attempt.
+        multi_turn: Whether the model answers feedback.
+        max_turns: Largest number of turns, with ``multi_turn``.
+        batch_size: Number of concurrent samples.
+        save_interval: Traces are written after this number of samples.
+        temperature: None for the endpoint's default.
+        max_tokens: Largest answer; None for the endpoint's default.
         stream: Whether answers are streamed.
         request_timeout: Seconds without a byte from the endpoint.
-        retries: After a request that failed.
-        retry_wait: Seconds before the first of them; each waits twice as long as the one before.
-        step_timeout: Seconds that a verdict may take, queueing included.
-        price_input: Of a million tokens of prompts.
-        price_output: Of a million tokens of answers.
-        min_speedup: Of conversations that the rejection filter keeps.
+        retries: Number of retries of a failed request.
+        retry_wait: Seconds before the first retry; each later wait is twice as long.
+        step_timeout: Timeout of a verdict (s), queueing included.
+        price_input: Price of a million prompt tokens.
+        price_output: Price of a million answer tokens.
+        min_speedup: Smallest speedup of a conversation that the rejection filter keeps.
         options: More options of every episode, such as ``{"reward": "kevin"}``.
     """
 
@@ -82,15 +82,15 @@ class Settings:
 
     @property
     def turns(self) -> int:
-        """Of a sample, at most."""
+        """The largest number of turns of a sample."""
         return self.max_turns if self.multi_turn else 1
 
-    def beside(self, ending: str) -> Path:
-        """Another file of this rollout: ``traces.json`` has ``traces.ledger.jsonl`` beside it."""
+    def sibling(self, ending: str) -> Path:
+        """Another file of this rollout: ``traces.ledger.jsonl`` for ``traces.json``."""
         return self.output.with_name(f"{self.output.stem}.{ending}")
 
     def identity(self) -> dict[str, Any]:
-        """What may not change when a rollout is resumed: it would mix samples of two kinds."""
+        """The settings that must stay the same when a rollout is resumed."""
         return {
             "model": self.model,
             "tasks": list(self.tasks),
@@ -105,7 +105,7 @@ class Settings:
         }
 
     def episode_options(self, *, rebuilt: bool = False) -> dict[str, Any]:
-        """The options of ``reset``; an episode made anew ends by the recorded turns alone."""
+        """The options of ``reset``. A rebuilt episode has no stop speedup."""
         stop = None if rebuilt or not self.multi_turn else STOP_SPEEDUP
         return {"stop_speedup": stop, **self.options, "max_turns": self.turns}
 

@@ -1,4 +1,4 @@
-"""What a rollout came to: fast_p as KernelBench has it, tokens, spend."""
+"""The summary of a rollout: fast_p as in KernelBench, tokens, spend."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tokens_of(attempts: Iterable[Attempt]) -> tuple[int, int]:
 
 
 def spend(settings: Settings, prompts: int, answers: int) -> float:
-    """What these tokens cost, in the prices' currency."""
+    """The cost of these tokens, in the prices' currency."""
     return (prompts * settings.price_input + answers * settings.price_output) / 1e6
 
 
@@ -84,16 +84,16 @@ def _of(attempts: Sequence[Attempt], dataset: str) -> list[Attempt]:
     return [one for one in attempts if one.task.partition("/")[0] == dataset]
 
 
-def words(told: dict[str, Any]) -> str:
+def words(totals: dict[str, Any]) -> str:
     """The summary for a person."""
-    unfinished = told["samples"] - told["finished"]
+    unfinished = totals["samples"] - totals["finished"]
     lines = [
-        f"{told['finished']} of {told['samples']} samples finished, {told['correct']} correct"
-        + (f", {told['not_measured']} of them not measured" if told["not_measured"] else "")
-        + (f", {told['unscored']} not scored" if told["unscored"] else "")
+        f"{totals['finished']} of {totals['samples']} samples finished, {totals['correct']} correct"
+        + (f", {totals['not_measured']} of them not measured" if totals["not_measured"] else "")
+        + (f", {totals['unscored']} not scored" if totals["unscored"] else "")
         + (f", {unfinished} to go: the same command goes on" if unfinished else "")
     ]
-    rows = [("all", told["fast_p"]), *told["by_dataset"].items()]
+    rows = [("all", totals["fast_p"]), *totals["by_dataset"].items()]
     if len(rows) == 2:
         rows = rows[:1]
     for name, shares in rows:
@@ -101,11 +101,11 @@ def words(told: dict[str, Any]) -> str:
             f"fast_{p} {'-' if share is None else f'{share:.1%}'}" for p, share in shares.items()
         )
         lines.append(f"{name}: {cells}")
-    if told["median_speedup"] is not None:
-        lines.append(f"median speedup of the correct ones {told['median_speedup']:.2f}x")
-    tokens = told["tokens"]
+    if totals["median_speedup"] is not None:
+        lines.append(f"median speedup of the correct ones {totals['median_speedup']:.2f}x")
+    tokens = totals["tokens"]
     lines.append(
-        f"{told['answers']} answers, {tokens['prompt']:,} + {tokens['completion']:,} tokens"
-        + (f", {told['spend']:.2f} spent" if told["spend"] else "")
+        f"{totals['answers']} answers, {tokens['prompt']:,} + {tokens['completion']:,} tokens"
+        + (f", {totals['spend']:.2f} spent" if totals["spend"] else "")
     )
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What a rollout leaves: traces in the seed's layout, in hone's, and the conversations to keep."""
+"""The files of a rollout: traces in the seed's layout and in hone's, and the kept conversations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def seed_trace(attempt: Attempt, samples: int) -> Json:
     name = str(facts.get("title") or "generated_kernel")
     said = [_seed_turn(i, turn, name) for i, turn in enumerate(attempt.turns, 1)]
     if said:
-        said[-1]["feedback_given"] = ""  # nobody was given it
+        said[-1]["feedback_given"] = ""  # the model did not get it
     return {
         "sample_key": key if samples == 1 else f"{key}_sample_{attempt.sample}",
         "source": dataset,
@@ -181,7 +181,7 @@ def kept(attempts: Iterable[Attempt], min_speedup: float) -> list[Json]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Puts a file in the place of another, so that nobody ever reads half of one."""
+    """Replaces a file at once, so that a reader never sees half of it."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", encoding="utf-8", errors="replace") as file:
         file.write(text)

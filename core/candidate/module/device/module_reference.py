@@ -1,0 +1,360 @@
+"""The reference of a task in its process: makes inputs, computes exact answers, and reports the error of its own.
+
+This is trusted code: no part of a submission is ever in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from module_artifact import DTYPES, Artifact, Binding, Places, Spec, as_it_is
+from module_baseline import placed
+from module_place import ARENA, PLACE
+from module_precision import (
+    Shortened,
+    computes_the_same,
+    differs_in_kind,
+    error_of,
+    rounded,
+    strict,
+)
+from module_shortcuts import all_shortcuts
+from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
+from module_values import constructor_arguments, count, flat, is_varied, vary
+
+# The entries of a reference.
+INPUTS = "inputs"  # makes inputs as get_inputs() does
+VARIED = "varied"  # makes varied inputs
+EXACT = "exact"  # computes exact answers
+OWN = "own"  # computes its own answers, as doubles
+REFERENCE = "reference"  # computes its own answers, in its own types
+STRICT = "strict"  # computes its own answers, without TF32
+ERROR = "error"  # reports the error of its own answers
+SHORTCUTS = "shortcuts"  # reports the error of answers that take less work
+# For tests that switch this defence off: inputs without structure, and buffers as the constructor made them.
+PLAIN = {"plain_inputs": INPUTS, "plain_varied": VARIED}
+TRIAL_SEED = 1  # of the inputs that decide the level of structure: the same in every process
+# Errors that need no lower level of structure, by type: LEAST in the dataset's task.py. A larger error is compared with
+# the error without structure.
+CALM = {torch.float32: 1e-5, torch.float64: 1e-10, torch.float16: 1e-3, torch.bfloat16: 8e-3}
+CALM_TIMES = 4  # allowed error, relative to the error without structure
+DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the device's memory (see layout.cpp)
+
+
+def changes_inputs(values: list[Spec]) -> bool:
+    """Whether forward() works in place on one of these inputs or parameters of module.json."""
+    return any(value.get("may_change") or changes_inputs(value.get("list", [])) for value in values)
+
+
+def root_mean_square(tensor: torch.Tensor) -> float:
+    return float(tensor.float().square().mean().sqrt()) if tensor.numel() else 0.0
+
+
+def instability(own: torch.Tensor, exact: torch.Tensor) -> float:
+    """The error of an answer relative to the least tolerance of its type; infinite if values became NaN or infinity."""
+    if not own.is_floating_point():
+        return 0.0
+    if not bool(own.isfinite().all()):
+        return math.inf
+    _, norm, _, wide_norm, share = error_of(own, exact)
+    return math.inf if share else max(norm, wide_norm) / CALM.get(own.dtype, CALM[torch.float32])
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether the device had too little memory. Other processes may have it, so precision must not change for good."""
+    words = ("out of memory", "ALLOC_FAILED", "NOT_INITIALIZED")
+    return isinstance(error, torch.OutOfMemoryError) or any(each in str(error) for each in words)
+
+
+class Reference(Artifact):
+    """A loaded reference. `report`: the result of the last ERROR or SHORTCUTS entry, as JSON."""
+
+    def load(self, support: dict[str, str]) -> None:
+        self.module = self.run_source(self.name, self.source, "reference")
+        self.given = constructor_arguments(self.module)
+        in_place = changes_inputs([*self.meta["inputs"], *self.meta["parameters"]])
+        # Parameters are the judge's: a forward that works in place gets copies.
+        self.copy: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor.clone if in_place else as_it_is
+        self.double: tuple[Any, Binding] | bool | None = None  # the double form; False: there is none; None: not tried
+        self.base: tuple[dict[str, Any], list[tuple[Spec, torch.Tensor]]] | None = None  # parameters as constructed
+        self.varied: list[bool] | None = None  # whether each of the inputs' tensors is varied
+        self.structures: list[Structure] | None = None  # of the varied tensors
+        self.level: int | None = None  # of their structure; decided once
+        self.trusted_double = False  # the double form was compared with the strict one
+        self.keeps_kind = False  # NaN and infinity of the reference's own form count as right
+        self.report = ""
+        self.shortcuts: Iterator[dict[str, Any]] | None = None  # those that are still to be reported
+
+    def entry(self, name: str) -> Callable[[list[int]], None]:
+        self.model = self.model or self.bind_model(self.factory(), self.meta["module"])
+        if name in (INPUTS, VARIED, *PLAIN):
+            is_plain = name in PLAIN
+            self.base = self.base or self.parameters_made(is_plain)
+            varied = PLAIN.get(name, name) == VARIED
+            return lambda values: self.make_inputs(values, varied, is_plain)
+        if name in (OWN, REFERENCE):
+            return lambda values: self.run_own(values, name == OWN)
+        if name == STRICT:
+            return self.run_strict
+        self.prepare_double()
+        return {ERROR: self.run_error, SHORTCUTS: self.run_shortcuts}.get(name, self.run_exact)
+
+    def factory(self) -> Any:
+        return getattr(self.module, self.meta["module"])
+
+    def prepare_double(self) -> None:
+        if self.double is None:
+            self.double = not self.is_too_large_for_double() and (self.double_form() or False)
+
+    def parameters_made(self, is_plain: bool = False) -> tuple[dict[str, Any], list[tuple[Spec, torch.Tensor]]]:
+        """The parameters as constructed: for each tensor of floats its values and how far a call may move each; and the
+        other parameters. `is_plain`: buffers of zeros stay zeros."""
+        floats: dict[str, list[tuple[Spec, torch.Tensor]]] = {}
+        others = []
+        for mine, parameter in self.bound()[1].pairs:
+            if mine.is_floating_point():
+                floats.setdefault(parameter["tensor"], []).append((parameter, mine.detach().flatten()))
+            else:
+                others.append((parameter, mine.detach().clone()))
+        return {name: self.packed(parts, is_plain) for name, parts in floats.items()}, others
+
+    def packed(self, parts: list[tuple[Spec, torch.Tensor]], is_plain: bool) -> tuple[torch.Tensor, torch.Tensor]:
+        size = max(parameter["at"] + made.numel() for parameter, made in parts)
+        base = torch.zeros(size, dtype=parts[0][1].dtype, device=PLACE.device)
+        spread = torch.zeros_like(base)
+        for parameter, made in parts:
+            part = slice(parameter["at"], parameter["at"] + made.numel())
+            base[part] = made
+            # Also biases and running means of zero. A variance must stay positive.
+            if parameter["kind"] == "parameter" or not (is_plain or made.any()):
+                spread[part] = 0.1 * (root_mean_square(made) or 0.5)
+        return base, spread
+
+    def double_form(self) -> tuple[Any, Binding] | None:
+        """The reference in double, or None if it has no such form."""
+        factory = self.factory()
+        try:
+            return self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
+        except Exception as error:
+            if lacks_memory(error):
+                raise
+            return None
+
+    def run_exact(self, values: list[int]) -> None:
+        places, seed = self.at(values)
+        self.write(places, self.exact_answers(places, seed), as_double=True)
+
+    def exact_answers(self, places: Places, seed: int) -> list[torch.Tensor]:
+        """Answers in double, or, if that form computes something else, in the reference's own types without TF32."""
+        if isinstance(self.double, tuple):
+            try:
+                wide = self.in_double(self.double, places, seed)
+                if wide is not None:
+                    return wide
+            except RuntimeError as error:
+                if lacks_memory(error):
+                    raise
+            finally:
+                self.give_back()
+            # It mixes dtypes, or draws random numbers, which differ in double: use its own precision.
+            self.double = False
+        with strict():
+            return self.in_own_precision(places, seed)
+
+    def is_too_large_for_double(self) -> bool:
+        """Rationale: copies of inputs and outputs in double must leave room for other processes on the device."""
+        most = PLACE.memory_total() // DOUBLE_SHARE
+        parameters = sum(count(p["shape"]) * DTYPES[p["dtype"]].itemsize for p in self.meta["parameters"])
+        return 0 < most < self.bytes_of_call() + 2 * int(parameters)
+
+    def in_double(self, form: tuple[Any, Binding], places: Places, seed: int) -> list[torch.Tensor] | None:
+        """The double form's answers, or None if they are not the strict form's. The first call compares them."""
+
+        def widen(tensor: torch.Tensor) -> torch.Tensor:  # a copy: the module may write to it
+            return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
+
+        torch.set_default_dtype(torch.float64)
+        try:
+            self.set_parameters(places, form[1], widen)
+            PLACE.seed(seed)
+            wide = flat(form[0](*self.inputs(places, widen)))
+        finally:
+            torch.set_default_dtype(torch.float32)
+        if self.trusted_double and not self.keeps_kind:
+            return wide
+        with strict():
+            own = self.in_own_precision(places, seed)
+        if not self.trusted_double:
+            if not all(map(computes_the_same, own, wide)):
+                return None
+            self.trusted_double = True
+            self.keeps_kind = any(map(differs_in_kind, own, wide))
+        if self.keeps_kind:
+            for mine, right in zip(own, wide, strict=True):
+                if mine.is_floating_point():
+                    right.copy_(torch.where(mine.isfinite(), right, mine))
+        return wide
+
+    def in_own_precision(self, places: Places, seed: int, other: Any = None) -> list[torch.Tensor]:
+        """The answers of the reference, or of another model with its parameters.
+
+        A model may write to its inputs, so it gets copies; of large inputs only if it does.
+        """
+        model, binding = self.bound()
+        self.set_parameters(places, binding, self.copy)
+        PLACE.seed(seed)
+        copy = self.copy if self.is_too_large_for_double() else torch.Tensor.clone
+        return flat((model if other is None else other)(*self.inputs(places, copy)))
+
+    def bound(self) -> tuple[Any, Binding]:
+        """The model and its parameters. entry() makes them."""
+        assert self.model is not None
+        return self.model
+
+    def precision(self) -> dict[str, Any]:
+        """The precision that the task allows here: the processor has no TF32."""
+        given: dict[str, Any] = self.meta.get("precision", {})
+        return given if PLACE.device.type != "cpu" else {"compute": given.get("compute", "f32")}
+
+    def run_own(self, values: list[int], as_double: bool) -> None:
+        """Computes the answers in the precision that the reference is timed in."""
+        places, seed = self.at(values)
+        self.write(places, self.in_own_precision(places, seed), as_double)
+
+    def run_strict(self, values: list[int]) -> None:
+        """Computes the answers in the reference's own types, without TF32."""
+        with strict():
+            self.run_own(values, as_double=False)
+
+    def run_error(self, values: list[int]) -> None:
+        """Reports the error of the reference's own answers, and of answers with the operands that the task's precision
+        allows, whatever algorithm a library chose for the reference."""
+        places, seed = self.at(values)
+        before = PLACE.memory_used()
+        own = self.in_own_precision(places, seed)
+        most = PLACE.memory_most() - before
+        exact = self.exact_answers(places, seed)
+        found: list[dict[str, Any]] = [{"own": rounded(error_of(*pair))} for pair in zip(own, exact, strict=True)]
+        del own
+        with Shortened(self.precision()) as shortened:
+            allowed = self.in_own_precision(places, seed) if shortened.operators else []
+        if shortened.used:
+            for output, mine, right in zip(found, allowed, exact, strict=True):
+                output["allowed"] = rounded(error_of(mine, right))
+        self.report = json.dumps(
+            {"outputs": found, "in_double": bool(self.double), "memory_bytes": max(0, most)},
+            separators=(",", ":"),
+        )
+        del allowed, exact
+        self.give_back()
+
+    def run_shortcuts(self, values: list[int]) -> None:
+        """Reports the error of the next answer that takes less work than the reference, or computes it another way."""
+        places, seed = self.at(values)
+        if self.shortcuts is None:
+            self.shortcuts = all_shortcuts(self, places, seed)
+        report = next(self.shortcuts, None)
+        if report is None:
+            self.shortcuts = None
+            self.give_back()
+        self.report = json.dumps(report or {"answer": ""}, separators=(",", ":"))
+
+    def answers_to_others(self, places: Places, seed: int) -> list[torch.Tensor]:
+        """The reference's answers to other inputs of the same kind."""
+        PLACE.seed(seed ^ 1)
+        with PLACE.device:
+            given = self.module.get_inputs()
+        model, binding = self.bound()
+        self.set_parameters(places, binding, self.copy)
+        return flat(model(*placed(given)))
+
+    def make_inputs(self, values: list[int], varied: bool, is_plain: bool = False) -> None:
+        """Makes inputs and parameters, others in every call.
+
+        The inputs are the reference's own, or varied ones with structure. Parameters are near the constructor's.
+        """
+        places, seed = self.at(values)
+        if not varied or is_plain:
+            return self.fill(places, seed, varied, NONE)
+        if self.level is None:
+            self.level = self.level_that_fits(places)
+        return self.fill(places, seed, varied, self.level)
+
+    def level_that_fits(self, places: Places) -> int:
+        """The highest level of structure with which the reference's answers are finite and about as exact as without.
+
+        Rationale: biases do not shrink, so with them a quiet part is nearly constant. Its normalisation magnifies
+        rounding, in an honest submission more than in the reference. So no task with parameters has a quiet part.
+        """
+        without = None
+        for level in (MIDDLE, MILD) if self.meta["parameters"] else (FULL, MIDDLE, MILD):
+            found = self.instability_at(places, level)
+            if found <= 1:
+                return level
+            without = self.instability_at(places, NONE) if without is None else without
+            if found <= CALM_TIMES * without:
+                return level
+        return NONE
+
+    def instability_at(self, places: Places, level: int) -> float:
+        self.fill(places, TRIAL_SEED, True, level)
+        if not self.structures:
+            return 0.0  # nothing is varied, so all levels are the same
+        self.prepare_double()
+        kept = self.double, self.trusted_double, self.keeps_kind  # only real inputs may change these
+        try:
+            own = self.in_own_precision(places, TRIAL_SEED)
+            exact = self.exact_answers(places, TRIAL_SEED)
+            if kept[0] and not self.double:
+                return math.inf  # the double form computes something else
+            return max((instability(*pair) for pair in zip(own, exact, strict=True)), default=0.0)
+        except Exception as error:
+            if lacks_memory(error):
+                raise
+            return math.inf
+        finally:
+            self.double, self.trusted_double, self.keeps_kind = kept
+            self.give_back()
+
+    def fill(self, places: Places, seed: int, varied: bool, level: int) -> None:
+        """Makes the inputs and parameters of one call.
+
+        Rationale: for a small module this takes longer than the module, in every timed call. So it uses few operations,
+        and makes all parameters of a tensor together.
+        """
+        PLACE.seed(seed)
+        made: list[torch.Tensor] = []
+
+        def put(spec: Spec, value: Any) -> None:
+            if "tensor" in spec:
+                made.append(self.tensor(places, spec).copy_(torch.as_tensor(value)))
+            elif "list" in spec:
+                for one, inner in zip(spec["list"], value, strict=True):
+                    put(one, inner)
+
+        with PLACE.device:
+            given = self.module.get_inputs()
+        for spec, value in zip(self.meta["inputs"], given, strict=True):
+            put(spec, value)
+        del given
+        if varied:
+            if self.varied is None:
+                self.varied = [is_varied(value) for value in made]
+            floats = [value for value, is_so in zip(made, self.varied, strict=True) if is_so]
+            if self.structures is None:
+                self.structures = [Structure(value) for value in floats]
+            structure_all(floats, self.structures, level)
+            vary(floats)
+        self.give_back()
+        assert self.base is not None
+        parameters, others = self.base
+        for name, (base, spread) in parameters.items():
+            to = ARENA.view(places[name], base.dtype, base.shape)
+            to.uniform_(0.9, 1.1).mul_(base).addcmul_(torch.randn_like(base), spread)
+        for parameter, base in others:
+            self.tensor(places, parameter).copy_(base)

@@ -1,0 +1,77 @@
+"""Values of modules: constructor arguments, results of forward, and inputs that are hard to predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import torch
+
+T = TypeVar("T")
+
+LOOKED_AT = 1 << 20  # elements
+
+
+def count(shape: Iterable[int]) -> int:
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
+
+
+def constructor_arguments(module: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments and keyword arguments of get_init_inputs() in each of its forms: none at all, {b: c}, [a, b] and
+    [[a], {b: c}]. A dataset's describe.py reads the same forms."""
+    given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+    if isinstance(given, dict):
+        return [], dict(given)
+    given = list(given)
+    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
+        return list(given[0]), dict(given[1])
+    return given, {}
+
+
+def flat(result: Any, stranger: type[Exception] | None = None) -> list[torch.Tensor]:
+    """The tensors in a result of forward, in order; other values become tensors.
+
+    `stranger`: an exception for values that are neither tensors nor numbers.
+    """
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if isinstance(result, (list, tuple)):
+        return [tensor for one in result for tensor in flat(one, stranger)]
+    if stranger is not None and not isinstance(result, (bool, int, float, complex)):
+        raise stranger(f"gave a {type(result).__module__}.{type(result).__qualname__}, expected a tensor")
+    return [torch.as_tensor(result)]
+
+
+def is_varied(tensor: torch.Tensor) -> bool:
+    """Whether vary() may change this input. A tensor of whole numbers, such as a mask or classes, must stay as it is.
+
+    Looking waits for the device, and a copy of a large tensor costs memory, so it looks at the first elements.
+    """
+    some = tensor.flatten()[:LOOKED_AT]
+    return tensor.is_floating_point() and tensor.numel() > 0 and not torch.equal(some, some.round())
+
+
+def vary(floats: list[torch.Tensor]) -> None:
+    """Changes the inputs' distribution by secret amounts, so that no answer follows from the distribution alone.
+
+    Tensors are scaled down, and tensors of one shape are mixed. Some stay as they are, never all. Values keep their
+    sign and stay within their bounds.
+    """
+    pairs = [(i, j) for i in range(len(floats)) for j in range(i) if floats[i].shape == floats[j].shape]
+    draws = iter(torch.rand(2 * (len(pairs) + len(floats) + 1)).tolist())  # one call: each takes microseconds
+    mixed, scaled = some_of(pairs, draws), some_of(range(len(floats)), draws)
+    for i, tensor in enumerate(floats):
+        for j in range(i):
+            if (i, j) in mixed:
+                tensor.lerp_(floats[j].to(tensor.dtype), 0.5 * next(draws))
+        if i in scaled:
+            tensor.mul_(0.25 + 0.75 * next(draws))
+
+
+def some_of(things: Sequence[T], draws: Iterator[float]) -> set[T]:
+    """About three of four of the things, and at least one."""
+    sure = int(next(draws) * len(things))
+    return {thing for at, thing in enumerate(things) if next(draws) < 0.75 or at == sure}

@@ -1,0 +1,103 @@
+// When to run twice, and which run counts then.
+#include "evaluate/confirmation.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "judge/timing/round_times.hpp"
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+// Rationale: other loads of a machine move a median by some per cent, on a bad day by a quarter. A run that was lucky
+// differs by what made it worth cheating for.
+constexpr double kAgrees = 0.67;  // least speedup of the slower run, as a part of the faster one's
+constexpr double kNearPhysics = 4;
+constexpr std::size_t kTasksMax = 1 << 16;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string key_of(const Task& task) { return task.dataset + "/" + task.id; }
+
+bool is_noisy(const Speedup& speedup) {
+  return std::find(speedup.flags.begin(), speedup.flags.end(), "noisy") != speedup.flags.end();
+}
+
+/// Whether two measurements differ by more than their own intervals say. Rationale: other loads of the machine must not
+/// make anybody a cheat; the slower figure counts all the same.
+bool apart(const Speedup& x, const Speedup& y) {
+  return (x.low > y.high || y.low > x.high) && !is_noisy(x) && !is_noisy(y);
+}
+
+enum class Agreement { kNone, kByNoise, kByValue };
+
+/// The faster run may also be within the slower one's noise. Not the other way round: a submission that is faster by a
+/// trick can make its own interval wide.
+Agreement agreement(const Speedup& x, const Speedup& y) {
+  const Speedup& slow = x.value <= y.value ? x : y;
+  const Speedup& fast = x.value <= y.value ? y : x;
+  if (slow.value >= kAgrees * fast.value) return Agreement::kByValue;
+  return slow.high >= fast.value ? Agreement::kByNoise : Agreement::kNone;
+}
+
+}  // namespace
+
+std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max,
+                              bool kept_process) const {
+  if (!verdict.correct() || !verdict.speedup || verdict.speedup->value <= 1) return "";
+  const double speedup = verdict.speedup->value;
+  if (speedup_ > 0 && speedup >= speedup_) {
+    return "a speedup of " + number(speedup) + ", at least the " + number(speedup_) +
+           " that is suspect";
+  }
+  if ((speedup_ > 0 || factor_ > 0) &&
+      beyond_physics(task, verdict.speedup->time_us * 1e-6 / kNearPhysics, bytes_per_second_max)) {
+    return "a speedup of " + number(speedup) + ", near what the device can load and store";
+  }
+  MutexLock lock(mutex_);
+  const auto found = best_.find(key_of(task));
+  const double best = found == best_.end() ? 1 : found->second;  // the baseline itself was seen
+  if (kept_process && speedup > best)
+    return "a new best, of " + number(speedup) +
+           ", in a process that earlier submissions have used";
+  if (factor_ <= 0) return "";
+  if (speedup < factor_ * best) return "";
+  return "a speedup of " + number(speedup) + ", where the best so far was " + number(best);
+}
+
+void Suspicions::remember(const Task& task, const Verdict& verdict) {
+  if (!verdict.correct() || !verdict.speedup) return;
+  MutexLock lock(mutex_);
+  if (best_.size() >= kTasksMax) best_.clear();  // then a few are confirmed again
+  double& best = best_.try_emplace(key_of(task), 1).first->second;
+  best = std::max(best, verdict.speedup->value);
+}
+
+Verdict settle(Verdict first, Verdict second, bool kept_process) {
+  const bool measured = second.correct() && second.speedup.has_value();
+  const Agreement agreed = measured ? agreement(*first.speedup, *second.speedup) : Agreement::kNone;
+  const bool beyond_noise = measured && apart(*first.speedup, *second.speedup);
+  const bool lower_first = measured && first.speedup->value < second.speedup->value;
+  // Rationale: a submission can widen the second interval with a few slow rounds.
+  const bool first_counts = !kept_process && (lower_first || agreed == Agreement::kByValue);
+  Verdict counts = first_counts ? std::move(first) : std::move(second);
+  if (agreed != Agreement::kNone) {
+    counts.second_look = "agreed";
+    return counts;
+  }
+  if (counts.speedup) {
+    counts.speedup->flags.push_back("second_look_disagrees");
+  } else {
+    counts.reason += ", in a confirmation run";
+  }
+  counts.second_look = "disagreed";
+  if (!kept_process && (!measured || beyond_noise)) counts.caught = caught::kSecondLook;
+  return counts;
+}
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+// Confirmation: which verdicts look too good to count at once, and what two runs together say.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/mutex.hpp"
+#include "model/task.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// Doubts a correct verdict if its speedup is above a configured one, above the best of its task by a factor, or close to
+/// the limits of the hardware; or if it is a new best from a process that earlier submissions have used. [any thread]
+///
+///   if (std::string doubt = suspicions.doubt(task, first, bytes, kept_process); !doubt.empty())
+///     verdict = settle(first, judge_again());
+class Suspicions {
+ public:
+  /// 0: no such limit; both 0: nothing is ever doubted.
+  Suspicions(double suspect_speedup, double suspect_factor)
+      : speedup_(suspect_speedup), factor_(suspect_factor) {}
+
+  /// The reason, for the log; empty if the verdict counts. `bytes_per_second_max`: of what the device grants the task, caches
+  /// included. `kept_process`: earlier submissions have used the process.
+  std::string doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max,
+                    bool kept_process = false) const;
+  /// A final verdict, which may be the best of its task. Lost when the server ends.
+  void remember(const Task& task, const Verdict& verdict);
+
+ private:
+  const double speedup_, factor_;
+  mutable Mutex mutex_;
+  std::map<std::string, double> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
+};
+
+/// The verdict that counts: the first if both agree, else the one that failed, or the slower. `kept_process`: earlier
+/// submissions have used the first run's process; then the confirmation run counts.
+Verdict settle(Verdict first, Verdict second, bool kept_process = false);
+
+}  // namespace hone

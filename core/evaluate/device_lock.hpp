@@ -1,0 +1,113 @@
+// DeviceLock: who may use a device: several lanes that check, or one that measures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+
+namespace hone {
+
+class LaneLock;
+
+/// One device's lock. [any thread]
+///
+/// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the others
+/// keep what they have there, but it stands still, and they wait to share the device again. An exclusive lane has nothing of
+/// others on the device at all. Lanes that wait for timing come before lanes that wait to share, in order.
+///
+/// No wait is silent or endless: every `kWarnSeconds` the log names the lanes that hold the device and their work, and after
+/// `seconds_max` the wait fails.
+class DeviceLock {
+ public:
+  static constexpr double kWarnSeconds = 60;
+
+  /// `seconds_max`: longest wait. `warn_seconds`: time between two log lines about one wait.
+  explicit DeviceLock(double seconds_max = 1e9, double warn_seconds = kWarnSeconds)
+      : seconds_max_(seconds_max), warn_seconds_(warn_seconds) {}
+  DeviceLock(const DeviceLock&) = delete;
+  DeviceLock& operator=(const DeviceLock&) = delete;
+
+ private:
+  friend class LaneLock;
+
+  const double seconds_max_, warn_seconds_;
+  Mutex mutex_;
+  Condition changed_;
+  std::vector<const LaneLock*> lanes_ HONE_GUARDED_BY(mutex_);
+  int inside_ HONE_GUARDED_BY(mutex_) = 0;   ///< lanes that have something on the device
+  int sharing_ HONE_GUARDED_BY(mutex_) = 0;  ///< of those, that use it now
+  int exclusive_waiting_ HONE_GUARDED_BY(mutex_) = 0;
+  bool exclusive_ HONE_GUARDED_BY(mutex_) = false;  ///< a lane has it for timing, or exclusively
+  std::uint64_t entries_ HONE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_ticket_ HONE_GUARDED_BY(mutex_) = 0;
+  std::list<std::uint64_t> timing_waiting_ HONE_GUARDED_BY(mutex_);  ///< front: served next
+  double served_at_s_ HONE_GUARDED_BY(mutex_) =
+      0;  ///< when the last one was, or the first began to wait
+};
+
+/// One lane's hold of the lock. One thread.
+///
+/// share(), yield(), lock_for_timing() and lock_exclusive() fail with deadline_exceeded after the `seconds_max` of
+/// DeviceLock. The lane has then left the device.
+class LaneLock {
+ public:
+  explicit LaneLock(DeviceLock& lock, std::string lane = "a lane");
+  ~LaneLock();
+  LaneLock(const LaneLock&) = delete;
+  LaneLock& operator=(const LaneLock&) = delete;
+
+  /// Shares the device with other lanes. Converts timing to shared use; an exclusive lane stays exclusive.
+  Status share();
+  /// Yields a shared device: lanes that wait for timing go first. What this lane has on it must stand still.
+  Status yield();
+  /// From shared: returns once no other lane uses the device.
+  Status lock_for_timing();
+  /// Until leave(). Leaves the device first; nothing of this lane may be on it.
+  Status lock_exclusive();
+  void leave();
+
+  /// Whether another lane waits for timing while this one shares the device.
+  bool blocks_timing() const;
+  /// Whether another lane waits for exclusive use, or has waited for some seconds for timing.
+  bool is_awaited() const;
+  bool is_exclusive() const { return state_ == State::kExclusive; }
+  bool is_shared() const { return state_ == State::kShared; }
+  bool is_unlocked() const { return state_ == State::kUnlocked; }
+  /// Whether others have something on the device now.
+  bool has_neighbours() const;
+  /// Whether others have had something there since share() or lock_exclusive() let this lane in.
+  bool had_neighbours() const;
+
+  /// What this lane does now, for log lines of lanes that wait for it: "install level3/17".
+  void set_work(std::string work);
+  std::string work() const;  ///< [any thread]
+  const std::string& lane() const { return lane_; }
+
+ private:
+  /// kWaiting: it has something on the device, which stands still.
+  enum class State { kUnlocked, kShared, kWaiting, kTiming, kExclusive };
+
+  /// Waits until `is_free` holds. False: not within the time allowed.
+  bool wait_for(const std::function<bool()>& is_free, const char* wanted, std::string& holders)
+      HONE_REQUIRES(lock_.mutex_);
+  void enter(State state) HONE_REQUIRES(lock_.mutex_);
+  void leave_locked() HONE_REQUIRES(lock_.mutex_);
+  std::string holders() const HONE_REQUIRES(lock_.mutex_);
+  Error gave_up(const char* wanted, const std::string& holders) const;
+
+  DeviceLock& lock_;
+  const std::string lane_;
+  // Under the mutex of DeviceLock, where other lanes read them; this lane's thread alone writes state_.
+  State state_ = State::kUnlocked;
+  double since_s_ = 0;  ///< when state_ began
+  std::string work_;
+  std::uint64_t entered_ = 0;  ///< entries, this one's among them
+  bool met_ = false;           ///< when it was let in
+};
+
+}  // namespace hone

@@ -1,0 +1,89 @@
+// The judge's program, its first requests, and the facts that it reports.
+#include "evaluate/judge_start.hpp"
+
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "judge/known_answer.hpp"
+#include "judge/workbench.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kOutputSeconds = 0.5;  // from a judge's failure to its end, if it ends
+
+/// A memory file of the judge's own device code.
+Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& backend, const char* name,
+                               std::string_view source, std::vector<std::string> kernels) {
+  BuildRequest build;
+  build.language = backend;
+  build.name = name;
+  build.text = std::string(source);
+  build.entries = std::move(kernels);
+  HONE_ASSIGN(const auto built, builds.build(build));
+  if (!built->ok)
+    return internal_error(std::string(name) + " does not build: " + built->diagnostics);
+  return memory_file(name, built->artifact);
+}
+
+/// Hands over the judge's own device code.
+Status equip(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options,
+             const Value& facts) {
+  HONE_TRY(builds.use_device(facts));
+  HONE_ASSIGN(const UniqueFd harness, built_of_ours(builds, options.backend, "harness.cu",
+                                                    harness_source(), harness_kernels()));
+  HONE_ASSIGN(const UniqueFd known, built_of_ours(builds, options.backend, "known_answer.cu",
+                                                  known_answer_source(), known_answer_kernels()));
+  return judge.equip(harness.get(), known.get());
+}
+
+Result<Value> open(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options) {
+  HONE_ASSIGN(Value facts, judge.open());
+  if (options.device_code) HONE_TRY(equip(judge, builds, options, facts));
+  return facts;
+}
+
+}  // namespace
+
+Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
+                          const EvaluatorOptions& options, const DeviceSpec& spec) {
+  const std::string device = "device " + std::to_string(spec.index);
+  log_debug("evaluate", device + ": a judge starts");
+  SpawnRequest spawn;
+  spawn.jail = Jail::kJudge;
+  spawn.label = "judge " + std::to_string(spec.index);
+  spawn.program = options.libexec / "hone-judge";
+  spawn.arguments = {options.backend_library.string(), std::to_string(spec.index),
+                     std::to_string(spec.judge_cpu), cores_text(spec.cores)};
+  HONE_TRY(judge.start(launcher, std::move(spawn)));
+  Result<Value> facts = open(judge, builds, options);
+  if (facts) return facts;
+  // A judge that could not open its device has said why before it ended.
+  const std::string output = judge.last_output(kOutputSeconds);
+  judge.stop();
+  return unavailable(device + ": " + (output.empty() ? facts.error().message : output));
+}
+
+std::string device_name(const Value& facts) {
+  const Value* name = facts.find("name");
+  const Value* driver = facts.find("driver");
+  if (name == nullptr || driver == nullptr) return "unknown device";
+  return name->as_string() + (driver->as_string().empty() ? "" : ", driver " + driver->as_string());
+}
+
+double bytes_per_second_max(const Value& facts, const Task& task, const EvaluatorOptions& options) {
+  const Value* most = facts.find("bytes_per_second_max");
+  const Value* units = facts.find("multiprocessors");
+  if (most == nullptr || !most->is_number() || most->as_double() <= 0) return 1e300;
+  if (options.device_code || units == nullptr || !units->is_int()) return most->as_double();
+  return most->as_double() / static_cast<double>(units->as_int()) * task.threads;
+}
+
+std::string cores_text(const std::vector<int>& cores) {
+  std::string text;
+  for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
+  return text;
+}
+
+}  // namespace hone

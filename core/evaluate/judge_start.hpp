@@ -1,0 +1,29 @@
+// Starting a judge: its process, its device, and hone's own device code for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluate/build_pool.hpp"
+#include "evaluate/judge_client.hpp"
+#include "evaluate/options.hpp"
+#include "model/task.hpp"
+#include "model/value.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// The facts of the device. After an error the judge is stopped.
+Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
+                          const EvaluatorOptions& options, const DeviceSpec& spec);
+
+/// The device's name and its driver's version.
+std::string device_name(const Value& facts);
+/// Bytes that the device can load and store in a second for this task, caches included.
+double bytes_per_second_max(const Value& facts, const Task& task, const EvaluatorOptions& options);
+
+/// "4,5".
+std::string cores_text(const std::vector<int>& cores);
+
+}  // namespace hone

@@ -1,0 +1,85 @@
+// The work of a lane: its step, the time that it has, and the process that runs.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+#include "evaluate/device_lock.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// One thread. The lock tells other lanes the step, for their log lines.
+class LaneWork {
+ public:
+  using Waited = std::function<void(double from_s, double to_s)>;
+
+  explicit LaneWork(LaneLock& lock) : lock_(lock) {}
+
+  /// `task_id`: of the job, or "". `waited` hears of waits for other lanes; may be NULL.
+  void begin(const std::string& task_id, Waited waited = nullptr) {
+    task_id_ = task_id;
+    waited_ = std::move(waited);
+  }
+  /// "install the reference of".
+  void set_step(const std::string& step) {
+    text_ = step + (task_id_.empty() ? "" : " " + task_id_);
+    lock_.set_work(text_);
+  }
+  const std::string& text() const { return text_; }
+
+  /// From now on the job has so much time of its own.
+  void allow(double seconds) { ends_s_ = monotonic_s() + seconds; }
+  double ends_s() const { return ends_s_; }
+  /// The job has waited for other lanes since then, before its work began.
+  void report_wait(double from_s) const {
+    if (waited_) waited_(from_s, monotonic_s());
+  }
+  /// Likewise, while the judge worked: that is none of the job's own time.
+  void note_wait(double from_s) {
+    ends_s_ += monotonic_s() - from_s;
+    report_wait(from_s);
+  }
+
+ private:
+  LaneLock& lock_;
+  std::string task_id_, text_;
+  double ends_s_ = 1e300;
+  Waited waited_;
+};
+
+/// The process of the submission that is judged. [any thread]
+class RunningProcess {
+ public:
+  /// NULL: none.
+  void set(Process* process) {
+    MutexLock lock(mutex_);
+    process_ = process;
+  }
+  void kill() {
+    MutexLock lock(mutex_);
+    if (process_ != nullptr) process_->kill();
+  }
+  /// Kills it and waits. [the thread of set()]
+  Status end(double seconds) {
+    Process* process = nullptr;
+    {
+      MutexLock lock(mutex_);
+      process = process_;
+    }
+    if (process == nullptr) return internal_error("the judge ended a submission that does not run");
+    process->kill();
+    const auto exit = process->wait(seconds);
+    return exit ? Status() : Status(exit.error());
+  }
+
+ private:
+  Mutex mutex_;
+  Process* process_ HONE_GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace hone

@@ -1,0 +1,225 @@
+// Starting, opening and ending processes of submissions and of the dataset's own code.
+#include "evaluate/process_pool.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "channel/control.hpp"
+#include "channel/stream.hpp"
+#include "evaluate/interpreter.hpp"
+#include "evaluate/judge_start.hpp"
+
+namespace hone {
+namespace {
+
+// The task's own limit is the judge's to keep.
+constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
+constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
+constexpr std::int64_t kKeptModuleMemoryMax = std::int64_t{6} << 30;  // of each of many
+constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
+constexpr std::int64_t kModuleScratchBytes = std::int64_t{64} << 20;  // on the processor
+constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
+
+/// Whether it is readable, or becomes so in this time.
+bool wait_readable(int fd, double seconds) {
+  pollfd polled{fd, POLLIN, 0};
+  return poll(&polled, 1, static_cast<int>(seconds * 1e3)) > 0;
+}
+
+/// Whether the process reports that it could not open its device. The report stays there for the judge.
+bool has_failed(int socket) {
+  Loaded said{};
+  const ssize_t size = ::recv(socket, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
+  return size == static_cast<ssize_t>(sizeof said) && said.code != HONE_OK;
+}
+
+}  // namespace
+
+bool has_ended(const Process& process, int wait_ms) {
+  pollfd polled{process.pidfd(), POLLIN, 0};
+  return poll(&polled, 1, wait_ms) > 0;
+}
+
+ProcessPool::ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOptions& options,
+                         DeviceSpec spec, std::string lane)
+    : launcher_(launcher),
+      zygotes_(zygotes),
+      options_(options),
+      spec_(std::move(spec)),
+      lane_(std::move(lane)) {}
+
+Result<ProcessPool::Standby> ProcessPool::start_candidate() {
+  HONE_ASSIGN(auto ends, packet_pair());
+  SpawnRequest spawn;
+  spawn.jail = Jail::kCandidate;
+  spawn.label = "candidate";
+  spawn.program = options_.libexec / "hone-candidate";
+  spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
+  spawn.device = options_.device_code;
+  if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
+  spawn.fds = {ends.second.get()};
+  spawn.cpus = {spec_.cores.front()};
+  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  HONE_ASSIGN(auto process, launcher_.spawn(spawn));
+  return Standby{std::move(process), std::move(ends.first)};
+}
+
+Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
+  HONE_TRY(expect_interpreter(options_));
+  HONE_ASSIGN(auto ends, packet_pair());
+  SpawnRequest spawn;
+  spawn.jail = Jail::kCandidate;
+  spawn.label = "module";
+  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  if (options_.device_code) {
+    if (launcher_.level() < IsolationLevel::kPrivate) {
+      return failed_precondition("modules on a device need isolation 'private', found '" +
+                                 std::string(isolation_name(launcher_.level())) +
+                                 "'; hone doctor says what is missing");
+    }
+    // Triton runs compilers: the jail is the one that has them, with the device in it.
+    spawn.jail = Jail::kBuilder;
+    spawn.device = true;
+    spawn.limits.file_bytes = kModuleFileBytesMax;
+    spawn.limits.processes = kModuleProcessesMax;
+    const bool kept = use == Zygotes::Use::kSubmission && options_.module_isolation != "fresh";
+    spawn.limits.memory_bytes = kept ? kKeptModuleMemoryMax : kModuleMemoryMax;
+    spawn.readable = {options_.backend_library.parent_path().string()};
+  } else {
+    // Not on a device: there, compilers and threads of the driver need other cores than the one that is measured on.
+    spawn.cpus = {spec_.cores.front()};
+    spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
+  }
+  run_interpreter(options_, "device/run_module.py",
+                  {options_.backend_library.string(), std::to_string(spec_.index),
+                   cores_text({spec_.cores.front(), spec_.judge_cpu})},
+                  spawn);
+  spawn.fds = {ends.second.get()};
+  HONE_ASSIGN(auto process, zygotes_.spawn(spawn, use));
+  return Standby{std::move(process), std::move(ends.first)};
+}
+
+Result<ProcessPool::Standby> ProcessPool::start(Kind kind) {
+  if (kind == Kind::kCandidate) return start_candidate();
+  return start_interpreter(kind == Kind::kModule ? Zygotes::Use::kSubmission
+                                                 : Zygotes::Use::kTrusted);
+}
+
+Result<ProcessPool::Standby> ProcessPool::take(Kind kind) {
+  std::list<Standby>& ready = standby_[kind];
+  while (!ready.empty()) {
+    Standby runner = std::move(ready.front());
+    ready.pop_front();
+    // Rationale: the last submission may have held all of the device's memory while this one opened it, and
+    // the next is not to blame for that.
+    if (!has_ended(*runner.process, 0) && !has_failed(runner.socket.get())) return runner;
+  }
+  return start(kind);
+}
+
+ProcessPool::Stock ProcessPool::stock_of(Kind kind) const {
+  if (!opens_when_asked(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
+  // A task that is not installed yet takes two: its reference and its baseline.
+  return kind == Kind::kTrustedModule ? Stock{2, kTrustedModulesAhead} : Stock{2, kModulesAhead};
+}
+
+void ProcessPool::refill(Kind kind) {
+  std::list<Standby>& ready = standby_[kind];
+  const auto [least, made] = stock_of(kind);
+  while (ready.size() < made) {
+    auto fresh = start(kind);
+    if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
+    ready.push_back(std::move(*fresh));
+    // Rationale: making a context disturbs what is measured on the device, so it has ended before the
+    // next measurement begins. An interpreter makes none until it is asked to.
+    if (options_.device_code && kind == Kind::kCandidate)
+      wait_readable(ready.back().socket.get(), kOpenSeconds);
+  }
+}
+
+void ProcessPool::end(std::unique_ptr<Process> process) {
+  if (process == nullptr) return;
+  process->kill();
+  if (options_.device_code) ended_.push_back(std::move(process));
+}
+
+void ProcessPool::end(std::vector<std::unique_ptr<Process>> processes) {
+  for (std::unique_ptr<Process>& process : processes) end(std::move(process));
+}
+
+/// Rationale: a driver can keep an ended process for minutes. Then the lane goes on.
+void ProcessPool::await_ended() {
+  const double ends_s = monotonic_s() + kGoneSeconds;
+  for (const auto& process : ended_) {
+    if (process->wait(std::max(0.0, ends_s - monotonic_s()))) continue;
+    log_warning("evaluate", lane_ + ": process " + std::to_string(process->pid()) + " (" +
+                                process->label() + ") has not ended within " +
+                                std::to_string(static_cast<int>(kGoneSeconds)) +
+                                " s; it may still hold memory of the device");
+  }
+  ended_.clear();
+}
+
+std::vector<std::unique_ptr<Process>> ProcessPool::hand_over_ended() {
+  return std::exchange(ended_, {});
+}
+
+void ProcessPool::take_over_ended(std::vector<std::unique_ptr<Process>> ended) {
+  std::move(ended.begin(), ended.end(), std::back_inserter(ended_));
+}
+
+void ProcessPool::end_standby() {
+  for (auto& [kind, waiting] : standby_) {
+    for (Standby& one : waiting) end(std::move(one.process));
+    waiting.clear();
+  }
+}
+
+void ProcessPool::start_missing(bool opens_at_once) {
+  for (auto& [kind, ready] : standby_) {
+    if ((opens_at_once || opens_when_asked(kind)) && ready.size() < stock_of(kind).least)
+      refill(kind);
+  }
+}
+
+/// Opening a device takes an interpreter long, so it waits until it is asked.
+bool ProcessPool::opens_when_asked(Kind kind) const {
+  return options_.device_code && kind != Kind::kCandidate;
+}
+
+void ProcessPool::open_ahead() {
+  for (auto& [kind, runners] : standby_) {
+    if (!opens_when_asked(kind)) continue;
+    for (Standby& runner : runners) {
+      if (!runner.is_opening)
+        runner.is_opening = ::send(runner.socket.get(), kOpenAhead.data(), kOpenAhead.size(),
+                                   MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+    }
+  }
+}
+
+/// A process that has ended, or reports that it could not open the device, is readable, too.
+void ProcessPool::wait_until_open() {
+  const double ends_s = monotonic_s() + kOpenSeconds;
+  for (auto& [kind, runners] : standby_) {
+    runners.remove_if([&](Standby& runner) {
+      if (!runner.is_opening ||
+          wait_readable(runner.socket.get(), std::max(0.0, ends_s - monotonic_s())))
+        return false;
+      log_warning("evaluate", lane_ + ": process " + std::to_string(runner.process->pid()) + " (" +
+                                  runner.process->label() + ") has not opened the device within " +
+                                  std::to_string(static_cast<int>(kOpenSeconds)) +
+                                  " s and is ended");
+      end(std::move(runner.process));
+      return true;
+    });
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,84 @@
+// ProcessPool: processes of a lane that wait for work, and processes that were ended and may still hold the device.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "evaluate/options.hpp"
+#include "evaluate/zygotes.hpp"
+#include "sandbox/launcher.hpp"
+
+namespace hone {
+
+/// Whether the process has ended, or ends within this time.
+bool has_ended(const Process& process, int wait_ms);
+
+/// One thread at a time.
+///
+/// Rationale: making or ending a context disturbs what is measured on the device. So contexts are made and ended while
+/// no lane measures: the lane waits for both before it measures, and before it leaves the device to other lanes.
+class ProcessPool {
+ public:
+  static constexpr double kOpenSeconds = 20;  ///< for a process to open its device
+  static constexpr double kGoneSeconds = 20;  ///< for an ended process to give its device back
+
+  enum class Kind { kCandidate, kModule, kTrustedModule };
+  /// A process that waits for its setup.
+  struct Standby {
+    std::unique_ptr<Process> process;
+    UniqueFd socket;
+    bool is_opening = false;  ///< it was asked to open its device
+  };
+
+  /// `launcher`, `zygotes` and `options` outlive it. `lane`: its name in the log.
+  ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOptions& options,
+              DeviceSpec spec, std::string lane);
+
+  Result<Standby> start(Kind kind);
+  /// One that waits, or a new one.
+  Result<Standby> take(Kind kind);
+  void refill(Kind kind);
+  /// Starts processes of the kinds that run short. `opens_at_once`: also of kinds that open their device when they start.
+  void start_missing(bool opens_at_once);
+  /// Has the waiting processes open their device.
+  void open_ahead();
+  /// Returns once no waiting process makes a context. Those that take longer than kOpenSeconds, all together, are ended.
+  void wait_until_open();
+  void end_standby();
+
+  /// Ends the process; await_ended() waits for it.
+  void end(std::unique_ptr<Process> process);
+  void end(std::vector<std::unique_ptr<Process>> processes);
+  /// Waits for all ended processes, for kGoneSeconds in all.
+  void await_ended();
+  /// The ended processes, for another lane that waits for them.
+  std::vector<std::unique_ptr<Process>> hand_over_ended();
+  void take_over_ended(std::vector<std::unique_ptr<Process>> ended);
+
+ private:
+  /// `made` processes are started once fewer than `least` are left. Rationale: contexts that are made together take half the time, and
+  /// nothing is measured meanwhile.
+  struct Stock {
+    std::size_t least, made;
+  };
+  Result<Standby> start_candidate();
+  Result<Standby> start_interpreter(Zygotes::Use use);
+  Stock stock_of(Kind kind) const;
+  bool opens_when_asked(Kind kind) const;
+
+  Launcher& launcher_;
+  Zygotes& zygotes_;
+  const EvaluatorOptions& options_;
+  const DeviceSpec spec_;
+  const std::string lane_;
+  std::map<Kind, std::list<Standby>> standby_;
+  std::vector<std::unique_ptr<Process>> ended_;
+};
+
+}  // namespace hone

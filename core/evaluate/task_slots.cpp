@@ -1,0 +1,285 @@
+// Which tasks stay, and how one is installed.
+#include "evaluate/task_slots.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/crypto.hpp"
+#include "base/log.hpp"
+#include "evaluate/sources.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kLastOutputSeconds = 5;  // for a process to end, whose output explains a failure
+// Tasks that one process serves, one after the other: what they leave behind adds up.
+constexpr int kTasksOfProcess = 64;
+
+}  // namespace
+
+std::string installed_key(const std::string& task_key, TrustedRole role) {
+  return task_key + "/" + std::string(enum_name(role));
+}
+
+Task without_sources(const Task& task) {
+  Task bare = task;
+  bare.backends.clear();
+  return bare;
+}
+
+TaskSlots::TaskSlots(JudgeClient& judge, ProcessPool& pool, BuildPool& builds,
+                     const EvaluatorOptions& options, TaskFindings& findings,
+                     std::function<void(const std::string& step)> on_step)
+    : judge_(judge),
+      pool_(pool),
+      builds_(builds),
+      options_(options),
+      findings_(findings),
+      on_step_(std::move(on_step)) {}
+
+std::uint64_t TaskSlots::held_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [key, installed] : installed_) bytes += installed.bytes;
+  return bytes;
+}
+
+std::uint64_t TaskSlots::held_bytes_with(const SlotRequest& request) const {
+  std::uint64_t bytes = request.need.expected();
+  for (const auto& [key, installed] : installed_) bytes += key == request.key ? 0 : installed.bytes;
+  const std::vector<std::string> to_drop = tasks_to_drop(request);
+  const std::string inherited = task_to_inherit(to_drop, request);
+  for (const std::string& each : to_drop)
+    bytes -= each == inherited ? 0 : installed_.at(each).bytes;
+  return bytes;
+}
+
+/// The task used longest ago comes first.
+std::vector<std::string> TaskSlots::tasks_to_drop(const SlotRequest& request) const {
+  std::vector<std::string> keys;
+  std::vector<std::uint64_t> bytes;
+  for (const std::string& each : ages_) {
+    if (each == request.key) continue;
+    keys.push_back(each);
+    bytes.push_back(installed_.at(each).bytes);
+  }
+  std::size_t count = keys.size() < options_.installed_max ? 0 : 1;
+  if (request.drops_others) count = keys.size();
+  if (request.device.bytes > 0)
+    count = std::max(count, count_to_evict(bytes, request.need.expected(), request.device.share()));
+  return {keys.rbegin(), keys.rbegin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// Both tasks' arenas are on the device for a moment.
+std::string TaskSlots::task_to_inherit(const std::vector<std::string>& to_drop,
+                                       const SlotRequest& request) const {
+  constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
+  if (request.mode != Mode::kModuleOnDevice) return "";
+  const DeviceMemory& device = request.device;
+  const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
+    const Installed& old = installed_.at(key);
+    const bool fits = device.bytes == 0 || request.need.expected() + old.bytes <= device.pool();
+    return old.is_module && old.baseline != nullptr && old.tasks < kTasksOfProcess &&
+           old.bytes <= kBytesMax && fits;
+  });
+  return found == to_drop.end() ? "" : *found;
+}
+
+std::string TaskSlots::make_room(const SlotRequest& request) {
+  const std::vector<std::string> to_drop = tasks_to_drop(request);
+  const std::string inherited =
+      has(request.key) || !request.may_inherit ? "" : task_to_inherit(to_drop, request);
+  for (const std::string& each : to_drop) {
+    if (each != inherited) drop(each);
+  }
+  return inherited;
+}
+
+Status TaskSlots::install(const SlotRequest& request, const std::string& inherited) {
+  if (const auto found = installed_.find(request.key); found != installed_.end()) {
+    ages_.splice(ages_.begin(), ages_, found->second.age);
+    return {};
+  }
+  const std::uint64_t inherited_bytes = inherited.empty() ? 0 : installed_.at(inherited).bytes;
+  Installed made;
+  HONE_TRY(inherited.empty() ? install_new(request, made) : install_over(inherited, request, made));
+  made.is_module = is_module(request.mode);
+  // The judge may keep the other task's arenas.
+  made.bytes = std::max(request.need.installed(), inherited_bytes);
+  ages_.push_front(request.key);
+  made.age = ages_.begin();
+  installed_[request.key] = std::move(made);
+  return {};
+}
+
+void TaskSlots::drop(const std::string& key) {
+  const auto found = installed_.find(key);
+  if (found == installed_.end()) return;
+  tell_dropped(key);
+  pool_.end(std::move(found->second.reference));
+  pool_.end(std::move(found->second.baseline));
+  ages_.erase(found->second.age);
+  installed_.erase(found);
+}
+
+void TaskSlots::drop_all() {
+  while (!installed_.empty()) drop(std::string(ages_.back()));
+}
+
+void TaskSlots::clear() {
+  for (auto& [key, installed] : installed_) {
+    pool_.end(std::move(installed.reference));
+    pool_.end(std::move(installed.baseline));
+  }
+  installed_.clear();
+  ages_.clear();
+}
+
+void TaskSlots::tell_dropped(const std::string& key) {
+  for (const TrustedRole role : {TrustedRole::kReference, TrustedRole::kBaseline})
+    judge_.drop(installed_key(key, role));
+}
+
+Status TaskSlots::install_new(const SlotRequest& request, Installed& made) {
+  const Status both = [&]() -> Status {
+    HONE_ASSIGN(made.reference, start(request, TrustedRole::kReference));
+    if (is_timed(request.mode)) {
+      HONE_ASSIGN(made.baseline, start(request, TrustedRole::kBaseline));
+    }
+    return {};
+  }();
+  if (both) return {};
+  if (!judge_.owes_reply()) tell_dropped(request.key);
+  pool_.end(std::move(made.reference));
+  return both;
+}
+
+/// In the processes of another task, which goes. Rationale: two contexts take a quarter of a second, and the dataset's own
+/// modules are trusted with each other's process. If that fails, an earlier task may be the cause, and this one gets
+/// processes of its own.
+Status TaskSlots::install_over(const std::string& old_key, const SlotRequest& request,
+                               Installed& made) {
+  const auto found = installed_.find(old_key);
+  Installed old = std::move(found->second);
+  ages_.erase(old.age);
+  installed_.erase(found);
+  made.tasks = old.tasks + 1;
+  const auto again = [&](std::unique_ptr<Process> process, TrustedRole role) {
+    return set_up(request, role, {std::move(process), {}, false}, installed_key(old_key, role));
+  };
+  const Status over = [&]() -> Status {
+    HONE_ASSIGN(made.reference, again(std::move(old.reference), TrustedRole::kReference));
+    HONE_ASSIGN(made.baseline, again(std::move(old.baseline), TrustedRole::kBaseline));
+    return {};
+  }();
+  const std::string& id = request.task->id;
+  if (over) {
+    log_debug("evaluate", "task " + id + " takes over another's processes");
+    return {};
+  }
+  if (!judge_.owes_reply()) {
+    tell_dropped(old_key);
+    tell_dropped(request.key);
+  }
+  pool_.end(std::move(made.reference));
+  pool_.end(std::move(old.baseline));
+  if (judge_.owes_reply()) return over.error();
+  pool_.await_ended();  // their memory may be what is missing
+  log_info("evaluate", "task " + id + " gets processes of its own: " + over.error().message);
+  made = {};
+  return install_new(request, made);
+}
+
+Result<std::unique_ptr<Process>> TaskSlots::start(const SlotRequest& request, TrustedRole role) {
+  using Kind = ProcessPool::Kind;
+  HONE_ASSIGN(ProcessPool::Standby process, is_module(request.mode)
+                                                ? pool_.take(Kind::kTrustedModule)
+                                                : pool_.start(Kind::kCandidate));
+  return set_up(request, role, std::move(process), "");
+}
+
+/// `from`: the judge's key of the code whose process this is; empty: none. After a failure the process is ended.
+Result<std::unique_ptr<Process>> TaskSlots::set_up(const SlotRequest& request, TrustedRole role,
+                                                   ProcessPool::Standby process,
+                                                   const std::string& from) {
+  if (const Status installed = ask(request, role, process, from); !installed) {
+    pool_.end(std::move(process.process));
+    return installed.error();
+  }
+  return std::move(process.process);
+}
+
+Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
+                      const ProcessPool::Standby& process, const std::string& from) {
+  const Task& task = *request.task;
+  HONE_ASSIGN(const PlannedSource source, role == TrustedRole::kReference
+                                              ? planned_reference(task, options_)
+                                              : planned_baseline(task, options_));
+  HONE_ASSIGN(const auto built, builds_.build(source.build));
+  const std::string name(enum_name(role));
+  if (!built->ok) {
+    const std::string message =
+        "the " + name + " of task " + task.id + " does not build: " + built->diagnostics;
+    return built->failure == BuildFailure::kRefused ? failed_precondition(message)
+                                                    : internal_error(message);
+  }
+  on_step_("install the " + name + " of");
+  InstallRequest install;
+  install.role = role;
+  install.key = installed_key(request.key, role);
+  install.reference = installed_key(request.key, TrustedRole::kReference);
+  install.from = from;
+  install.module = is_module(request.mode);
+  install.task = without_sources(task);
+  install.settings = settings_of(request.mode, options_.measure);
+  install.seed = static_cast<std::int64_t>(random_u64() >> 1);
+  install.plans = source.plans;
+  if (role == TrustedRole::kBaseline) {
+    install.known_times = findings_.baseline_times.find(install.key);
+  } else if (task.tolerance.from_reference) {
+    install.known_error = findings_.reference_errors.find(install.key);
+  }
+  const bool is_known = install.known_times || install.known_error;
+  const HandedProcess handed{*process.process, process.socket.get()};
+  HONE_ASSIGN(const auto reply, judge_.install(std::move(install), from.empty() ? &handed : nullptr,
+                                               built->artifact));
+  const auto* installed = std::get_if<InstalledReply>(&reply);
+  if (installed == nullptr)
+    return failure(request, role, *process.process, std::get<Judgement>(reply));
+  if (!installed->note.empty())
+    log(installed->note_warns ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
+        "task " + task.id + ": " + installed->note);
+  if (!is_known) note_installed(request, role, *installed);
+  return {};
+}
+
+void TaskSlots::note_installed(const SlotRequest& request, TrustedRole role,
+                               const InstalledReply& reply) {
+  const std::string key = installed_key(request.key, role);
+  if (reply.times && uses_device(request.mode)) findings_.baseline_times.keep(key, *reply.times);
+  if (reply.error) findings_.reference_errors.keep(key, *reply.error);
+}
+
+/// The error of a code that the judge could not install.
+Error TaskSlots::failure(const SlotRequest& request, TrustedRole role, Process& process,
+                         const Judgement& judgement) const {
+  const bool is_wrong = judgement.ending == Ending::kDone;
+  std::string message = "the " + std::string(enum_name(role)) + " of task " + request.task->id +
+                        " cannot be used: " +
+                        (is_wrong ? judgement.verdict.reason
+                                  : std::string(enum_name(judgement.ending)) +
+                                        in_where(judgement.where) + ": " + judgement.message);
+  // An interpreter's last words may be that it has no torch.
+  process.kill();
+  if (const auto exit = process.wait(kLastOutputSeconds); exit && !exit->output.empty())
+    message += "; it said: " + exit->output;
+  // There may be more of it once others are gone.
+  if (judgement.ending == Ending::kOutOfMemory) return resource_exhausted(message);
+  // The task's mistake, unless it was the judge's own or the machine's.
+  const bool is_fault = judgement.ending == Ending::kFault || judgement.culprit == Culprit::kNone ||
+                        judgement.ending == Ending::kStarved;
+  if (!is_wrong && is_fault) return internal_error(message);
+  return failed_precondition(message);
+}
+
+}  // namespace hone

@@ -1,0 +1,124 @@
+// Zygotes are started together, waited for one by one, and started again when they have ended.
+#include "evaluate/zygotes.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.hpp"
+#include "evaluate/interpreter.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kFailuresMax =
+    3;  // in a row, and an interpreter is started for every process instead
+constexpr std::chrono::seconds kPatience{20};  // wait for a zygote; then processes start without it
+
+Result<std::unique_ptr<Launcher>> start_zygote(LauncherOptions options,
+                                               const EvaluatorOptions& evaluator,
+                                               const std::string& architecture, int given_up) {
+  options.given_up = given_up;
+  const auto root = evaluator.libexec.parent_path();
+  options.image = {evaluator.toolchains.at("python").compiler,
+                   "-I",
+                   "-B",
+                   (root / "share/module/shared/zygote.py").string(),
+                   module_place_of(evaluator),
+                   (evaluator.libexec / "hone-launcher.so").string(),
+                   architecture};
+  return Launcher::start(options);
+}
+
+}  // namespace
+
+Zygotes::Zygotes(Launcher& cold, const EvaluatorOptions& options)
+    : cold_(cold), options_(options), given_up_(::eventfd(0, EFD_CLOEXEC)) {}
+
+Zygotes::~Zygotes() {
+  ::eventfd_write(given_up_.get(), 1);  // a future waits for its task, which hears of it
+}
+
+/// Rationale: a zygote imports with the server's rights. If the server is root, a user who can write the imported files
+/// would be root, too. An interpreter that is started for each process imports in its jail.
+bool Zygotes::may_copy() {
+  if (may_copy_) return *may_copy_;
+  std::vector<std::string> parts = options_.python_readable;
+  parts.push_back(options_.toolchains.at("python").compiler);
+  const std::string foreign = ::geteuid() == 0 ? not_roots_own(parts) : "";
+  may_copy_ = foreign.empty();
+  if (!*may_copy_) {
+    log_warning("evaluate", foreign +
+                                ": not root's alone to write, so that interpreters of modules are "
+                                "started one by one, which takes seconds each; chown -R root it, "
+                                "or run hone as its owner");
+  }
+  return *may_copy_;
+}
+
+void Zygotes::use_architecture(const std::string& architecture) {
+  MutexLock lock(mutex_);
+  architecture_ = architecture;
+}
+
+void Zygotes::begin(Zygote& zygote) {
+  if (zygote.launcher != nullptr && zygote.launcher->alive()) return;
+  if (zygote.coming.valid() || zygote.failures >= kFailuresMax) return;
+  zygote.launcher.reset();
+  zygote.begun = std::chrono::steady_clock::now();
+  ++importing_;
+  zygote.coming = std::async(
+      std::launch::async, [options = cold_.options(), architecture = architecture_, this] {
+        auto started = start_zygote(options, options_, architecture, given_up_.get());
+        --importing_;
+        return started;
+      });
+}
+
+std::shared_ptr<Launcher> Zygotes::ready(Zygote& zygote) {
+  if (zygote.coming.valid()) {
+    if (zygote.coming.wait_until(zygote.begun + kPatience) != std::future_status::ready)
+      return nullptr;
+    auto started = zygote.coming.get();
+    if (started) {
+      zygote.launcher = std::shared_ptr<Launcher>(std::move(*started));
+      zygote.failures = 0;
+    } else if (++zygote.failures == kFailuresMax ||
+               started.error().code == Code::kDeadlineExceeded) {
+      zygote.failures = kFailuresMax;
+      // An interpreter without a zygote says what is missing.
+      log_warning("evaluate", "zygotes: " + started.error().message);
+    }
+  }
+  return zygote.launcher != nullptr && zygote.launcher->alive() ? zygote.launcher : nullptr;
+}
+
+void Zygotes::begin() {
+  MutexLock lock(mutex_);
+  if (!may_copy()) return;
+  begin(trusted_);
+  begin(submissions_);
+}
+
+Result<std::unique_ptr<Process>> Zygotes::spawn(const SpawnRequest& request, Use use) {
+  begin();
+  std::shared_ptr<Launcher> launcher;
+  {
+    MutexLock lock(mutex_);
+    launcher = ready(use == Use::kTrusted ? trusted_ : submissions_);
+  }
+  // Without the lock: a launcher that hangs must not stop the others.
+  if (launcher == nullptr) return cold_.spawn(request);
+  auto process = launcher->spawn(request);
+  if (process || process.error().code != Code::kDeadlineExceeded) return process;
+  log_warning("evaluate", "zygotes: " + process.error().message +
+                              "; they are ended with all that they started, and begun anew");
+  MutexLock lock(mutex_);
+  Zygote& zygote = use == Use::kTrusted ? trusted_ : submissions_;
+  if (zygote.launcher == launcher) {
+    zygote.launcher.reset();
+    ++zygote.failures;
+  }
+  return unavailable(process.error().message);
+}
+
+}  // namespace hone

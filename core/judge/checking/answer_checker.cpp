@@ -1,0 +1,94 @@
+#include "judge/checking/answer_checker.hpp"
+
+#include <utility>
+
+#include "judge/blame.hpp"
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+/// A hidden shape must stay secret: no index, and counts in thousandths.
+void hide(Mismatch& mismatch) {
+  mismatch.index.clear();
+  const auto thousandths = [&](std::int64_t count) {
+    return (count * 1000 + mismatch.total - 1) / mismatch.total;
+  };
+  mismatch.wrong = thousandths(mismatch.wrong);
+  mismatch.nans = thousandths(mismatch.nans);
+  mismatch.total = 1000;
+}
+
+}  // namespace
+
+AnswerChecker::AnswerChecker(const SessionInput& input)
+    : input_(input), tolerances_(tolerances_of(input.task, input.reference.error)) {}
+
+Judgement AnswerChecker::make_room(const Layout& layout) const {
+  return make_room_ == nullptr ? correct_so_far() : make_room_(layout);
+}
+
+Judgement AnswerChecker::answer(PreparedRound& prepared) const {
+  if (prepared.answered) return correct_so_far();
+  if (Judgement room = make_room(prepared.layout); !passed(room)) return room;
+  const Round answers = prepared.set.run_answers(kReferenceSeconds);
+  if (answers.ending != Ending::kDone)
+    return blame(answers, Culprit::kReference, place_of(Place::kAnswer, prepared.trial));
+  prepared.answered = true;
+  return correct_so_far();
+}
+
+/// Rationale: an output equal to the reference's own answer is correct, whatever its rounding error. The exact answer can
+/// take many times as long, so it is computed only on a mismatch. The reported mismatch is against the exact answer.
+Judgement AnswerChecker::compare(const PreparedRound& prepared, const Arena& outputs,
+                                 std::optional<Mismatch>& found) const {
+  auto mismatch = prepared.set.compare(outputs, prepared.layout, tolerances_);
+  if (!mismatch) return fault(mismatch.error());
+  found = std::move(*mismatch);
+  if (!found || !input_.task.tolerance.from_reference) return correct_so_far();
+  if (Judgement room = make_room(prepared.layout); !passed(room)) return room;
+  const Round exact = prepared.set.run_exact(kReferenceSeconds);
+  if (exact.ending != Ending::kDone)
+    return blame(exact, Culprit::kReference, place_of(Place::kAnswer, prepared.trial));
+  mismatch = prepared.set.compare(outputs, prepared.layout, tolerances_);
+  if (!mismatch) return fault(mismatch.error());
+  found = std::move(*mismatch);
+  return correct_so_far();
+}
+
+Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena& outputs) const {
+  for (const PreparedRound& p : prepared) {
+    const auto damage = p.set.damage(outputs, input_.submission.arena(), p.layout, p.secret);
+    if (!damage) return fault(damage.error());
+    if (damage->words.empty()) continue;
+    Judgement judged = wrong(damage->words + " (" + shape_text(p.trial) + ")");
+    judged.verdict.caught = damage->caught;
+    return judged;
+  }
+  for (PreparedRound& p : prepared) {
+    if (Judgement answered = answer(p); !passed(answered)) return answered;
+  }
+  for (const PreparedRound& p : prepared) {
+    std::optional<Mismatch> mismatch;
+    if (Judgement compared = compare(p, outputs, mismatch); !passed(compared)) return compared;
+    if (!mismatch) continue;
+    mismatch->shape = p.trial.hidden ? "hidden" : shape_text(p.trial);
+    if (p.trial.hidden) hide(*mismatch);
+    Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(p.trial));
+    judged.verdict.mismatch = std::move(mismatch);
+    if (p.trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
+    return judged;
+  }
+  return correct_so_far();
+}
+
+Judgement AnswerChecker::check_timed(PreparedRound timed, const Arena& outputs) const {
+  std::vector<PreparedRound> prepared;
+  prepared.push_back(std::move(timed));
+  Judgement answers = check(prepared, outputs);
+  if (!passed(answers)) answers.verdict.stage = VerdictStage::kMeasure;
+  if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
+  return answers;
+}
+
+}  // namespace hone

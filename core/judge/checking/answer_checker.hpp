@@ -1,0 +1,39 @@
+// AnswerChecker: whether the outputs of rounds are right.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "judge/checking/prepared_round.hpp"
+#include "judge_protocol/judgement.hpp"
+
+namespace hone {
+
+/// Compares outputs with the reference's answers, and looks for writes outside of them. One thread.
+class AnswerChecker {
+ public:
+  explicit AnswerChecker(const SessionInput& input);
+
+  /// `make_room` is called before the reference computes an answer, which may take much memory.
+  void before_answers(std::function<Judgement(const Layout&)> make_room) {
+    make_room_ = std::move(make_room);
+  }
+  /// Has the reference answer these inputs, once.
+  Judgement answer(PreparedRound& prepared) const;
+  /// Checks rounds that are over. `outputs`: the submission's arena, or a copy of it.
+  Judgement check(std::vector<PreparedRound>& prepared, const Arena& outputs) const;
+  /// The same for a timed round.
+  Judgement check_timed(PreparedRound timed, const Arena& outputs) const;
+
+ private:
+  Judgement make_room(const Layout& layout) const;
+  Judgement compare(const PreparedRound& prepared, const Arena& outputs,
+                    std::optional<Mismatch>& found) const;
+
+  const SessionInput& input_;
+  const std::vector<OutputTolerance> tolerances_;  ///< of each of the task's tensors
+  std::function<Judgement(const Layout&)> make_room_;
+};
+
+}  // namespace hone

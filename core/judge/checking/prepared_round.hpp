@@ -1,0 +1,31 @@
+// PreparedRound: a trial or a timed round with its inputs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "judge/checking/trials.hpp"
+#include "judge/input_set.hpp"
+#include "judge/layout.hpp"
+#include "judge/session_input.hpp"
+
+namespace hone {
+
+/// A trial with its inputs, before or after its round.
+struct PreparedRound {
+  Trial trial;
+  std::uint64_t secret;
+  Layout layout;
+  InputSet set;
+  std::uint64_t scratch_at;  ///< in the submission's arena
+  std::string seen = {};     ///< bytes of its outputs, after its own round or before any
+  bool answered = false;     ///< the reference's answers are there
+};
+
+/// Prepares a timed round: one call for each of `families`, with inputs of `secret`. `at`: where they begin in the reference's
+/// arena. Each side hides them in its own arena by a secret of its own.
+Result<PreparedRound> prepare_timed(const SessionInput& input, std::uint64_t secret,
+                                    std::vector<std::size_t> families, std::uint64_t at = 0);
+
+}  // namespace hone

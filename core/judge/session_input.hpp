@@ -1,0 +1,52 @@
+// SessionInput: all that a session judges with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/clock.hpp"
+#include "judge/installed.hpp"
+#include "judge/runner.hpp"
+#include "judge/workbench.hpp"
+#include "judge_protocol/calls.hpp"
+#include "judge_protocol/settings.hpp"
+#include "model/task.hpp"
+
+namespace hone {
+
+/// What a session tells and asks the host.
+struct SessionHost {
+  std::function<void(JudgeStage)> progress;  ///< hears that a stage begins
+
+  // Of runners that withhold (modules on a device):
+  /// `quiet` returns once no context is being made on the device and no other judge uses it. Others may measure before that,
+  /// and again from `share` on, which returns once none does: the submission is frozen meanwhile, or has ended.
+  std::function<Status()> quiet = nullptr, share = nullptr;
+  /// Yields the device to judges that wait to measure. Called between two pieces of work, while the device is shared.
+  /// `stand_still` freezes the submission first, if a judge waits; null: nothing to freeze.
+  std::function<Status(const std::function<Status()>& stand_still)> give_way = nullptr;
+  /// Whether other judges have anything on the device.
+  std::function<bool()> beside_others = nullptr;
+  /// Whether the device is still, besides the judge's own work.
+  std::function<bool()> others_stand = nullptr;
+  /// `end` ends the submission; `ended` returns once nothing of it is left.
+  std::function<void()> end = nullptr;
+  std::function<Status()> ended = nullptr;
+};
+
+/// One submission of one task. What it refers to outlives it.
+struct SessionInput {
+  const Task& task;
+  std::uint64_t seed;
+  MeasureSettings settings;
+  DatasetRunner reference, baseline;
+  Runner& submission;
+  Workbench& workbench;
+  SessionHost host;
+  /// The clock of limits and pauses, in seconds. Rounds are timed by their runners.
+  std::function<double()> now_s = monotonic_s;
+
+  bool holds(Defence defence) const { return settings.defences.holds(defence); }
+};
+
+}  // namespace hone

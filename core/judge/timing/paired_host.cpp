@@ -1,0 +1,35 @@
+// Pairs of rounds of code on the CPU. Rounds end frozen.
+#include "judge/timing/paired.hpp"
+
+namespace hone {
+namespace {
+
+class HostTimer : public RoundTimer {
+ public:
+  explicit HostTimer(const Measurement& m) : input_(m.input), clock_(m.clock) {}
+
+  /// An empty round of the baseline, before its inputs are there and caches are evicted. A submission has no empty rounds: it
+  /// would run with its inputs before the clock starts.
+  Judgement before_baseline(const Side& side) override {
+    return input_.holds(Defence::kFloorInPairs) ? clock_.empty_round(side) : correct_so_far();
+  }
+
+  Judgement time(const Side& side, const PreparedRound& prepared, double* seconds) override {
+    if (Judgement loaded = clock_.load(side, prepared); !passed(loaded)) return loaded;
+    if (const Status cold = clock_.make_cold(prepared.layout); !cold) return fault(cold.error());
+    return clock_.run(side, prepared, seconds);
+  }
+
+ private:
+  const SessionInput& input_;
+  RoundClock& clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Protocol> make_pairs_on_host(const Measurement& measurement) {
+  return std::make_unique<PairedProtocol>(measurement, std::make_unique<HostTimer>(measurement),
+                                          make_supply(measurement));
+}
+
+}  // namespace hone

@@ -1,0 +1,330 @@
+#include "judge/timing/processes/before_and_after.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "judge/timing/processes/awake.hpp"
+#include "judge/timing/statistics.hpp"
+
+namespace hone {
+namespace {
+
+// Most single-call rounds, if none was as short as calls are, and the multiple of a call's time from which one is late.
+constexpr int kSinglesMost = 10;
+constexpr double kLateSingle = 1.15;
+// Largest difference of the baseline's rounds before and after, if they spread less (docs/modules-reference.md).
+constexpr double kDrift = 0.05;
+// Time for which a block of the baseline's rounds serves the next submission (seconds).
+constexpr double kLastSeconds = 2;
+
+std::vector<double> since(const std::vector<double>& all, std::size_t from) {
+  return {all.begin() + static_cast<std::ptrdiff_t>(from), all.end()};
+}
+
+}  // namespace
+
+BeforeAndAfter::BeforeAndAfter(const Measurement& measurement)
+    : m_(measurement),
+      rounds_(measurement),
+      between_(rounds_),
+      freezes_(rounds_.freezes_submission()) {
+  m_.timings.schedule = Schedule::kBlocks;
+}
+
+Judgement BeforeAndAfter::before_loading() {
+  if (freezes_) return correct_so_far();
+  if (Judgement exclusive = rounds_.sharing().await_exclusive(); !passed(exclusive))
+    return exclusive;
+  return take_last_block() ? correct_so_far() : time_before();
+}
+
+/// These rounds serve the next submission, too, if this one is not correct.
+Judgement BeforeAndAfter::time_before() {
+  Timings& timings = m_.timings;
+  const MeasureSettings& settings = m_.input.settings;
+  if (Judgement judged = time_block(true, (settings.pairs_min + 1) / 2,
+                                    (settings.pairs_max + 1) / 2, timings.baseline);
+      !passed(judged))
+    return judged;
+  const auto& last = m_.input.baseline.last;
+  if (last != nullptr && !timings.throttled)
+    *last = {m_.input.now_s(), timings.calls, timings.baseline, timings.floors};
+  return correct_so_far();
+}
+
+/// Whether the baseline was timed a moment ago, after another submission.
+bool BeforeAndAfter::take_last_block() {
+  const BaselineBlock* last = m_.input.baseline.last.get();
+  if (last == nullptr || m_.input.settings.swapped || last->calls != m_.timings.calls ||
+      m_.input.now_s() - last->at_s > kLastSeconds)
+    return false;
+  m_.timings.baseline = last->rounds;
+  m_.timings.floors = last->floors;
+  return true;
+}
+
+/// `kept`: the inputs of the last round, which serve the next: the dataset's code does not remember them.
+Judgement BeforeAndAfter::time_baseline(std::size_t calls, std::optional<PreparedRound>& kept,
+                                        double* seconds) {
+  if (!kept) {
+    auto prepared = rounds_.store().prepare_next(calls);
+    if (!prepared) return fault(prepared.error());
+    kept.emplace(std::move(*prepared));
+  }
+  if (freezes_) {
+    if (Judgement stood_in = stand_in(*kept); !passed(stood_in)) return stood_in;
+  }
+  // Else it is awake for the whole block.
+  const Awake awake(freezes_ ? m_.input.baseline.runner : nullptr);
+  return rounds_.timer().time(rounds_.side_of(true, calls), *kept, seconds);
+}
+
+/// The reference runs where the submission ran between two rounds of the baseline, on the same core. Rationale: a process that
+/// comes after another one, or after a pause, is slower than one that goes on, by a third where a call is mostly Python's time.
+Judgement BeforeAndAfter::stand_in(const PreparedRound& prepared) {
+  Runner& reference = *m_.input.reference.runner;
+  const std::vector<int> own = reference.cores();
+  reference.keep_to(m_.input.baseline.runner->cores());
+  const Round stood_in = prepared.set.run_plain(kReferenceSeconds);
+  reference.keep_to(own);
+  return stood_in.ending == Ending::kDone
+             ? correct_so_far()
+             : blame(stood_in, Culprit::kReference, {Place::kMeasurement});
+}
+
+/// Rounds of one side, while no other judge uses the device.
+Judgement BeforeAndAfter::time_block(bool of_baseline, int enough, int most,
+                                     std::vector<double>& rounds) {
+  if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
+  if (Judgement judged = time_rounds(of_baseline, enough, most, rounds); !passed(judged))
+    return judged;
+  return m_.contention.expect_still_device();
+}
+
+/// The process that keeps its core between these rounds: none if other rounds come between the baseline's.
+Runner* BeforeAndAfter::awake_between(bool of_baseline) const {
+  if (!of_baseline) return &m_.input.submission;
+  return freezes_ ? nullptr : m_.input.baseline.runner;
+}
+
+/// At most `most` rounds, at least `enough`; fewer than `most` if they are steady or time runs out.
+Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
+                                      std::vector<double>& rounds) {
+  Timings& timings = m_.timings;
+  const Awake awake(awake_between(of_baseline));
+  std::optional<PreparedRound> kept;
+  const double start_s = m_.input.now_s();
+  double seconds = 0;
+  const int least = std::max(enough, kRoundsLeast);
+  const auto one_round = [&](int coming) {
+    return of_baseline ? time_baseline(timings.calls, kept, &seconds)
+                       : rounds_.time_submission(timings.calls, coming, &seconds);
+  };
+  Timings::Mark mark = timings.mark();
+  for (int i = 0; i < kWarmRounds; ++i) {
+    if (Judgement judged = one_round(kWarmRounds - i + least); !passed(judged)) return judged;
+  }
+  timings.drop_since(mark);
+  for (int i = 0; i < most;) {
+    if (i >= kRoundsLeast &&
+        m_.input.now_s() - start_s + rounds_.store().owed_s() > m_.input.settings.seconds_max)
+      break;
+    if (i >= least && steady(rounds)) break;
+    mark = timings.mark();
+    if (Judgement judged = one_round(std::max(least - i, kMore)); !passed(judged)) return judged;
+    const auto drop = m_.contention.must_drop_pair(timings);
+    if (!drop) return fault(drop.error());
+    if (*drop) {
+      timings.drop_since(mark);
+      continue;
+    }
+    rounds.push_back(seconds);
+    ++i;
+  }
+  return correct_so_far();
+}
+
+/// Whether none of the submission's single-call rounds was about as short as its calls are. Rationale: a delay of a few of them
+/// does not delay ten, and a submission must not lose by it.
+bool BeforeAndAfter::all_late(const std::vector<double>& singles) const {
+  const Timings& timings = m_.timings;
+  const double empty =
+      timings.floors.empty() ? m_.input.baseline.floor.least : floor_of(timings.floors).least;
+  const double call =
+      std::max(median(timings.submission) - empty, 0.0) / static_cast<double>(timings.calls);
+  return *std::min_element(singles.begin(), singles.end()) - empty > kLateSingle * call;
+}
+
+Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<double>& rounds) {
+  Timings& timings = m_.timings;
+  const MeasureSettings& settings = m_.input.settings;
+  if (!has_single_rounds(m_.input, timings)) return correct_so_far();
+  const Awake awake(awake_between(of_baseline));
+  std::optional<PreparedRound> kept;
+  const double start_s = m_.input.now_s();
+  const Timings::Mark mark = timings.mark();
+  const int enough = std::min(settings.singles, kSingles);
+  const int most = of_baseline ? enough : kSinglesMost;
+  rounds_.store().forget_ahead();
+  for (int i = 0; i < most; ++i) {
+    if (i > 0 && m_.input.now_s() - start_s > settings.seconds_max) break;
+    if (i >= enough && !all_late(rounds)) break;
+    double seconds = 0;
+    if (Judgement judged = of_baseline
+                               ? time_baseline(1, kept, &seconds)
+                               : rounds_.time_submission(1, std::max(enough - i, kMore), &seconds);
+        !passed(judged))
+      return judged;
+    rounds.push_back(seconds);
+  }
+  timings.keep_as_single_floors(mark);
+  return correct_so_far();
+}
+
+/// Times the baseline again, after the submission.
+Judgement BeforeAndAfter::time_after() {
+  Timings& timings = m_.timings;
+  const MeasureSettings& settings = m_.input.settings;
+  const std::size_t floors = timings.floors.size();
+  std::vector<double> after;
+  if (m_.input.baseline.last != nullptr) *m_.input.baseline.last = {};
+  if (Judgement judged = time_block(true, settings.pairs_min / 2, settings.pairs_max / 2, after);
+      !passed(judged))
+    return judged;
+  const std::vector<double> new_floors = since(timings.floors, floors);
+  // Rationale: work that the submission left on the device made the floors longer, too, and they are subtracted.
+  if (freezes_) {
+    timings.floors = new_floors;
+    timings.single_baseline.clear();
+    timings.single_floors.clear();
+  }
+  if (Judgement judged = time_single_rounds(true, timings.single_baseline); !passed(judged))
+    return judged;
+  combine(std::move(after), new_floors);
+  return correct_so_far();
+}
+
+/// The baseline's time from its rounds before (or between) and after the submission's; if they disagree, the faster ones. Keeps
+/// those after it for the next submission, if they are as good as the ones before.
+void BeforeAndAfter::combine(std::vector<double> after, const std::vector<double>& new_floors) {
+  Timings& timings = m_.timings;
+  const double least = floor_of(timings.floors).least;
+  const Floor first = floor_of(timings.baseline), last = floor_of(after);
+  const double apart = std::fabs(first.seconds - last.seconds);
+  const bool differ = apart > kDrift * (std::min(first.seconds, last.seconds) - least);
+  timings.drifted = differ && apart > std::min(first.spread, last.spread);
+  // Rationale: the next submission is not compared with rounds that this one may have made slow.
+  const bool slower = differ && last.seconds > first.seconds;
+  const auto& block = m_.input.baseline.last;
+  if (block != nullptr && !slower && !timings.drifted && !timings.throttled)
+    *block = {m_.input.now_s(), timings.calls, after, new_floors};
+  const bool faster = last.seconds < first.seconds;
+  if (faster && (timings.drifted || (freezes_ && m_.contention.device_was_shared()))) {
+    timings.baseline = std::move(after);
+  } else if (freezes_) {
+    // Rationale: the figure is a mean of the middle pairs, and rounds that other work made slow are part of that though their
+    // median is as it was.
+    for (double& seconds : timings.baseline)
+      seconds = std::min(seconds, (1 + kDrift) * last.seconds);
+  } else if (!timings.drifted) {
+    timings.baseline.insert(timings.baseline.end(), after.begin(), after.end());
+  }
+}
+
+/// The number of the submission's rounds if its calls take as long as the baseline's, and some more that may be timed without
+/// checks and then dropped.
+int BeforeAndAfter::rounds_to_come() const {
+  const SessionInput& e = m_.input;
+  const double call_s = 2 * e.baseline.call_seconds + e.baseline.answer_seconds;
+  const double pair_s = static_cast<double>(m_.timings.calls) * call_s;
+  const double most = pair_s > 0 ? e.settings.seconds_max / pair_s : e.settings.pairs_min;
+  const int pairs = std::min(e.settings.pairs_min + 1, e.settings.pairs_max);
+  const int in_vain = between_.knows_baseline() ? kMore : 0;
+  return kWarmRounds + in_vain +
+         std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
+}
+
+/// While contexts are created and other judges check, inputs of the submission's rounds are made, and their answers. While other
+/// judges measure, the submission is frozen.
+Judgement BeforeAndAfter::await_exclusive() {
+  const bool singles = freezes_ && has_single_rounds(m_.input, m_.timings);
+  if (Judgement done =
+          rounds_.store().work_ahead(m_.timings.calls, rounds_to_come(),
+                                     singles ? std::min(m_.input.settings.singles, kSingles) : 0);
+      !passed(done))
+    return done;
+  if (freezes_) {
+    if (const auto stands = m_.input.submission.stand_still(); !stands)
+      return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+  }
+  return rounds_.sharing().await_exclusive();
+}
+
+/// After the pairs. The submission is frozen from now on, so that its work on the device disturbs neither other judges nor the
+/// checks that are due. A measurement that other judges disturbed is a fault.
+Judgement BeforeAndAfter::expect_undisturbed() {
+  const auto stands = m_.input.submission.stand_still();
+  if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+  if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
+  if (m_.contention.others_present() && m_.contention.device_was_shared())
+    return fault(unavailable("other judges used the device during a measurement"));
+  return correct_so_far();
+}
+
+Judgement BeforeAndAfter::time_submission() {
+  const MeasureSettings& settings = m_.input.settings;
+  Timings& timings = m_.timings;
+  Judgement judged =
+      freezes_ ? between_.time_pairs()
+               : time_block(false, settings.pairs_min, settings.pairs_max, timings.submission);
+  if (!passed(judged)) return judged;
+  return freezes_ ? between_.time_single_pairs()
+                  : time_single_rounds(false, timings.single_submission);
+}
+
+/// Ends the submission, or leaves it frozen if its process is kept, and checks the rounds that were stored.
+Judgement BeforeAndAfter::end_submission(bool* ended) {
+  const SessionInput& e = m_.input;
+  *ended = !stands_still(e.submission, e.workbench, e.settings.defences);
+  if (*ended) {
+    if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
+    e.host.end();
+  }
+  Judgement answers = rounds_.store().check_stored();
+  if (*ended) {
+    if (Status gone = e.host.ended(); !gone) return fault(gone.error());
+  }
+  return answers;
+}
+
+Judgement BeforeAndAfter::measure() {
+  Timings& timings = m_.timings;
+  if (Judgement exclusive = await_exclusive(); !passed(exclusive)) return exclusive;
+  if (Judgement judged = time_submission(); !passed(judged)) return judged;
+  rounds_.store().forget_ahead();
+  if (freezes_) {
+    if (Judgement undisturbed = expect_undisturbed(); !passed(undisturbed)) return undisturbed;
+    if (between_.had_the_device()) {
+      between_.note_uncontended(between_.is_held());
+      if (Judgement shared = rounds_.sharing().share(); !passed(shared)) return shared;
+      Judgement answers = rounds_.store().check_stored();
+      timings.memory_short = rounds_.store().is_short_of_memory();
+      return answers;
+    }
+  }
+  bool ended = false;
+  if (Judgement answers = end_submission(&ended); !passed(answers)) return answers;
+  if (Judgement exclusive = rounds_.sharing().await_exclusive(); !passed(exclusive))
+    return exclusive;
+  if (Judgement judged = time_after(); !passed(judged)) return judged;
+  if (freezes_ && ended) between_.note_uncontended(false);
+  // Rounds are compared one by one; the side with more of them gives those up.
+  const std::size_t rounds = std::min(timings.baseline.size(), timings.submission.size());
+  timings.baseline.resize(rounds);
+  timings.submission.resize(rounds);
+  timings.memory_short = rounds_.store().is_short_of_memory();
+  return correct_so_far();
+}
+
+}  // namespace hone

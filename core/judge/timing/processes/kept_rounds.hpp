@@ -1,0 +1,21 @@
+// Memory for more than one round of a module: inputs that were prepared ahead, and copies of outputs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hone {
+
+inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
+                               kRoundsKeptShare = 64;
+
+/// Outputs of more bytes than this have one copy, which serves submission and baseline in turn.
+inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20;
+
+/// Bytes of a module's reference arena: `bytes` for one round, and more where the device has memory for that.
+inline std::uint64_t with_kept_rounds(std::uint64_t bytes, std::uint64_t device_bytes) {
+  const std::uint64_t most = std::min(kRoundsKeptBytesMax, device_bytes / kRoundsKeptShare);
+  return std::max(bytes, std::min(kRoundsKept * bytes, most));
+}
+
+}  // namespace hone

@@ -1,0 +1,26 @@
+#include "judge/timing/protocol.hpp"
+
+#include "judge/timing/paired.hpp"
+#include "judge/timing/processes/process_protocol.hpp"
+#include "model/caught.hpp"
+
+namespace hone {
+
+std::unique_ptr<Protocol> make_protocol(const Measurement& measurement) {
+  const SessionInput& e = measurement.input;
+  const bool on_device = e.workbench.placement() == Placement::kDevice;
+  if (e.submission.withholds()) return make_process_protocol(measurement);
+  return on_device ? make_pairs_on_device(measurement) : make_pairs_on_host(measurement);
+}
+
+bool has_single_rounds(const SessionInput& input, const Timings& timings) {
+  return input.settings.singles > 0 && timings.calls > 1 && input.holds(Defence::kSingleRounds);
+}
+
+Judgement late_outputs() {
+  Judgement late = cheated("outputs were written after the clock had stopped");
+  late.verdict.caught = caught::kLateOutputs;
+  return late;
+}
+
+}  // namespace hone

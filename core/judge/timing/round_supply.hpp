@@ -1,0 +1,25 @@
+// RoundSupply: inputs of timed rounds, and the check of their outputs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "judge/checking/prepared_round.hpp"
+#include "judge_protocol/judgement.hpp"
+
+namespace hone {
+
+class RoundSupply {
+ public:
+  virtual ~RoundSupply() = default;
+  /// A round with one call for each of `families`. `at`: where its inputs begin in the reference's arena.
+  virtual Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
+                                        std::uint64_t at) = 0;
+  /// Checks the submission's round that was just timed.
+  virtual Judgement check(PreparedRound timed) = 0;
+};
+
+/// The outcome `cheated`: outputs changed after the clock had stopped.
+Judgement late_outputs();
+
+}  // namespace hone

@@ -1,0 +1,101 @@
+// Calls of a judge to its host while a request is worked on, and the host's answers.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "base/enum_names.hpp"
+
+namespace hone {
+
+/// A stage of one evaluation. `kPrepare`: the reference and the baseline are installed, which the host knows itself.
+enum class JudgeStage { kPrepare, kLoad, kCheck, kMeasure };
+
+template <>
+struct EnumNames<JudgeStage> {
+  static constexpr std::string_view kKind = "stage";
+  static constexpr std::string_view kNames[] = {"prepare", "load", "check", "measure"};
+  static_assert(are_complete(kNames, JudgeStage::kMeasure));
+};
+
+/// A stage begins. No answer.
+struct StageCall {
+  static constexpr std::string_view kName = "stage";
+  JudgeStage stage = JudgeStage::kLoad;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit("stage", self.stage);
+  }
+};
+
+/// The judge needs the device exclusively. → QuietAnswer, once it has it
+struct QuietCall {
+  static constexpr std::string_view kName = "quiet";
+  template <typename Self, typename Visit>
+  static void fields(Self&, Visit&) {}
+};
+
+/// The judge shares the device again. → ShareAnswer, once no other judge measures
+struct ShareCall {
+  static constexpr std::string_view kName = "share";
+  template <typename Self, typename Visit>
+  static void fields(Self&, Visit&) {}
+};
+
+/// The judge offers to yield the device between two pieces of work. → YieldAnswer
+struct YieldCall {
+  static constexpr std::string_view kName = "yield";
+  bool still = false;  ///< its submission is frozen, or there is none: other judges may measure now
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit("still", self.still);
+  }
+};
+
+/// The judge has seen enough of the submission and wants its process to end. → EndedAnswer
+struct EndCall {
+  static constexpr std::string_view kName = "end";
+  template <typename Self, typename Visit>
+  static void fields(Self&, Visit&) {}
+};
+
+using JudgeCall = std::variant<StageCall, QuietCall, ShareCall, YieldCall, EndCall>;
+
+struct QuietAnswer {
+  static constexpr std::string_view kName = "quiet";
+  bool others = false;  ///< other judges have something on the device
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit("others", self.others);
+  }
+};
+
+struct ShareAnswer {
+  static constexpr std::string_view kName = "share";
+  template <typename Self, typename Visit>
+  static void fields(Self&, Visit&) {}
+};
+
+struct YieldAnswer {
+  static constexpr std::string_view kName = "yield";
+  bool wanted = false;  ///< a judge waits to measure: freeze the submission and offer again
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit("wanted", self.wanted);
+  }
+};
+
+/// Nothing of the submission is left.
+struct EndedAnswer {
+  static constexpr std::string_view kName = "ended";
+  template <typename Self, typename Visit>
+  static void fields(Self&, Visit&) {}
+};
+
+using HostAnswer = std::variant<QuietAnswer, ShareAnswer, YieldAnswer, EndedAnswer>;
+
+}  // namespace hone

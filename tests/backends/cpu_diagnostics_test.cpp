@@ -1,0 +1,32 @@
+// Output of gcc and clang, as recorded from them, and the failure that the CPU backend reads in it.
+#include <gtest/gtest.h>
+
+#include "plugins/backends/cpu/diagnostics.hpp"
+
+namespace hone_cpu {
+namespace {
+
+TEST(CpuDiagnostics, Failure_FollowsTheCompilersWords) {
+  const struct {
+    const char* words;
+    const char* failure;
+  } cases[] = {
+      {"", ""},
+      {"k.cpp:1:1: error: 'flaot' does not name a type\n", ""},
+      {"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n",
+       "killed"},
+      {"collect2: fatal error: ld terminated with signal 9 [Killed]\n", "killed"},
+      {"g++: fatal error: CPU time limit exceeded signal terminated program cc1plus\n",
+       "timed_out"},
+      {"collect2: fatal error: ld terminated with signal 24 [CPU time limit exceeded]\n",
+       "timed_out"},
+      {"cc1plus: out of memory allocating 65536 bytes after a total of 1048576 bytes\n",
+       "out_of_memory"},
+      {"virtual memory exhausted: Cannot allocate memory\n", "out_of_memory"},
+      {"LLVM ERROR: out of memory\n", "out_of_memory"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(failure_in(one.words), one.failure) << one.words;
+}
+
+}  // namespace
+}  // namespace hone_cpu

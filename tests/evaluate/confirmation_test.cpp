@@ -1,0 +1,145 @@
+// Which verdicts are confirmed, and which run counts.
+#include "evaluate/confirmation.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+/// Of one core.
+constexpr double kCore = 128 * 6e9;
+
+constexpr double kSlow = 1e6;  // µs: far from physics
+
+Verdict winner(double speedup, double time_us = kSlow, double width = 0.02) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kCorrect;
+  verdict.speedup = Speedup{
+      speedup, speedup * (1 - width), speedup * (1 + width), time_us, time_us * speedup, 7, 4, {}};
+  return verdict;
+}
+
+Task task(const std::string& id = "t") {
+  Task task;
+  task.dataset = "tasks";
+  task.id = id;
+  task.timed = {{"n", 1 << 20}};
+  task.threads = 1;
+  Tensor x;
+  x.name = "x";
+  x.dtype = DType::kF32;
+  x.shape = {"n"};
+  task.tensors = {x};
+  return task;
+}
+
+TEST(Suspicions, SpeedupAboveTheConfiguredOne_IsDoubted) {
+  const Suspicions suspicions(10, 0);
+  EXPECT_EQ(suspicions.doubt(task(), winner(9.9), kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), winner(12), kCore),
+            "a speedup of 12, at least the 10 that is suspect");
+  Verdict wrong = winner(12);
+  wrong.outcome = Outcome::kWrong;
+  EXPECT_EQ(suspicions.doubt(task(), wrong, kCore), "");
+  Verdict unmeasured = winner(12);
+  unmeasured.speedup.reset();
+  EXPECT_EQ(suspicions.doubt(task(), unmeasured, kCore), "");
+}
+
+TEST(Suspicions, SpeedupFarAboveTheBestOfTheTask_IsDoubted) {
+  Suspicions suspicions(0, 2);
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), winner(2.5), kCore),
+            "a speedup of 2.5, where the best so far was 1");
+  suspicions.remember(task(), winner(2.5));
+  suspicions.remember(task(), winner(1.1));  // is not the best
+  EXPECT_EQ(suspicions.doubt(task(), winner(4.9), kCore), "");
+  EXPECT_NE(suspicions.doubt(task(), winner(5.1), kCore), "");
+  EXPECT_NE(suspicions.doubt(task("another"), winner(2.5), kCore), "");
+}
+
+TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubted) {
+  // 4 MiB in 5 µs are 840 GB/s; the most there can be is 768 GB/s, a quarter of it 192.
+  EXPECT_EQ(Suspicions(100, 0).doubt(task(), winner(1.5, 20), kCore),
+            "a speedup of 1.5, near what the device can load and store");
+  EXPECT_EQ(Suspicions(100, 0).doubt(task(), winner(1.5, 40), kCore), "");
+  EXPECT_EQ(Suspicions(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
+}
+
+/// Whatever its interval is: a few slow rounds widen it.
+TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
+  Suspicions suspicions(0, 0);
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),
+            "a new best, of 1.9, in a process that earlier submissions have used");
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore, false), "");
+  suspicions.remember(task(), winner(2));
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore, true), "");
+}
+
+TEST(Settle, NoiseOfTheFasterRun_ExcusesNothing) {
+  EXPECT_EQ(settle(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
+}
+
+/// Some of its own rounds are slow in the confirmation run, which widens its interval.
+TEST(Settle, NoisyConfirmation_CountsAsTheSlowerRun) {
+  Verdict second = winner(0.9);
+  second.speedup->high = 4;
+  const Verdict verdict = settle(winner(2.5), second);
+  EXPECT_EQ(verdict.speedup->value, 0.9);
+  EXPECT_EQ(verdict.second_look, "agreed");
+}
+
+TEST(Settle, FirstRunInAKeptProcess_TheConfirmationCounts) {
+  const Verdict agreed = settle(winner(1.3), winner(1.2), true);
+  EXPECT_EQ(agreed.speedup->value, 1.2);
+  EXPECT_EQ(agreed.second_look, "agreed");
+  const Verdict disagreed = settle(winner(1.2), winner(2.4), true);
+  EXPECT_EQ(disagreed.speedup->value, 2.4);
+  EXPECT_EQ(disagreed.second_look, "disagreed");
+  EXPECT_EQ(disagreed.caught, "") << "it may have been another's doing";
+}
+
+TEST(Settle, RunsAgree_TheFirstCounts) {
+  const Verdict verdict = settle(winner(12), winner(9));
+  EXPECT_EQ(verdict.speedup->value, 12);
+  EXPECT_EQ(verdict.second_look, "agreed");
+  EXPECT_EQ(verdict.caught, "");
+  EXPECT_EQ(settle(winner(12), winner(6, kSlow, 1)).second_look, "agreed") << "intervals meet";
+}
+
+TEST(Settle, RunsDisagree_TheSlowerCounts) {
+  for (const auto& [a, b] : {std::pair(12.0, 3.0), std::pair(3.0, 12.0)}) {
+    const Verdict verdict = settle(winner(a), winner(b));
+    EXPECT_EQ(verdict.outcome, Outcome::kCorrect);
+    EXPECT_EQ(verdict.speedup->value, 3);
+    EXPECT_EQ(verdict.speedup->flags, std::vector<std::string>{"second_look_disagrees"});
+    EXPECT_EQ(verdict.second_look, "disagreed");
+    EXPECT_EQ(verdict.caught, caught::kSecondLook);
+  }
+}
+
+TEST(Settle, OneRunFailed_ThatOneCounts) {
+  Verdict wrong;
+  wrong.outcome = Outcome::kWrong;
+  wrong.reason = "output out is wrong for n=8";
+  const Verdict verdict = settle(winner(12), wrong);
+  EXPECT_EQ(verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(verdict.reason, "output out is wrong for n=8, in a confirmation run");
+  EXPECT_EQ(verdict.second_look, "disagreed");
+  EXPECT_EQ(verdict.caught, caught::kSecondLook);
+}
+
+TEST(Settle, DifferenceWithinNoise_AccusesNobody) {
+  Verdict noisy = winner(12);
+  noisy.speedup->flags = {"noisy"};
+  const Verdict one = settle(noisy, winner(3));
+  EXPECT_EQ(one.second_look, "disagreed");
+  EXPECT_EQ(one.speedup->value, 3) << "the lower one counts all the same";
+  EXPECT_EQ(one.caught, "");
+  EXPECT_EQ(settle(winner(3, kSlow, 0.5), winner(1.9)).caught, "") << "their intervals meet";
+}
+
+}  // namespace
+}  // namespace hone

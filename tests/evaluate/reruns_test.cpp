@@ -1,0 +1,400 @@
+// How often, and why, a step is evaluated again: a row for each rule, and all histories for the bound.
+#include "evaluate/reruns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace hone {
+namespace {
+
+constexpr Mode kModes[] = {Mode::kNativeOnCpu, Mode::kPlanOnDevice, Mode::kModuleOnCpu,
+                           Mode::kModuleOnDevice};
+
+struct Row {
+  const char* about;
+  std::function<void(History&)> history;
+  std::function<void(Finding&)> finding;
+  Next next;
+  Reason reason = Reason::kNone;
+  Isolation isolation = {};
+  bool keeps_lock = false;
+};
+
+constexpr Isolation kShared = {ProcessUse::kKept, DeviceUse::kShared};
+constexpr Isolation kExclusive = {ProcessUse::kKept, DeviceUse::kExclusive};
+constexpr Isolation kFreshShared = {ProcessUse::kFresh, DeviceUse::kShared};
+constexpr Isolation kFreshExclusive = {ProcessUse::kFresh, DeviceUse::kExclusive};
+constexpr Isolation kOnlyExclusive = {ProcessUse::kOnly, DeviceUse::kExclusive};
+constexpr Isolation kOnlyShared = {ProcessUse::kOnly, DeviceUse::kShared};
+constexpr Isolation kAllMemory = {ProcessUse::kKept, DeviceUse::kAllMemory};
+
+/// Each row changes the history and the finding of a module on a device, which shares it, and whose verdict counts.
+void expect_rows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.about);
+    History history = begin_run(RunKind::kFirst, Mode::kModuleOnDevice, true);
+    if (row.history) row.history(history);
+    Finding finding;
+    finding.circumstances.device = history.isolation.device;
+    finding.circumstances.has_begun = true;
+    finding.circumstances.memory_is_budgeted = true;
+    if (row.finding) row.finding(finding);
+    const Decision decision = decide(history, finding);
+    EXPECT_EQ(decision.next, row.next);
+    EXPECT_EQ(enum_name(decision.reason), enum_name(row.reason));
+    if (row.next != Next::kRerun) continue;
+    EXPECT_TRUE(decision.isolation == row.isolation);
+    EXPECT_EQ(decision.keeps_lock, row.keeps_lock);
+  }
+}
+
+void second_attempt(History& history) {
+  history.attempts = 2;
+  history.isolation = kFreshExclusive;
+}
+
+std::function<void(Finding&)> ends(End end, Culprit culprit = Culprit::kNone) {
+  return [=](Finding& finding) {
+    finding.end = end;
+    finding.culprit = culprit;
+  };
+}
+
+TEST(Reruns, VerdictThatNothingSpeaksAgainst_IsAccepted) {
+  expect_rows({
+      {"a verdict", {}, {}, Next::kAccept},
+      {"others used the device, but cannot have caused it",
+       {},
+       [](Finding& f) { f.circumstances.met_others = true; },
+       Next::kAccept},
+      {"in a kept process",
+       {},
+       [](Finding& f) { f.circumstances.kept_process = true; },
+       Next::kAccept},
+      {"processes of other clients are kept",
+       {},
+       [](Finding& f) { f.circumstances.keeps_others = true; },
+       Next::kAccept},
+      {"too good", {}, [](Finding& f) { f.is_too_good = true; }, Next::kConfirm, Reason::kTooGood},
+      {"too good in the confirmation run", [](History& h) { h.run = RunKind::kConfirmation; },
+       [](Finding& f) { f.is_too_good = true; }, Next::kAccept},
+      {"the submission's own lack of memory, with all of the device's",
+       [](History& h) { h.isolation = kAllMemory; },
+       [](Finding& f) {
+         f.lacked_memory = true;
+         f.culprit = Culprit::kSubmission;
+       },
+       Next::kAccept},
+  });
+}
+
+TEST(Reruns, ResultThatAnotherSubmissionMayHaveCaused_IsIsolatedMore) {
+  const auto doubtful = [](Finding& f) { f.circumstances.kept_process = f.is_doubtful = true; };
+  const auto lacks = [](Finding& f) { f.lacked_memory = true; };
+  const auto lacks_beside_kept = [](Finding& f) {
+    f.lacked_memory = f.circumstances.keeps_others = true;
+  };
+  const auto contended = [](Finding& f) {
+    f.may_be_contention = f.circumstances.met_others = true;
+  };
+  expect_rows({
+      {"bad result of a kept process",
+       {},
+       doubtful,
+       Next::kRerun,
+       Reason::kKeptProcess,
+       kFreshShared,
+       true},
+      {"its judge did not answer: the lock is taken again",
+       {},
+       [&](Finding& f) {
+         doubtful(f);
+         f.end = End::kNoAnswer;
+       },
+       Next::kRerun,
+       Reason::kKeptProcess,
+       kFreshShared,
+       false},
+      {"the same result of a fresh process",
+       {},
+       [](Finding& f) { f.is_doubtful = true; },
+       Next::kAccept},
+      {"short of memory while processes are kept",
+       {},
+       lacks_beside_kept,
+       Next::kRerun,
+       Reason::kKeptMemory,
+       kOnlyShared,
+       true},
+      {"with none kept",
+       [](History& h) { h.isolation.process = ProcessUse::kOnly; },
+       lacks_beside_kept,
+       Next::kRerun,
+       Reason::kDeviceMemory,
+       {ProcessUse::kOnly, DeviceUse::kAllMemory}},
+      {"short of memory", {}, lacks, Next::kRerun, Reason::kDeviceMemory, kAllMemory},
+      {"short of memory, after a rerun for contention",
+       [](History& h) { h.isolation = kExclusive; }, lacks, Next::kRerun, Reason::kDeviceMemory,
+       kAllMemory},
+      {"the device gave all its memory unasked",
+       {},
+       [&](Finding& f) {
+         lacks(f);
+         f.circumstances.device = DeviceUse::kAllMemory;
+       },
+       Next::kAccept},
+      {"memory that lanes do not divide",
+       {},
+       [&](Finding& f) {
+         lacks(f);
+         f.circumstances.memory_is_budgeted = false;
+       },
+       Next::kAccept},
+      {"contention", {}, contended, Next::kRerun, Reason::kContention, kExclusive},
+      {"a failure as of contention, but alone",
+       {},
+       [](Finding& f) { f.may_be_contention = true; },
+       Next::kAccept},
+      {"contention with the device exclusively", [](History& h) { h.isolation = kExclusive; },
+       contended, Next::kAccept},
+      {"memory comes before contention",
+       {},
+       [&](Finding& f) {
+         contended(f);
+         lacks(f);
+       },
+       Next::kRerun,
+       Reason::kDeviceMemory,
+       kAllMemory},
+  });
+}
+
+TEST(Reruns, ShortageThatIsNotTheSubmissions_IsRememberedOfTheTask) {
+  Finding finding;
+  finding.lacked_memory = finding.circumstances.memory_is_budgeted = true;
+  const History history = begin_run(RunKind::kFirst, Mode::kModuleOnDevice, true);
+  EXPECT_TRUE(decide(history, finding).task_is_large);
+  finding.culprit = Culprit::kSubmission;
+  EXPECT_FALSE(decide(history, finding).task_is_large);
+}
+
+TEST(Reruns, Fault_GetsAnotherAttempt) {
+  const std::pair<End, Reason> faults[] = {
+      {End::kNoise, Reason::kNoise},   {End::kStarved, Reason::kStarved},
+      {End::kKilled, Reason::kKilled}, {End::kKilledByMachine, Reason::kKilledByMachine},
+      {End::kFault, Reason::kFault},   {End::kNoAnswer, Reason::kNoAnswer}};
+  for (const auto& [end, reason] : faults) {
+    expect_rows({{"the first", {}, ends(end), Next::kRerun, reason, kFreshExclusive}});
+    History history = begin_run(RunKind::kFirst, Mode::kNativeOnCpu, true);
+    second_attempt(history);
+    Finding finding;
+    finding.end = end;
+    EXPECT_EQ(decide(history, finding).next, end == End::kKilled ? Next::kRerun : Next::kFault);
+    history.attempts = 3;
+    EXPECT_EQ(decide(history, finding).next, Next::kFault);
+    history.run = RunKind::kKnownAnswer;
+    history.attempts = 1;
+    EXPECT_EQ(decide(history, finding).next, Next::kFault) << "a known answer has one attempt";
+  }
+  const auto hopeless = [](Finding& f) {
+    f.end = End::kNoAnswer;
+    f.is_hopeless = f.is_doubtful = f.circumstances.kept_process = true;
+  };
+  expect_rows({
+      {"in vain", {}, hopeless, Next::kFault, Reason::kNoAnswer},
+      {"killed in the first attempt, a fault in the second",
+       [](History& h) {
+         second_attempt(h);
+         h.was_killed = true;
+       },
+       ends(End::kFault), Next::kRerun, Reason::kFault, kFreshExclusive},
+      {"memory that was given stays",
+       [](History& h) { h.isolation = kAllMemory; },
+       ends(End::kFault),
+       Next::kRerun,
+       Reason::kFault,
+       {ProcessUse::kFresh, DeviceUse::kAllMemory}},
+  });
+}
+
+/// The last attempt's fault: whether a known answer is asked before it is one.
+TEST(Reruns, FaultThatTheSubmissionMayHaveProvoked_IsComparedWithAKnownAnswer) {
+  struct Fault {
+    const char* about;
+    Finding finding;
+    bool native, module;
+  };
+  const auto finding = [](End end, Culprit culprit, bool before_load) {
+    Finding made;
+    made.end = end;
+    made.culprit = culprit;
+    made.failed_before_load = before_load;
+    return made;
+  };
+  const Fault faults[] = {
+      {"blamed", finding(End::kFault, Culprit::kSubmission, false), true, true},
+      {"before it was loaded", finding(End::kFault, Culprit::kSubmission, true), true, false},
+      {"the reference's", finding(End::kFault, Culprit::kReference, false), false, true},
+      {"the judge's", finding(End::kFault, Culprit::kNone, false), false, true},
+      {"no answer", finding(End::kNoAnswer, Culprit::kNone, false), false, true},
+      {"killed", finding(End::kKilled, Culprit::kSubmission, false), true, true},
+      {"by the machine", finding(End::kKilledByMachine, Culprit::kSubmission, false), false, false},
+      {"starved", finding(End::kStarved, Culprit::kSubmission, false), false, false},
+      {"noise", finding(End::kNoise, Culprit::kNone, false), false, false},
+  };
+  for (const Fault& fault : faults) {
+    for (const Mode mode : kModes) {
+      SCOPED_TRACE(fault.about + std::string(" ") + std::to_string(static_cast<int>(mode)));
+      History history = begin_run(RunKind::kFirst, mode, true);
+      history.attempts = 3;
+      const bool provoked = mode == Mode::kModuleOnDevice ? fault.module : fault.native;
+      EXPECT_EQ(decide(history, fault.finding).next, Next::kFault) << "it never had a process";
+      history.has_begun = true;
+      EXPECT_EQ(decide(history, fault.finding).next,
+                provoked ? Next::kAskKnownAnswer : Next::kFault);
+      history.run = RunKind::kKnownAnswer;
+      EXPECT_EQ(decide(history, fault.finding).next, Next::kFault);
+      history.run = RunKind::kFirst;
+      history.proves_faults = false;
+      const bool asked = provoked && fault.finding.end != End::kKilled;
+      EXPECT_EQ(decide(history, fault.finding).next, asked ? Next::kAskKnownAnswer : Next::kFault);
+    }
+  }
+}
+
+TEST(Reruns, Run_BeginsWithTheIsolationOfItsKind) {
+  const auto begin = [](RunKind run, Mode mode) { return begin_run(run, mode, true).isolation; };
+  for (const Mode mode : kModes) {
+    EXPECT_EQ(begin(RunKind::kFirst, mode), is_module(mode) ? kShared : kExclusive);
+    for (const RunKind run : {RunKind::kConfirmation, RunKind::kKnownAnswer}) {
+      EXPECT_EQ(begin(run, mode), is_module(mode) ? kOnlyExclusive : kFreshExclusive);
+    }
+  }
+}
+
+TEST(Reruns, History_RemembersWhatLaterRulesNeed) {
+  const History first = begin_run(RunKind::kFirst, Mode::kModuleOnDevice, true);
+  const auto next = [&first](const std::function<void(Finding&)>& change) {
+    Finding finding;
+    change(finding);
+    return rerun(first, finding, decide(first, finding));
+  };
+  const History contended =
+      next([](Finding& f) { f.may_be_contention = f.circumstances.met_others = true; });
+  EXPECT_TRUE(contended.changes_inputs);
+  EXPECT_EQ(std::pair(contended.attempts, contended.evaluations), std::pair(1, 2));
+  const History failed = next(ends(End::kFault, Culprit::kSubmission));
+  EXPECT_FALSE(failed.changes_inputs);
+  EXPECT_EQ(failed.attempts, 2);
+  EXPECT_TRUE(failed.failed_itself) << "a speedup that follows is flagged";
+  EXPECT_FALSE(next(ends(End::kStarved, Culprit::kSubmission)).failed_itself);
+  EXPECT_FALSE(next(ends(End::kKilledByMachine, Culprit::kSubmission)).failed_itself);
+  EXPECT_FALSE(next(ends(End::kFault, Culprit::kReference)).failed_itself);
+  EXPECT_TRUE(next(ends(End::kKilled, Culprit::kSubmission)).was_killed);
+}
+
+/// Every combination of facts that decides, whether or not a device could bring it about.
+std::vector<Finding> all_findings() {
+  std::vector<Finding> all;
+  constexpr unsigned kFlags = 10;
+  for (const End end : {End::kVerdict, End::kNoise, End::kStarved, End::kKilledByMachine,
+                        End::kKilled, End::kFault, End::kNoAnswer}) {
+    for (unsigned flags = 0; flags < 1u << kFlags; ++flags) {
+      const auto has = [flags](unsigned bit) { return (flags >> bit & 1u) != 0; };
+      Finding f;
+      f.end = end;
+      f.culprit = has(0) ? Culprit::kSubmission : Culprit::kReference;
+      f.circumstances.device = has(1) ? DeviceUse::kAllMemory : DeviceUse::kShared;
+      f.circumstances.has_begun = has(2);
+      f.circumstances.kept_process = f.is_doubtful = has(3);
+      f.circumstances.met_others = f.may_be_contention = has(4);
+      f.circumstances.keeps_others = has(5);
+      f.circumstances.memory_is_budgeted = has(6);
+      f.is_hopeless = has(7);
+      f.lacked_memory = has(8);
+      f.failed_before_load = f.is_too_good = has(9);
+      all.push_back(f);
+    }
+  }
+  return all;
+}
+
+/// The most evaluations of this run from here on.
+struct Explorer {
+  int most(const History& history) {
+    const auto key = std::tuple(history.isolation.process, history.isolation.device,
+                                history.attempts, history.was_killed, history.has_begun);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+    int most_after = 0;
+    for (const Finding& finding : findings) {
+      const Decision decision = decide(history, finding);
+      if (decision.next == Next::kConfirm) confirms = true;
+      if (decision.next == Next::kAskKnownAnswer) asks = true;
+      if (decision.next != Next::kRerun) continue;
+      const History next = rerun(history, finding, decision);
+      EXPECT_GE(next.isolation.process, history.isolation.process);
+      EXPECT_GE(next.isolation.device, history.isolation.device);
+      EXPECT_TRUE(next.isolation != history.isolation || next.attempts > history.attempts);
+      most_after = std::max(most_after, most(next));
+    }
+    return known[key] = 1 + most_after;
+  }
+  bool confirms = false, asks = false;
+  const std::vector<Finding> findings = all_findings();
+  std::map<std::tuple<ProcessUse, DeviceUse, int, bool, bool>, int> known;
+};
+
+TEST(Reruns, EveryHistory_EndsWithinTheBound) {
+  int most_of_step = 0, most_of_known_answer = 0;
+  for (const Mode mode : kModes) {
+    for (const bool proves_faults : {false, true}) {
+      Explorer first, confirmation, known_answer;
+      const int runs = first.most(begin_run(RunKind::kFirst, mode, proves_faults)) +
+                       confirmation.most(begin_run(RunKind::kConfirmation, mode, proves_faults));
+      EXPECT_TRUE(first.confirms);
+      EXPECT_FALSE(confirmation.confirms) << "a step is confirmed once";
+      EXPECT_TRUE(first.asks && confirmation.asks);
+      most_of_step = std::max(most_of_step, runs);
+      most_of_known_answer = std::max(
+          most_of_known_answer, known_answer.most(begin_run(RunKind::kKnownAnswer, mode, true)));
+      EXPECT_FALSE(known_answer.asks || known_answer.confirms);
+    }
+  }
+  EXPECT_EQ(most_of_step, kEvaluationsMax);
+  EXPECT_EQ(most_of_known_answer, kKnownAnswerEvaluationsMax);
+}
+
+/// By chance, with the counts that the history itself keeps.
+TEST(Reruns, RandomHistories_StayWithinTheBound) {
+  const std::vector<Finding> findings = all_findings();
+  std::mt19937_64 random(25);
+  for (int step = 0; step < 20000; ++step) {
+    const Mode mode = kModes[random() % 4];
+    int evaluations = 0;
+    for (RunKind run = RunKind::kFirst;; run = RunKind::kConfirmation) {
+      History history = begin_run(run, mode, random() % 2 == 0);
+      Decision decision;
+      for (;;) {
+        const Finding& finding = findings[random() % findings.size()];
+        decision = decide(history, finding);
+        if (decision.next != Next::kRerun) break;
+        history = rerun(history, finding, decision);
+      }
+      evaluations += history.evaluations;
+      ASSERT_LE(history.attempts, 3);
+      if (decision.next != Next::kConfirm) break;
+      ASSERT_EQ(run, RunKind::kFirst);
+    }
+    ASSERT_LE(evaluations, kEvaluationsMax);
+  }
+}
+
+}  // namespace
+}  // namespace hone

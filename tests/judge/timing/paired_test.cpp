@@ -1,0 +1,195 @@
+// Pairs of rounds: their order and number, which of them are dropped, and what their outputs must be.
+#include "judge/timing/paired.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "judge/timing/fakes.hpp"
+#include "model/caught.hpp"
+
+namespace hone {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+/// Rounds have four calls of 1 ms. By default a pair takes 8.1 ms.
+class PairsOnTheHost : public testing::Test {
+ protected:
+  PairsOnTheHost() : s(Placement::kCanaries) { s.settings.singles = 0; }
+  /// Long rounds that were timed, of both sides.
+  int rounds() const { return s.world.count("baseline runs 4"); }
+
+  test::FakeSession s;
+};
+
+TEST_F(PairsOnTheHost, EqualSides_HaveSpeedupOne) {
+  s.judge();
+  ASSERT_TRUE(s.judgement.verdict.speedup);
+  EXPECT_NEAR(s.speedup().value, 1, 1e-9);
+  EXPECT_NEAR(s.speedup().time_us, 1000, 1e-6);
+  EXPECT_TRUE(s.speedup().flags.empty());
+}
+
+TEST_F(PairsOnTheHost, Sides_TakeTurns) {
+  s.judge();
+  auto sides = s.world.sides_of("runs 4");
+  sides.resize(8);  // the first pair does not count
+  EXPECT_THAT(sides, ElementsAre("baseline", "submission", "baseline", "submission", "submission",
+                                 "baseline", "baseline", "submission"));
+}
+
+TEST_F(PairsOnTheHost, Swapped_SubmissionComesFirst) {
+  s.settings.swapped = true;
+  s.judge();
+  EXPECT_EQ(s.world.sides_of("runs 4").front(), "submission");
+}
+
+TEST_F(PairsOnTheHost, BaselineAlone_HasEmptyRounds) {
+  s.judge();
+  EXPECT_EQ(s.world.count("baseline idles"), rounds());
+  EXPECT_EQ(s.world.count("submission idles"), 0);
+}
+
+TEST_F(PairsOnTheHost, ShortPairs_AreTimedAsOftenAsAllowed) {
+  s.judge();
+  EXPECT_EQ(s.speedup().rounds, s.settings.pairs_max);
+}
+
+TEST_F(PairsOnTheHost, NumberOfPairs_FollowsFromTheBaseline) {
+  s.settings.seconds_max = 10 * 2 * 4.05e-3;  // ten pairs, but for the time of empty rounds
+  for (const double call_s : {0.2e-3, 1e-3, 3e-3}) {
+    test::FakeSession same(Placement::kCanaries);
+    same.settings = s.settings;
+    same.submission.call_s = call_s;
+    same.judge();
+    EXPECT_EQ(same.speedup().rounds, 9) << call_s;
+  }
+}
+
+TEST_F(PairsOnTheHost, FarSlowerSubmission_IsCutShort) {
+  s.settings.seconds_max = 10 * 2 * 4.05e-3;
+  s.submission.call_s = 50e-3;
+  s.judge();
+  EXPECT_EQ(s.speedup().rounds, 3);
+  EXPECT_THAT(s.speedup().flags, Contains("cut_short"));
+  EXPECT_NEAR(s.speedup().value, 1.0 / 50, 1e-3);
+}
+
+TEST_F(PairsOnTheHost, BaselineVaries_ThreeTimesThePairsAreTimed) {
+  s.settings.max_interval = 0.1;
+  s.baseline.change = [](Order order, int number, Round& round) {
+    if (order == Order::kRun) round.seconds *= number % 2 == 0 ? 0.6 : 1.6;
+  };
+  s.judge();
+  EXPECT_EQ(s.speedup().rounds, 3 * s.settings.pairs_max);
+  EXPECT_THAT(s.speedup().flags, Contains(kMachineNoisy));
+}
+
+TEST_F(PairsOnTheHost, SubmissionVaries_NoMorePairsAreTimed) {
+  s.settings.max_interval = 0.1;
+  s.submission.change = [](Order, int number, Round& round) {
+    round.seconds *= number % 2 == 0 ? 0.6 : 1.6;
+  };
+  s.judge();
+  EXPECT_EQ(s.speedup().rounds, s.settings.pairs_max);
+  EXPECT_THAT(s.speedup().flags, testing::Not(Contains(kMachineNoisy)));
+}
+
+TEST_F(PairsOnTheHost, MachineStoodStill_PairIsTimedAgain) {
+  s.baseline.change = [](Order order, int number, Round& round) {
+    if (order != Order::kRun || number != 4) return;
+    round.halted_seconds = 0.5;
+    round.seconds += 0.5;
+  };
+  s.judge();
+  EXPECT_EQ(s.speedup().rounds, s.settings.pairs_max);
+  EXPECT_EQ(rounds(), 1 + s.settings.pairs_max + 1);
+  EXPECT_NEAR(s.speedup().high, 1, 1e-9);
+}
+
+TEST_F(PairsOnTheHost, DelayedSubmission_IsExcusedWithOneThreadOnly) {
+  s.submission.change = [](Order, int, Round& round) {
+    round.delayed_seconds = 4e-3;
+    round.seconds += 4e-3;
+  };
+  s.judge();
+  EXPECT_NEAR(s.speedup().value, 1, 1e-9);
+  s.task.threads = 2;
+  s.judge();
+  EXPECT_NEAR(s.speedup().value, 0.5, 1e-9);
+}
+
+TEST_F(PairsOnTheHost, LateOutputs_AreCheated) {
+  s.submission.settled = false;
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCheated);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kLateOutputs);
+}
+
+TEST_F(PairsOnTheHost, WrongTimedOutput_IsWrongAfterBothRounds) {
+  s.workbench.has_mismatch = [this] { return s.world.count("stage measure") == 1; };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(s.judgement.verdict.stage, VerdictStage::kMeasure);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kWrongWhenTimed);
+  EXPECT_THAT(s.world.sides_of("runs 4"), ElementsAre("baseline", "submission"));
+}
+
+TEST_F(PairsOnTheHost, FailedRound_IsItsSidesFault) {
+  s.baseline.change = [](Order order, int, Round& round) {
+    if (order == Order::kRun) round.ending = Ending::kTimedOut;
+  };
+  s.judge();
+  EXPECT_EQ(s.judgement.ending, Ending::kTimedOut);
+  EXPECT_EQ(s.judgement.culprit, Culprit::kBaseline);
+  EXPECT_EQ(s.judgement.where.place, Place::kMeasurement);
+}
+
+TEST_F(PairsOnTheHost, EqualSingleRounds_AreTimedAsOftenAsSet) {
+  s.settings.singles = 5;
+  s.judge();
+  // Each has a call with other inputs before it. The checks of three shapes are rounds of one call, too.
+  EXPECT_EQ(s.world.count("baseline runs 1"), 2 * 5);
+  EXPECT_EQ(s.world.count("submission runs 1"), 2 * 5 + 3);
+}
+
+TEST_F(PairsOnTheHost, RoundsWorkInItsFirstCall_IsCaughtAfterThreeTimesTheSingles) {
+  s.settings.singles = 5;
+  s.submission.call_s = 0;
+  s.submission.first_call_s = 2e-3;
+  s.judge();
+  EXPECT_EQ(s.world.count("baseline runs 1"), 2 * 3 * 5);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kSingleRounds);
+  EXPECT_NEAR(s.speedup().value, 0.5, 1e-3);
+  EXPECT_THAT(s.speedup().flags, Contains("single_rounds_disagree"));
+}
+
+TEST(PairsOnADevice, EachRound_HasAnEmptyRoundOfItsSideBeforeIt) {
+  test::FakeSession s(Placement::kDevice);
+  s.settings.singles = 0;
+  s.judge();
+  ASSERT_TRUE(s.judgement.verdict.speedup);
+  EXPECT_NEAR(s.speedup().value, 1, 1e-9);
+  int seen = 0;
+  for (std::size_t i = 1; i < s.world.events.size(); ++i) {
+    for (const std::string side : {"baseline", "submission"}) {
+      if (s.world.events[i] != side + " runs 4") continue;
+      EXPECT_EQ(s.world.events[i - 1], side + " idles");
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 2 * (1 + s.settings.pairs_max));
+}
+
+TEST(PairsOnADevice, ThrottledDevice_IsFlaggedAfterThreeDroppedPairs) {
+  test::FakeSession s(Placement::kDevice);
+  s.settings.singles = 0;
+  s.workbench.is_throttled = [] { return true; };
+  s.judge();
+  EXPECT_THAT(s.speedup().flags, ElementsAre("throttled"));
+  EXPECT_EQ(s.world.count("baseline runs 4"), 1 + 3 + s.settings.pairs_max);
+}
+
+}  // namespace
+}  // namespace hone

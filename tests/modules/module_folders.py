@@ -1,0 +1,8 @@
+"""Where the scripts of modules lie, for tests that import them."""
+
+import os
+from pathlib import Path
+
+MODULE = Path(__file__).resolve().parents[2] / "core/candidate/module"
+FOLDERS = [str(MODULE / side) for side in ("builder", "device", "shared")]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(FOLDERS)}
