@@ -39,8 +39,7 @@ target_compile_definitions(hone_flags INTERFACE _GNU_SOURCE)
 # What is shipped names no folder of the machine that built it.
 target_compile_options(hone_flags INTERFACE $<$<CONFIG:Release>:-fmacro-prefix-map=${HONE_ROOT}/=>)
 target_link_options(hone_flags INTERFACE -Wl,-z,relro,-z,now)
-# Libraries are looked for in lib/ beside hone first, where scripts/bundle puts them; a build folder has none there.
-# Rationale: old dtags, because the libraries in lib/ need each other, and a RUNPATH is not asked for those.
+# The loader searches lib/ next to hone first, where scripts/bundle puts libraries; a build folder has no such folder. # Rationale: old dtags, because the libraries in lib/ need each other, and RUNPATH does not apply to indirect dependencies.
 target_link_options(hone_flags INTERFACE -Wl,--disable-new-dtags)
 if(HONE_SANITIZE)
   add_compile_options(-fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -53,8 +52,7 @@ if(HONE_TEST_BUILD)
   add_compile_definitions(HONE_TEST_BUILD=1)
 endif()
 
-# hone_alone(FILE …): sources that are compiled by themselves where others are compiled several as one (CMAKE_UNITY_BUILD
-# of the presets that nobody edits in), for they have names in common with others, or macros that those must not see.
+# hone_alone(FILE …): sources that are excluded from unity builds, because their names or macros collide with other files.
 function(hone_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

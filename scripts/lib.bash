@@ -1,4 +1,4 @@
-# Shared by the scripts beside it: where the repository is, what packages hone needs, messages, and running with progress.
+# Shared by the scripts: the repository's folder, required packages, messages, and progress.
 # shellcheck shell=bash
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

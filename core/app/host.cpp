@@ -181,7 +181,7 @@ std::unique_ptr<const Registry> open_registry(const Config& config) {
     if (is_plugin_path(dataset.plugin)) options.extra.emplace_back(dataset.plugin);
   }
   options.host = plugin_services();
-  options.outside = open_in_plugin_hosts(plugin_host_options(config));
+  options.start_process = open_in_plugin_hosts(plugin_host_options(config));
   options.in_process = config.plugin_host.in_process;
   return std::make_unique<const Registry>(std::move(options));
 }

@@ -38,7 +38,7 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
   HONE_ASSIGN(std::unique_ptr<Environment> refine, open_kernel_refine(config));
   environments.push_back(std::move(refine));
   environments.push_back(make_autotune({.rules = turn_rules(config.environment)}));
-  const OutsideOptions outside{
+  const PluginEnvironmentOptions hosted{
       .rules = turn_rules(config.environment),
       .source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes)};
   std::vector<std::string> names{environments[0]->name(), environments[1]->name()};
@@ -51,7 +51,7 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
     HONE_ASSIGN(const Value about, registry.describe(PluginKind::kEnvironment, info.name));
     HONE_ASSIGN(auto calls, registry.open_environment(info.name));
     HONE_ASSIGN(std::unique_ptr<Environment> one,
-                make_outside_environment(info.name, about, std::move(calls), outside));
+                make_plugin_environment(info.name, about, std::move(calls), hosted));
     environments.push_back(std::move(one));
     names.push_back(info.name);
   }

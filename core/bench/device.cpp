@@ -110,7 +110,7 @@ class DeviceBench {
     return s;
   }
 
-  /// All of them, so many at once.
+  /// Judges all submissions, `at_once` at a time.
   Result<std::vector<Judged>> judge(Evaluator& evaluator, const std::vector<Submission>& all,
                                     int at_once, const std::string& what) {
     const auto board = std::make_shared<Board>();
@@ -302,7 +302,7 @@ Result<Value> bench_device(Launcher& launcher, const EvaluatorOptions& options,
                            const DeviceBenchOptions& bench) {
   if (!options.device_code)
     return invalid_argument("found backend " + options.backend +
-                            ", expected one whose device has memory of its own: set backend");
+                            ", expected a backend with device memory: set backend");
   return DeviceBench(launcher, options, bench).run();
 }
 

@@ -1,5 +1,4 @@
-// bench_step() and bench_noise(): what the walls cost, and how well the clock repeats; for `hone
-// bench`.
+// bench_step() and bench_noise(): the overhead of the sandbox, and the repeatability of the clock; for `hone bench`.
 #pragma once
 
 #include <functional>

@@ -94,14 +94,14 @@ Result<Value> bench_fairness(const ProtocolBenchOptions& options) {
     ratio.push_back(during / alone.back());
   }
   const std::string who =
-      std::to_string(kPolite) + " clients, one step at a time each, beside a flood";
+      std::to_string(kPolite) + " clients, one step at a time each, during a flood";
   const double one = quantile(beside, 0.5) / kPolite;
   const double p99_us = quantile(beside_s, 0.99) * 1e6, alone_us = quantile(alone_s, 0.99) * 1e6;
   return Value::array(
       {bench_figure(who, quantile(beside, 0.5), "1/s", quantile(alone, 0.5), quantile(ratio, 0.5),
                     0),
        bench_figure(who + ", p99", p99_us, "us", alone_us, p99_us / alone_us, 0),
-       bench_figure("the flood's, " + std::to_string(kFlood) + " in flight, beside one of them",
+       bench_figure("the flood's, " + std::to_string(kFlood) + " in flight, against one of them",
                     quantile(flooded, 0.5), "1/s", one, quantile(flooded, 0.5) / one, 0)});
 }
 

@@ -5,9 +5,7 @@
 
 namespace hone {
 
-/// Eight clients with one no-op step at a time each, alone and beside another with a thousand in
-/// flight: their requests per second and p99, with the flood over without it; and what the flood
-/// itself gets, over what one of the eight does. A list as bench_protocol()'s.
+/// Measures eight clients with one no-op step at a time each, without and with a ninth client that has a thousand in flight: ratios of their requests per second and p99, and the rate of the ninth client against one of the eight. A list as of bench_protocol().
 Result<Value> bench_fairness(const ProtocolBenchOptions& options);
 
 }  // namespace hone

@@ -14,9 +14,9 @@ struct History {
   std::size_t episodes = 0;
   std::size_t turns = 0;           ///< of all of them, spread evenly
   std::size_t code_bytes = 256;    ///< of each action; no two are the same
-  std::size_t reply_bytes = 1024;  ///< that each reply has more than the one it is made after
-  bool released = false;           ///< nobody holds them, and they are as old as can be
-  /// The log stays beside the file as it was, as when whoever wrote it was killed.
+  std::size_t reply_bytes = 1024;  ///< added to each reply over its model
+  bool released = false;           ///< released, with the oldest possible time
+  /// Leaves the write-ahead log in place, as after a kill of the writer.
   bool killed = false;
 };
 

@@ -100,7 +100,7 @@ Result<double> page_ms(const std::filesystem::path& folder) {
   return quantile(std::move(took_ms), 0.5);
 }
 
-/// Bytes of the file for each of its turns, beside those of the actions and replies in them.
+/// Bytes of the file for each turn, against the bytes of its action and reply.
 Result<Value> bytes_figure(const std::string& name, const std::filesystem::path& path) {
   HONE_ASSIGN(const auto reader, JournalReader::open(path));
   double said = 0, turns = 0;
@@ -136,7 +136,7 @@ Status add_noop(const JournalBenchOptions& options, Value& figures) {
     HONE_ASSIGN(const Compared one, compare(one_on, one_off, load));
     HONE_ASSIGN(const double page, page_ms(options.folder));
     const double added = (quantile(one.on_s, 0.5) - quantile(one.off_s, 0.5)) * 1e3;
-    figures.push(bench_figure("added to one step, beside a page made durable", added, "ms", page,
+    figures.push(bench_figure("added to one step, against one synced page", added, "ms", page,
                               added / page, 0));
   }
   HONE_ASSIGN(Value bytes, bytes_figure("a no-op step in the journal", path));

@@ -35,7 +35,7 @@ struct JournalBenchOptions {
 /// Steps per second with the journal over without it, milliseconds that it adds to a step, bytes
 /// that a step leaves in it, how long a step waits while old episodes are forgotten, and how long a
 /// server that was killed needs until its first reply, over a journal of many episodes and over one
-/// of a single episode. What the disk itself needs to make a page durable stands beside it.
+/// of a single episode. The baseline is the time in which the disk syncs a page.
 ///
 /// A list as bench_protocol()'s.
 Result<Value> bench_journal(const JournalBenchOptions& options);

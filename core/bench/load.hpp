@@ -11,10 +11,10 @@ namespace hone {
 /// Submissions that a benchmark has under way at a time.
 inline constexpr int kBenchAtOnce = 16;
 
-/// Does `count` things on so many threads; the first error.
+/// Calls `thing` `count` times on `at_once` threads; returns the first error.
 Status in_parallel(int count, int at_once, const std::function<Status(int)>& thing);
 
-/// Another source each time, by a comment in Python: no cache answers.
+/// Makes each source unique with a Python comment, so that no cache applies.
 std::string numbered(const std::string& source, int number);
 
 }  // namespace hone

@@ -1,5 +1,4 @@
-// PlainLoop: what hone does for a submission, without any of its walls: the yardstick of
-// bench_step().
+// PlainLoop: evaluates a submission as hone does, but without a sandbox: the baseline of bench_step().
 #pragma once
 
 #include <filesystem>

@@ -76,7 +76,7 @@ class MixBench {
   }
 
  private:
-  /// So many of them, each about as often as any other.
+  /// `count` places in random order, each about equally often.
   Places shuffled(const Places& which, std::size_t count) {
     Places order;
     while (order.size() < count && !which.empty()) {
@@ -236,7 +236,7 @@ class MixBench {
                          memory_after_ / 1e6, "MB", memory_before_ / 1e6));
   }
 
-  /// Each beside how many there were.
+  /// Counts, each with the total as its baseline.
   void tell_counts() {
     const auto tell = [this](const std::string& name, double found, std::size_t all) {
       figures_.push(figure("mix: " + name, found, "submissions", static_cast<double>(all)));
@@ -250,7 +250,7 @@ class MixBench {
       tell("of the correct ones alone, not correct again", static_cast<double>(other),
            right_.count);
     if (bench_.mix.without_code > 0) {
-      tell("left out, for there is no code in them", bench_.mix.without_code,
+      tell("without code, left out", bench_.mix.without_code,
            mix_.size() + static_cast<std::size_t>(bench_.mix.without_code));
     }
     for (const Pass* pass : {&first_, &timed_, &right_}) {
@@ -281,7 +281,7 @@ class MixBench {
 Result<Value> bench_mix(Launcher& launcher, const EvaluatorOptions& options,
                         const MixBenchOptions& bench) {
   if (bench.mix.submissions.empty())
-    return failed_precondition("the mix: found no code in it, expected a submission at least");
+    return failed_precondition("the mix has no code; expected at least one submission");
   for (const Submission& submission : bench.mix.submissions)
     HONE_TRY(check_module(*submission.task, options));
   return MixBench(launcher, options, bench).run();

@@ -25,9 +25,7 @@ struct MixBenchOptions {
 };
 
 /// A list of figures (model/figure.hpp). The mix is gone through once, cold; then `count` of it are timed, and then as
-/// large a share of those that came out correct at first, sixteen at once. Beside them at most 32 of either by a
-/// harness that starts an interpreter for each (plain_harness.hpp). failed_precondition where a task is none of
-/// modules, and where nothing is judged.
+/// large a share of those that came out correct at first, sixteen at once. The baseline is a harness that starts an interpreter for each of at most 32 submissions (plain_harness.hpp). failed_precondition: a task without modules, or nothing to judge.
 Result<Value> bench_mix(Launcher& launcher, const EvaluatorOptions& options,
                         const MixBenchOptions& bench);
 

@@ -86,7 +86,7 @@ class ModuleBench {
     return verdict;
   }
 
-  /// Seconds that so many take, numbered from there, at once.
+  /// Seconds to evaluate `count` submissions at once, numbered from `from`.
   Result<double> all_at_once(Evaluator& evaluator, int count, int from, int fault_every) const {
     const double begun = monotonic_s();
     HONE_TRY(in_parallel(count, kBenchAtOnce, [&](int i) -> Status {

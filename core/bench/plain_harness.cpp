@@ -10,7 +10,7 @@ namespace hone {
 Status check_module(const Task& task, const EvaluatorOptions& options) {
   if (is_module(mode_of(task, options))) return {};
   return failed_precondition("task " + task.id +
-                             " is none of modules: --task kernelbench/level1/19, for example");
+                             " is not a module task; use for example --task kernelbench/level1/19");
 }
 
 Result<PlainHarness> PlainHarness::make(Launcher& launcher, const EvaluatorOptions& options) {

@@ -22,7 +22,7 @@ class PlainHarness {
  public:
   static Result<PlainHarness> make(Launcher& launcher, const EvaluatorOptions& options);
 
-  /// Judges one, and times it where there is a device. deadline_exceeded after so many seconds; what ran is ended then.
+  /// Judges one submission, and times it if there is a device. deadline_exceeded after `seconds`; the process is then killed.
   Result<ProcessExit> run(const Task& task, const std::string& source, int number,
                           double seconds) const;
 

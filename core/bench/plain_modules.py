@@ -1,4 +1,4 @@
-"""The yardstick of `hone bench modules`: what a harness without walls does for one submission, in a process of its own.
+"""The baseline of `hone bench modules`: judges one submission in its own process, without a sandbox.
 
     python -I plain_modules.py processor|device REFERENCE SUBMISSION     each a file that defines ModelNew
 

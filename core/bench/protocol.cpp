@@ -97,9 +97,7 @@ Value rate_figure(const std::string& name, std::size_t window, const Rates& rate
                       quantile(rates.echo, 0.5), quantile(rates.ratio, 0.5), goal);
 }
 
-/// Each round makes new steps (verdict, reward, history: what a real step costs the host beside its
-/// evaluation), then sends the same ones again, which changes nothing: the no-op. The echo goes
-/// before and after, because the machine's mood changes within a round too.
+/// Each round sends new steps (verdict, reward and history: the cost of a step without its evaluation), then repeats them (no-op). The echo is measured before and after, because the speed of the machine may drift within a round.
 Status add_rates(BenchClient& host, BenchClient& echo, const ProtocolBenchOptions& options,
                  std::size_t window, double goal, Value& figures) {
   const auto turns = static_cast<std::size_t>(NoopHost::kTurns);

@@ -3,8 +3,7 @@
 //   hone-builder BACKEND.so [READABLE…]     (descriptor 3: the host; the current folder: empty and
 //   writable)
 //
-// The request and the result are those of hone_backend_factory::build. What the jail's walls are:
-// core/sandbox.
+// The request and the result are those of hone_backend_factory::build. core/sandbox describes the sandbox.
 #include <fcntl.h>
 #include <sys/prctl.h>
 

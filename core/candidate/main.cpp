@@ -1,4 +1,4 @@
-// hone-candidate: the process that nobody believes. Maps what the judge hands it, seals itself,
+// hone-candidate: the untrusted process that runs a submission. Maps what the judge sends, seals itself,
 // loads one artifact, and calls it when told to.
 //
 // Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is
@@ -224,7 +224,7 @@ Status seal_and_wait(Candidate& self) {
   pollfd polled{kSocket, POLLIN, 0};
   while (poll(&polled, 1, -1) < 0 && errno == EINTR) {
   }
-  if ((polled.revents & POLLIN) == 0) std::exit(0);  // nobody needs us any more
+  if ((polled.revents & POLLIN) == 0) std::exit(0);  // the judge has closed the connection
   char packet[2];
   const ssize_t ahead = static_cast<ssize_t>(kOpenAhead.size());
   if (recv(kSocket, packet, sizeof packet, MSG_PEEK) == ahead)

@@ -19,7 +19,7 @@ struct Candidate {
   hone_device* device = nullptr;
   hone_buffer* arena = nullptr;
   bool device_code = false;      ///< the arena is the device's
-  bool sealed = false;           ///< before the device was opened: a module's, beside it
+  bool sealed = false;           ///< before the device was opened; for modules on a device
   hone_buffer* spare = nullptr;  ///< device code: memory of its own, for work that does nothing
   hone_artifact* artifact = nullptr;
   hone_kernel* kernels[kKernelsMax] = {};

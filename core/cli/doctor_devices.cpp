@@ -105,7 +105,7 @@ void ask_both(const std::string& library, const GpuConfig* config, double second
                                       {"options", build_options(config, report.probe)}}),
                           kBuildSeconds + kGraceSeconds);
   report.compiler_trouble = text_in(built, "error");
-  if (const Value* told = built.find("ok")) report.compiler = text_in(*told, "compiler");
+  if (const Value* result = built.find("ok")) report.compiler = text_in(*result, "compiler");
 }
 
 BackendReport examine_backend(const Config& config, const Registry& registry,
@@ -242,9 +242,10 @@ std::vector<BackendReport> examine_backends(const Config& config, double seconds
     if (!described || text_in(*described, "withholds") == "freeze") continue;
     reports.push_back(examine_backend(config, *registry, info.name, *described, seconds));
   }
-  const bool told = std::any_of(reports.begin(), reports.end(),
-                                [](const BackendReport& report) { return report.configured; });
-  if (!told && device_config(config, config.backend) != nullptr) {
+  const bool has_devices =
+      std::any_of(reports.begin(), reports.end(),
+                  [](const BackendReport& report) { return report.configured; });
+  if (!has_devices && device_config(config, config.backend) != nullptr) {
     BackendReport report;
     report.backend = config.backend;
     report.configured = true;

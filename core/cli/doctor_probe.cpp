@@ -72,8 +72,8 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   Finding isolation{
       "isolation", enough ? Finding::kGood : Finding::kMissing,
       std::string(isolation_name(ready.level)) + " (levels: none, filtered, separated, private)"};
-  if (!ready.cut_by.empty()) {
-    isolation.advice = ready.cut_by;
+  if (!ready.no_slot_users_reason.empty()) {
+    isolation.advice = ready.no_slot_users_reason;
   } else if (!enough) {
     isolation.advice =
         "submissions could reach files and services of this machine; install a kernel with "
@@ -99,7 +99,7 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
        stops ? "" : "mount cgroup v2 writable, or allow ptrace (kernel.yama.ptrace_scope ≤ 1)"});
   if (stops && freezer == "ptrace")
     findings.back().advice = "a writable cgroup v2 mount freezes faster, with less noise";
-  const bool own_users = c.slot_users && ready.cut_by.empty();
+  const bool own_users = c.slot_users && ready.no_slot_users_reason.empty();
   findings.push_back({"user", own_users ? Finding::kGood : Finding::kNote,
                       !c.root     ? "not root"
                       : own_users ? "root: each slot has its own user"

@@ -140,13 +140,13 @@ class ExportCommand : public Command {
     if (!sources) return terminal.fail(sources.error(), kNext);
     TrainingData data(training_form(form_), [&](const Value& line) { terminal.json(line); });
     std::int64_t count = 0;
-    bool whole = true;
+    bool complete = true;
     const Status done = sources->reader->each(
         filter_.filter(),
         [&](const StoredEpisode& stored) -> Status {
           const auto found = environment_of(stored, sources->environments);
           if (!found) {  // the other episodes are still exported
-            whole = false;
+            complete = false;
             static_cast<void>(terminal.fail(found.error()));
             return {};
           }
@@ -156,16 +156,16 @@ class ExportCommand : public Command {
           return data.add(one);
         },
         [&](const Error& damage) {  // the undamaged episodes are still exported
-          whole = false;
+          complete = false;
           static_cast<void>(terminal.fail(damage));
         });
     if (!done) return terminal.fail(done.error());
     data.finish();
-    if (count == 0 && whole) {
+    if (count == 0 && complete) {
       const Status known = explain_no_match(*sources->reader, filter_.filter());
       return known ? kExitOk : terminal.fail(known.error());
     }
-    return whole ? kExitOk : kExitNo;
+    return complete ? kExitOk : kExitNo;
   }
 
  private:

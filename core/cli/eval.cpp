@@ -326,7 +326,7 @@ class EvalCommand : public Command {
             {note}};
   }
 
-  /// Of a single file: what a model would be told.
+  /// For a single file: prints the feedback.
   void print_feedback(Terminal& terminal) const {
     if (!entries_[0].feedback.empty()) terminal.line("\n" + entries_[0].feedback);
   }

@@ -235,9 +235,8 @@ class GatewayCommand : public Command {
     int status = kExitOk;
     while (stop_asked(1000) == 0) {
       if (server == nullptr || server->alive()) continue;
-      status = terminal.fail(
-          unavailable("the launcher process is gone, nothing can be evaluated any more"),
-          "start it again; its log says what happened");
+      status = terminal.fail(unavailable("the launcher process ended, so nothing can be evaluated"),
+                             "start it again; its log says what happened");
       break;
     }
     gateway.stop();

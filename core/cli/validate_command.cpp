@@ -3,7 +3,7 @@
 
 #include "app/host.hpp"
 #include "cli/command.hpp"
-#include "conformance/outside_checks.hpp"
+#include "conformance/hosted_checks.hpp"
 #include "conformance/validate.hpp"
 
 namespace hone {

@@ -32,7 +32,7 @@ Result<CheckResult> garbage_config(const CheckSubject& subject) {
       return backend->factory()->describe(borrow(garbage), out, error);
     });
     // A draft says of no parameters, so that one which reads none keeps the rules.
-    if (written) return CheckResult{CheckOutcome::kWarning, "took garbage as its configuration"};
+    if (written) return CheckResult{CheckOutcome::kWarning, "accepted an invalid configuration"};
   }
   return passed();
 }
@@ -48,11 +48,10 @@ Result<CheckResult> release_null(const CheckSubject& subject) {
 
 const std::vector<Check>& backend_checks() {
   static const std::vector<Check> checks{
-      {"backend.table", "has a table of exactly the host's draft", table},
-      {"backend.describe", "describes itself, well typed and the same twice", describe},
-      {"backend.garbage_config", "does not fall over a configuration that is garbage",
-       garbage_config},
-      {"backend.release_null", "takes null handles to release and close", release_null},
+      {"backend.table", "has the function table of the host's ABI version", table},
+      {"backend.describe", "describes itself, with correct types and repeatably", describe},
+      {"backend.garbage_config", "survives an invalid configuration", garbage_config},
+      {"backend.release_null", "accepts null handles in release and close", release_null},
   };
   return checks;
 }

@@ -92,8 +92,7 @@ int wait_for(pid_t pid) {
   return status;
 }
 
-/// Ends a process and waits for it. One that a driver holds inside the kernel is left there: it cannot
-/// be ended, and whoever asked must go on.
+/// Ends a process and waits for it. A process that a driver blocks inside the kernel cannot be killed and is left behind.
 void end(pid_t pid) {
   constexpr int kGraceMs = 5000;
   const UniqueFd watched(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -140,7 +139,7 @@ Result<CheckResult> run_check_process(const std::filesystem::path& program,
   if (!report) {
     end(pid);
     char text[64];
-    std::snprintf(text, sizeof text, "not back after %.3g s", options.timeout_s);
+    std::snprintf(text, sizeof text, "no result after %.3g s", options.timeout_s);
     return CheckResult{CheckOutcome::kTimedOut, text};
   }
   const int status = wait_for(pid);
@@ -158,7 +157,7 @@ void report_check(const CheckResult& result) {
   while (!left.empty()) {
     const ssize_t n = write(fd, left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // nobody listens any more
+    if (n <= 0) return;  // the reader has closed the pipe
     left.remove_prefix(static_cast<std::size_t>(n));
   }
 }

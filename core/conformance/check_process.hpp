@@ -1,4 +1,4 @@
-// One conformance check in a process of its own: started, given so long, and what became of it.
+// Runs one conformance check in its own process, with a time limit.
 #pragma once
 
 #include <filesystem>
@@ -30,9 +30,9 @@ Result<CheckResult> run_check_process(const std::filesystem::path& program,
                                       const std::vector<std::string>& arguments,
                                       const CheckProcessOptions& options);
 
-/// In the process: hands the result to whoever started it, or prints it where nobody waits for it.
+/// In the child process: sends the result to the parent, or prints it if there is none.
 void report_check(const CheckResult& result);
-/// In the process: the configuration that it was given, "" for none.
+/// In the child process: the plugin's configuration, "" for none.
 std::string check_config_json();
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// The conformance checks themselves: functions of a loaded plugin, which may die of it.
+// The conformance checks. They call functions of a loaded plugin, which may crash the process.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace hone {
 
-/// What a check works on.
+/// The input of a check.
 struct CheckSubject {
   std::filesystem::path path;
   Value config;      ///< a map

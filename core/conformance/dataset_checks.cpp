@@ -153,13 +153,13 @@ Result<CheckResult> check_unknown_id(const Dataset& dataset) {
 
 const std::vector<Check>& dataset_checks() {
   static const std::vector<Check> checks{
-      {"dataset.describe", "describes itself, well typed and the same twice", describe},
-      {"dataset.unknown_key", "refuses a key that it does not know", unknown_key},
-      {"dataset.garbage_config", "refuses a configuration that is garbage", garbage_config},
+      {"dataset.describe", "describes itself, with correct types and repeatably", describe},
+      {"dataset.unknown_key", "refuses an unknown key", unknown_key},
+      {"dataset.garbage_config", "refuses an invalid configuration", garbage_config},
       {"dataset.list", "lists its tasks in a fixed order", list},
-      {"dataset.get", "hands out every task, and each is one", get},
-      {"dataset.unknown_id", "answers an unknown id with not_found", unknown_id},
-      {"dataset.close_null", "takes a null handle to close", close_null},
+      {"dataset.get", "returns each task, and all are valid", get},
+      {"dataset.unknown_id", "returns not_found for an unknown id", unknown_id},
+      {"dataset.close_null", "accepts a null handle in close", close_null},
   };
   return checks;
 }

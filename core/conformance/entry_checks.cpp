@@ -71,9 +71,9 @@ Status check_parameter(Fields f) {
 
 const std::vector<Check>& entry_checks() {
   static const std::vector<Check> checks{
-      {"loads", "loads, with every symbol bound, and quickly", loads},
-      {"entry", "exports an entry with a fitting ABI, a name and a version", entry},
-      {"unknown_factories", "answers ids it does not know with null", unknown_factories},
+      {"loads", "loads quickly, with all symbols bound", loads},
+      {"entry", "exports an entry with a compatible ABI, a name and a version", entry},
+      {"unknown_factories", "returns null for unknown factory ids", unknown_factories},
       {"factories", "offers a reward, a dataset or a backend", factories},
   };
   return checks;

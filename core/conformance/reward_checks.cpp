@@ -289,17 +289,17 @@ Result<CheckResult> check_later_outcome(const Reward& reward) {
 
 const std::vector<Check>& reward_checks() {
   static const std::vector<Check> checks{
-      {"reward.describe", "describes itself, well typed and the same twice", describe},
-      {"reward.create", "is made from its defaults", create},
-      {"reward.unknown_key", "refuses a key that it does not know", unknown_key},
+      {"reward.describe", "describes itself, with correct types and repeatably", describe},
+      {"reward.create", "can be created with its defaults", create},
+      {"reward.unknown_key", "refuses an unknown key", unknown_key},
       {"reward.wrong_type", "refuses a parameter of the wrong type", wrong_type},
-      {"reward.garbage_config", "refuses a configuration that is garbage", garbage_config},
+      {"reward.garbage_config", "refuses an invalid configuration", garbage_config},
       {"reward.score", "scores episodes of every outcome within its range", score},
-      {"reward.later_outcome", "scores an outcome that it does not know", later_outcome},
-      {"reward.pure", "gives the same bytes for the same bytes", pure},
-      {"reward.threads", "gives the same bytes on two threads at once", threads},
-      {"reward.garbage_episode", "answers a garbage episode with an error", garbage_episode},
-      {"reward.destroy_null", "takes a null handle to destroy", destroy_null},
+      {"reward.later_outcome", "scores unknown outcomes", later_outcome},
+      {"reward.pure", "returns the same bytes for the same input", pure},
+      {"reward.threads", "returns the same bytes on two threads", threads},
+      {"reward.garbage_episode", "returns an error for an invalid episode", garbage_episode},
+      {"reward.destroy_null", "accepts a null handle in destroy", destroy_null},
   };
   return checks;
 }

@@ -91,7 +91,8 @@ Status copy_file(const fs::path& from, const fs::path& to, const Template& chose
 Status make_target(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_empty(folder, error)) {
-    return failed_precondition(folder.string() + ": expected a new or empty folder, found files");
+    return failed_precondition(folder.string() +
+                               ": the folder is not empty; choose a new or empty folder");
   }
   fs::create_directories(folder / "include", error);
   if (error) return system_error("create " + folder.string(), error.value());
@@ -118,7 +119,8 @@ Result<fs::path> write_python_template(std::string_view kind, std::string_view n
   const fs::path target = folder / (std::string(name) + ".py");
   std::error_code error;
   if (fs::exists(target, error)) {
-    return failed_precondition(target.string() + ": expected no such file, found one");
+    return failed_precondition(target.string() +
+                               ": the file exists; choose another name or folder");
   }
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error) return system_error("create " + folder.string(), error.value());

@@ -21,7 +21,7 @@
 
 namespace hone {
 
-/// What stays in memory of a turn that is done; everything else of it is in the bytes of its reply.
+/// Facts of a finished turn that stay in memory; the reply has everything else.
 struct TurnFacts {
   /// Its name; empty when unscored. A journal may hold names that this version does not know.
   std::string outcome;
@@ -50,10 +50,10 @@ struct Candidate {
   std::string source;
 };
 
-/// What an action came to: code, or a verdict that needs no evaluation (no_code, rejected).
+/// An interpreted action: code, or a verdict that needs no evaluation (no_code, rejected).
 using Prepared = std::variant<Candidate, Verdict>;
 
-/// What became of the turn under way. No verdict: a fault, which is said.
+/// The result of the turn in flight. Without a verdict it is a fault, with its reason.
 struct TurnResult {
   std::optional<Verdict> verdict;
   std::string fault;
@@ -71,7 +71,7 @@ inline TurnFacts facts_of(const TurnResult& result) {
 }
 
 struct Stop {
-  bool terminated = false;  ///< the task itself came to an end
+  bool terminated = false;  ///< the goal of the task is reached
   bool truncated = false;   ///< a limit came first
   std::string reason;       ///< "correct and fast enough"; empty when the episode goes on
   bool ended() const { return terminated || truncated; }
@@ -98,15 +98,14 @@ class Environment {
   virtual std::shared_ptr<const Settings> read_options(Fields& options, const Task& task,
                                                        const std::string& backend) const = 0;
 
-  /// How many turns an episode has at most.
+  /// Limit of turns in an episode.
   virtual std::int64_t turns_max(const Settings& settings) const = 0;
 
   /// The observation of turn 0: the task and the whole prompt. It and those of turns have "messages",
   /// "feedback", "turn" and "turns_left", which clients rely on, and what else the environment says.
   virtual Value first_observation(const EpisodeView& view) const = 0;
 
-  /// Takes the action apart. An Error is the caller's mistake (a malformed action) and leaves the
-  /// turn open.
+  /// Interprets the action. An Error is a mistake of the caller (a malformed action) and leaves the turn open.
   virtual Result<Prepared> prepare(const EpisodeView& view, const Value& action) const = 0;
 
   /// Whether the episode ends with this turn. Asked once before the turn is scored (no reward) and

@@ -22,7 +22,7 @@ struct ClientLoad {
   std::string name;
   std::size_t episodes_open = 0;  ///< not ended
   std::size_t episodes = 0;       ///< all that the table still holds
-  std::size_t steps = 0;          ///< under way
+  std::size_t steps = 0;          ///< steps in flight
   std::size_t bytes = 0;          ///< of the replies kept of its episodes
 };
 
@@ -34,26 +34,26 @@ struct StoredTurn {
   std::shared_ptr<const std::string> reply;
 };
 
-/// Who waits for a step.
+/// A client that waits for a step.
 struct Waiter {
   EpisodeService::Reply reply;
   EpisodeService::Progress progress;
 };
 
-/// A step under way.
+/// A step in flight.
 struct Flight {
   std::int64_t turn = 0;
   Sha256 hash{};  ///< of `bytes`
   Value action;
   std::shared_ptr<const std::string> bytes;  ///< the action's MessagePack
-  std::uint64_t seed = 0;                    ///< drawn for this try; never said
+  std::uint64_t seed = 0;                    ///< drawn for this attempt; secret
   double deadline_s = 0;
   // Below: guarded by the table.
   std::vector<Waiter> waiters;
   std::uint64_t evaluation = 0;  ///< the evaluator's id
   bool submitted = false;
   bool cancelled = false;
-  bool settled = false;  ///< its result is there: too late to cancel
+  bool settled = false;  ///< its result exists, so it is too late to cancel
 };
 
 /// 16 hexadecimal digits.
@@ -74,8 +74,7 @@ struct Episode {
   std::string group;
   std::string client;
   double started_s = 0;
-  // Below: guarded by the table. While a flight is on, nobody changes turns, facts or fingerprint,
-  // so the thread that completes it reads them without the lock.
+  // Below: guarded by the table. While a step is in flight, turns, facts and fingerprint do not change, so the thread that completes it reads them without the lock.
   std::string connection;
   double expires_s = 0;
   std::vector<TurnFacts> facts;

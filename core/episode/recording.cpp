@@ -78,7 +78,7 @@ TurnFacts facts_of(const TurnRecord& turn) {
           .reward = turn.reward};
 }
 
-/// Rationale: from what that turn was told, since the dates in the journal are of a clock that may
+/// Rationale: computed from the time in that turn's reply, since the dates in the journal are of a clock that may
 /// have been set meanwhile.
 double seconds_used(const Episode& episode) {
   if (episode.turns.empty()) return 0;

@@ -1,4 +1,4 @@
-// What the journal is told of episodes, steps and turns.
+// Records of episodes, steps and turns for the journal.
 #pragma once
 
 #include <optional>

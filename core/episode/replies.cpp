@@ -68,9 +68,7 @@ struct Scored {
   bool any = false;  ///< a turn was scored, so that there is a return
 };
 
-/// Whether the episode ends may depend on the reward, and the reward may be told whether it ended:
-/// so the question is asked before and after, and where the answer changed the reward is asked
-/// again.
+/// The end of an episode may depend on the reward, and the reward may depend on the end. So the environment decides before and after scoring, and if the decision changed, the turn is scored again.
 Result<Scored> score_and_stop(const Episode& episode, const EpisodeView& view, TurnResult& result) {
   Value turns = turns_for_reward(episode.facts, episode.turns);
   turns.push(turn_for_reward(episode.turns.size() + 1, result.verdict.has_value(),
@@ -124,7 +122,7 @@ void refuse_other_fingerprint(const Episode& episode, TurnResult& result) {
   const std::uint64_t found = fingerprint_of(*result.verdict);
   if (found == 0 || episode.fingerprint == 0 || found == episode.fingerprint) return;
   result.fault =
-      "what measures changed within the episode; now it is " + result.verdict->fingerprint;
+      "the measuring hardware changed within the episode; it is now " + result.verdict->fingerprint;
   result.verdict.reset();
 }
 

@@ -123,7 +123,7 @@ void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
   if (Status tried = try_reset(caller, request, reply); !tried) reply(tried.error());
 }
 
-/// Nobody hears of an episode before it is recorded, nor of one that another request is recording.
+/// Replies only after the episode is recorded, by this or another request.
 Status Episodes::try_reset(const Caller& caller, const Value& request, const Reply& reply) {
   Fields f(request, "reset");
   HONE_ASSIGN(const auto key, read_key(caller, f, request));

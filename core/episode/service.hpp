@@ -28,8 +28,7 @@ struct Caller {
   /// It came in by the control endpoint, where a client has another connection and an episode's
   /// name, which is random, is enough to cancel its step and to renew it.
   bool control = false;
-  /// The transport knows that the name is its own: nobody else has it, and none but it may use its
-  /// episodes, token or not.
+  /// The transport has authenticated the name. Only this client may use its episodes, with or without a token.
   bool proven = false;
   bool held_out = false;  ///< may have tasks of the split held_out
   Quotas quotas{};

@@ -35,8 +35,8 @@ constexpr std::size_t kWaitersMax = 64;
 
 Error unknown_episode() {
   return not_found(
-      "no such episode: it was closed, its lease ran out, or it never was (or the token is "
-      "another)");
+      "no such episode: it was closed, its lease ran out, it never existed, or the token is "
+      "wrong");
 }
 
 std::string episode_name(std::uint64_t id) {

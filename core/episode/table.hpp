@@ -21,14 +21,14 @@
 namespace hone {
 
 struct EpisodeLimits {
-  double lease_s = 900;    ///< an episode that nobody names for so long is reaped
-  double resident_s = 60;  ///< a journalled episode that nobody names for so long leaves memory
+  double lease_s = 900;    ///< idle time after which an episode is closed
+  double resident_s = 60;  ///< idle time after which a journalled episode leaves memory
   double ended_lease_s =
-      120;  ///< the same after its last turn: long enough to ask again for a lost reply
-  std::size_t episodes = 200'000;  ///< of all clients, ended ones that are still kept included
-  std::size_t client_episodes = 100'000;   ///< open, of one client
-  std::size_t client_steps = 1024;         ///< under way, of one client
-  std::size_t client_bytes = 16ull << 30;  ///< of replies kept, of one client
+      120;  ///< idle time after the last turn, so that a client can ask again for a lost reply
+  std::size_t episodes = 200'000;          ///< stored episodes of all clients, including ended ones
+  std::size_t client_episodes = 100'000;   ///< open episodes of one client
+  std::size_t client_steps = 1024;         ///< steps in flight of one client
+  std::size_t client_bytes = 16ull << 30;  ///< stored replies of one client
 };
 
 /// not_found, with all that it may mean.
@@ -131,8 +131,7 @@ class EpisodeTable {
   bool sleeps(std::uint64_t id);
   /// Brings it back as it was read from the journal; nothing when it is no longer asleep.
   void wake(const Pinned& episode, const std::optional<ResetKey>& key);
-  /// Puts some of those to sleep that nobody has named for a while. Called now and then; each call
-  /// looks at a part of them.
+  /// Unloads some idle episodes. Called periodically; each call visits a part of them.
   void doze();
 
   Counts counts() const;

@@ -72,7 +72,7 @@ class Connection final : public httplib::Stream {
   ssize_t write(const char* bytes, std::size_t size) override {
     return is_writable() ? send(fd_, bytes, size, MSG_NOSIGNAL) : -1;
   }
-  void get_remote_ip_and_port(std::string&, int&) const override {}  // nobody asks for these
+  void get_remote_ip_and_port(std::string&, int&) const override {}  // not used
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return fd_; }
 
@@ -84,7 +84,7 @@ class Connection final : public httplib::Stream {
 
  private:
   bool ready(short event, double end_s) const {
-    constexpr double kSliceS = 0.1;  // between looks at whether the server stops
+    constexpr double kSliceS = 0.1;  // interval of checks for a stop
     for (;;) {
       const double left_s = end_s - monotonic_s();
       if (left_s <= 0) return false;
@@ -129,9 +129,9 @@ class Door final : public httplib::Server {
 std::string_view refusal(int status) {
   switch (status) {
     case 400:
-      return "this is no HTTP request that can be read";
+      return "the HTTP request is malformed";
     case 404:
-      return "found no such method, expected GET or POST";
+      return "unknown method; expected GET or POST";
     case 413:
       return "the request is too long";
     case 414:
@@ -218,13 +218,13 @@ class HttpServer::Impl {
     }
     if (port_ <= 0) {
       return unavailable("cannot listen on " + options_.host + ":" + std::to_string(options_.port) +
-                         ": is it another's, or taken?");
+                         ": the address is in use or does not belong to this machine");
     }
     thread_ = std::thread([this] {
       server_.listen_after_bind();
       ended_ = true;
     });
-    // Rationale: stop() does nothing before it runs, and then nobody would end the thread.
+    // Rationale: stop() has no effect before the server runs, and the thread would then never end.
     while (!server_.is_running() && !ended_) std::this_thread::yield();
     return {};
   }
@@ -266,11 +266,11 @@ class HttpServer::Impl {
     std::string_view host = without_port(given);
     if (host.ends_with('.')) host.remove_suffix(1);
     if (given.empty() || is_loopback(host)) return std::nullopt;
-    return http_error(
-        403, "found another machine's name in the header Host, expected localhost or 127.0.0.1");
+    return http_error(403,
+                      "the header Host names another machine; expected localhost or 127.0.0.1");
   }
 
-  /// Nothing is read of what is no JSON or too long.
+  /// Refuses a body that is not JSON or too long before it is read.
   std::optional<HttpReply> read_body(const httplib::Request& request,
                                      const httplib::ContentReader& reader,
                                      std::string& body) const {
@@ -280,12 +280,12 @@ class HttpServer::Impl {
     if (!request.get_header_value("Content-Type").starts_with(kJson))
       return http_error(415, "expected a body of Content-Type application/json");
     bool too_long = false;
-    const bool whole = reader([&](const char* bytes, std::size_t size) {
+    const bool complete = reader([&](const char* bytes, std::size_t size) {
       too_long = body.size() + size > options_.body_bytes_max;
       if (!too_long) body.append(bytes, size);
       return !too_long;
     });
-    if (whole) return std::nullopt;
+    if (complete) return std::nullopt;
     std::uint64_t said = 0;
     std::from_chars(length.data(), length.data() + length.size(), said);
     if (too_long || said > options_.body_bytes_max) {
@@ -293,7 +293,7 @@ class HttpServer::Impl {
                                  std::to_string(options_.body_bytes_max >> 20) + " MB");
     }
     if (g_connection != nullptr && g_connection->late()) {
-      return http_error(408, "the request was not here whole within " +
+      return http_error(408, "the request was not complete within " +
                                  std::to_string(std::lround(options_.request_seconds_max)) + " s");
     }
     return http_error(400, "the body ended after " + std::to_string(body.size()) + " bytes" +

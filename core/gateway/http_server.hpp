@@ -20,7 +20,7 @@ struct HttpRequest {
   std::string body;
   std::function<bool()> gone = [] {
     return false;
-  };  ///< whether nobody waits for the reply any more
+  };  ///< whether the client has closed the connection
 };
 
 struct HttpReply {
@@ -71,7 +71,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const;
-  /// Takes no more requests, gives up those that are not here whole, and waits for the others.
+  /// Accepts no more requests, drops incomplete ones, and waits for the others.
   void stop();
 
  private:

@@ -18,8 +18,9 @@ Result<std::unique_ptr<References>> References::open(std::filesystem::path folde
   if (stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
     return failed_precondition(folder.string() + ": no such folder");
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return failed_precondition(folder.string() +
-                               ": others may write into it, and what is in it is run; chmod go-w");
+    return failed_precondition(
+        folder.string() +
+        ": other users may write to it, but its files are run as trusted code; run chmod go-w");
   }
   if (access(folder.c_str(), W_OK) != 0) return system_error(folder.string(), errno);
   return std::unique_ptr<References>(new References(std::move(folder)));

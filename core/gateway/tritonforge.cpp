@@ -26,7 +26,7 @@ constexpr char kProbeAnswer[] =
     "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
     "        return 1 + x\n";
 
-/// The error without the dataset's id of the reference, which nobody who reads it knows.
+/// Removes the dataset's id of the reference, which the client does not know, from an error.
 std::string of_reference(const std::string& message, const std::string& id) {
   std::string text = message;
   if (const std::size_t at = text.find(id); at != std::string::npos)
@@ -74,13 +74,14 @@ Status TritonForgeGateway::check() {
   const auto judged = judge(probe, kCheckSeconds, [] { return false; });
   if (judged && judged->verdict.correct()) return {};
   if (judged) {
-    return failed_precondition("the server judged a module that is right " +
+    return failed_precondition("the server judged a correct module as " +
                                std::string(outcome_name(judged->verdict.outcome)) + ": " +
                                judged->verdict.reason);
   }
   if (judged.error().code != Code::kNotFound) return judged.error();
   return failed_precondition(
-      "the server has no dataset of references: expected datasets: [{name: " + options_.dataset +
+      "the server has no dataset of references; add to its configuration: datasets: [{name: " +
+      options_.dataset +
       ", plugin: references, config: {path: FOLDER}, unlisted: true}] with the folder of "
       "--references");
 }
@@ -139,7 +140,7 @@ HttpReply TritonForgeGateway::evaluate(const HttpRequest& request) {
   const Running running{running_};
   if (before >= options_.evaluations_max) {
     return reply_to(resource_exhausted("evaluations under way: " + std::to_string(before) +
-                                       ", as many as are taken at a time"));
+                                       ", which is the limit"));
   }
   const double end_s = monotonic_s() + options_.request_seconds;
   Result<Judged> judged = unavailable("nothing was tried");
@@ -179,8 +180,8 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
   const Value* verdict = step->info.find("verdict");
   if (!step->reward_valid || verdict == nullptr || verdict->is_nil()) {
     const std::string fault = text_of(step->info, "fault");
-    return unavailable("not judged, by no fault of the submission: " +
-                       (fault.empty() ? std::string("the server says no more") : fault));
+    return unavailable("not judged because of a fault of the server: " +
+                       (fault.empty() ? std::string("no details") : fault));
   }
   Judged judged;
   HONE_ASSIGN(judged.verdict, verdict_from_value(*verdict));
@@ -235,7 +236,7 @@ Result<Step> TritonForgeGateway::take_step(Episode& episode, const std::string& 
     pending_.erase(serial);
   }
   if (stopping_ && !reply.ok()) return unavailable("the gateway is stopping");
-  if (left && !reply.ok()) return Error{Code::kCancelled, "who asked has hung up"};
+  if (left && !reply.ok()) return Error{Code::kCancelled, "the client closed the connection"};
   if (!done && !reply.ok()) {
     return Error{Code::kDeadlineExceeded,
                  "not judged within " + std::to_string(static_cast<int>(seconds)) + " seconds"};

@@ -205,7 +205,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
                                                  const std::string& vfs) {
   std::unique_ptr<Database> database(new Database());
   sqlite3* handle = nullptr;
-  // Rationale: a WAL database has shared memory beside it that even readers may have to write.
+  // Rationale: a WAL database has a shared-memory file, which readers may have to write, too.
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
                     (mode == Mode::kWrite ? SQLITE_OPEN_CREATE : 0);
   const int result =
@@ -218,7 +218,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     sqlite3_create_function_v2(handle, one.name, one.arguments, kFlags, nullptr, one.run, nullptr,
                                nullptr, nullptr);
   }
-  // What a damaged or foreign file says of its tables runs nothing.
+  // The schema of a damaged or foreign file must not run functions.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   return database;
 }
@@ -254,9 +254,9 @@ bool Database::broken() const {
 }
 
 Status Database::copy_to(const std::filesystem::path& path) {
-  // Rationale: what SQLite makes is for all to read; what is there already and empty it takes.
+  // Rationale: SQLite would create a file that all users can read, but it accepts an existing empty file.
   const UniqueFd made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!made && errno == EEXIST) return invalid_argument("it is there already; name a new file");
+  if (!made && errno == EEXIST) return invalid_argument("the file exists; name a new file");
   if (!made) return system_error("create the file", errno);
   HONE_ASSIGN(Statement copy, prepare("VACUUM INTO ?1"));
   Status copied = copy.run({std::string_view(path.native())});

@@ -55,9 +55,7 @@ class Statement {
 /// exist. The file itself may not exist yet.
 Status expect_file_path(const std::filesystem::path& path);
 
-/// A connection. Errors say what SQLite says and what it comes to: resource_exhausted for a full
-/// disk, failed_precondition for a file that is damaged, read-only or none of ours, unavailable for
-/// one that is locked or a disk that fails. One thread at a time. SQL here has functions more:
+/// A connection. An error has SQLite's message and a code: resource_exhausted: the disk is full; failed_precondition: the file is damaged, read-only or not a journal; unavailable: the file is locked or the disk fails. One thread at a time. Additional SQL functions:
 /// hone_sum(…), the SHA-256 of all its arguments and their types, hone_sha256(x), and
 /// hone_pack(reply, action, words) with hone_unpack(), which are NULL or as repeats.hpp's.
 class Database {
@@ -74,7 +72,7 @@ class Database {
   Result<std::int64_t> number(std::string_view sql);
   /// Rows that the last statement changed.
   std::int64_t changes() const;
-  /// True after a failed sync: what the disk holds is not known any more.
+  /// True after a failed sync: the contents of the disk are unknown.
   bool broken() const;
   /// Copies the whole of it, as it is now, to a new file, while others write.
   Status copy_to(const std::filesystem::path& path);

@@ -36,7 +36,7 @@ Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   if (errno != EWOULDBLOCK) return system_error("lock " + name, errno);
   return failed_precondition(
-      "another server has this journal open; stop it, or name another journal");
+      "another server has this journal open; stop it, or choose another file");
 }
 
 /// Rationale: it holds tokens of episodes, which are secrets, and SQLite would make it for all to
@@ -49,10 +49,11 @@ Status keep_to_ourselves(const std::filesystem::path& path) {
   const auto mode = std::filesystem::status(path, error).permissions();
   constexpr auto kOthers = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
   if (!error && (mode & kOthers) != std::filesystem::perms::none) {
-    log_warning("journal", path.string() +
-                               ": others can read it, and it holds the tokens of episodes: chmod "
-                               "600 " +
-                               path.string() + "*");
+    log_warning("journal",
+                path.string() +
+                    ": other users can read it, but it contains secret tokens; run chmod "
+                    "600 " +
+                    path.string() + "*");
   }
   return {};
 }
@@ -173,7 +174,8 @@ void Journal::commit(std::vector<Addition>& batch) {
 
 Status Journal::transact(const Addition* additions, std::size_t count) {
   if (broken_) {
-    return unavailable("a sync failed, so what is on the disk is not known; restart the server");
+    return unavailable(
+        "a sync failed, so the contents of the disk are unknown; restart the server");
   }
   const auto fail = [&](const Error& error) -> Status {
     broken_ = broken_ || writer_->broken();
@@ -199,7 +201,7 @@ std::string Journal::problem() const {
   return problem_;
 }
 
-/// A few rows at a time, between two commits: nobody's step waits long for it.
+/// Deletes a few rows at a time between two commits, so that no step waits long.
 void Journal::keep_up() {
   const auto now = std::chrono::steady_clock::now();
   if (broken_ || now < upkeep_at_) return;

@@ -1,4 +1,4 @@
-// Journal: episodes and turns on disk, before anybody hears of them.
+// Journal: writes episodes and turns to disk before their replies are sent.
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,12 @@ namespace hone {
 class Writer;
 
 struct JournalOptions {
-  std::filesystem::path path;   ///< of the database; "-wal", "-shm" and ".lock" lie beside it
-  double keep_days = 0;         ///< episodes that nobody holds go after so long; 0: never
-  std::int64_t keep_bytes = 0;  ///< the oldest of them go above this size of the file; 0: never
-  std::string vfs{};            ///< SQLite's file functions; tests name their own
+  std::filesystem::path
+      path;  ///< the database; SQLite adds "-wal" and "-shm" files, and hone adds ".lock"
+  double keep_days = 0;  ///< age after which released episodes are deleted; 0: never
+  std::int64_t keep_bytes =
+      0;  ///< file size above which the oldest released episodes are deleted; 0: no limit
+  std::string vfs{};  ///< SQLite's file functions; tests name their own
 };
 
 /// Theory of operation. One thread writes. What is added waits in a queue; the thread takes all
@@ -33,8 +35,7 @@ struct JournalOptions {
 /// hundred steps cost one sync. Where a transaction fails, each of its additions is tried again in
 /// one of its own, so that a failure hits whom it belongs to. Whoever added hears of it exactly
 /// once, on the writer's thread, in the order of adding; what was told "done" survives kill -9 and
-/// power loss. After a failed sync nothing is accepted until the server is started again, because
-/// nobody knows what is on the disk.
+/// power loss. After a failed sync the journal accepts nothing until the server restarts, because the contents of the disk are unknown.
 ///
 /// [any thread] All members.
 class Journal {
@@ -51,14 +52,14 @@ class Journal {
   /// `turns`: those that it begins with, for a branch.
   void add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns = {});
   void add(TurnRecord turn, Done done);
-  /// Nobody waits for an intent: without it, a step that was lost is only drawn anew.
+  /// No reply waits for an intent: without it, a lost step only gets new secret inputs.
   void add(IntentRecord intent);
-  /// Nobody holds the episode any longer; `state` unless it had ended by itself.
+  /// Releases the episode with this state, unless it has already ended.
   void release(std::uint64_t episode, RecordState state, Done done);
   /// After all that was added before.
   void sync(Done done);
 
-  /// Reads see what was told "done" before.
+  /// Reads see everything that was reported as done.
   const JournalReader& reader() const { return *reader_; }
 
   /// Why the last write failed, until one succeeds; empty: nothing is wrong. Upkeep retries a

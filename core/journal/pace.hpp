@@ -1,4 +1,4 @@
-// Pace: how long forgetting may work between two commits, from how long the disk took with the last.
+// Pace: time for deletions between two commits, adapted to the duration of the last commit.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class Pace {
  public:
   using Span = std::chrono::microseconds;
   static constexpr Span kMost{5000}, kLeast{250};
-  static constexpr Span kGoal{20'000};  ///< of a whole transaction: nobody's step waits for longer
+  static constexpr Span kGoal{20'000};  ///< limit of a transaction, and so of a step's wait
 
   Span budget() const { return budget_; }
   void took(Span whole) {

@@ -1,4 +1,4 @@
-// JournalReader: what a journal holds, read while a server may be writing it.
+// JournalReader: reads a journal, also while a server writes it.
 #pragma once
 
 #include <filesystem>
@@ -45,11 +45,11 @@ class JournalReader {
   /// Newest first.
   Result<std::vector<EpisodeLine>> list(const EpisodeFilter& filter) const;
   /// Every episode, oldest first, with its turns; stops at the first error that `visit` returns,
-  /// and at an episode that is damaged unless somebody is told of those.
+  /// and at a damaged episode unless `damaged` is set.
   Status each(const EpisodeFilter& filter, const std::function<Status(const StoredEpisode&)>& visit,
               const std::function<void(const Error&)>& damaged = {}) const;
 
-  /// What is wrong, a line each; empty: it is sound. Reads everything: pages, order of turns,
+  /// Lists damage, one line each; empty: none. Reads everything: pages, order of turns,
   /// hashes of what is stored by hash.
   Result<std::vector<std::string>> check() const;
   /// A copy as it is now, in a new file.

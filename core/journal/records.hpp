@@ -1,4 +1,4 @@
-// What the journal keeps, as plain data: episodes, intents, turns, endings.
+// The journal's records as plain data: episodes, intents, turns, endings.
 #pragma once
 
 #include <array>
@@ -91,7 +91,7 @@ struct EpisodeLine {
 struct EpisodeFilter {
   std::optional<RecordState> state;
   std::string task, client, group;  ///< empty: any
-  std::int64_t limit = 1000;        ///< the newest so many; 0: all
+  std::int64_t limit = 1000;        ///< number of episodes, newest first; 0: all
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// A reply without what it repeats: copies from the texts it was made of stand for them.
+// Compresses a reply: repeated texts are replaced by references to action, compiler output or earlier parts.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,7 @@
 
 namespace hone {
 
-/// A reply says again what was submitted, what a compiler said and, in its messages, what it says
-/// elsewhere. What is left holds, over and over: a length and so many bytes as they are, a length
-/// and a place to copy so many bytes from. Places count from the start of action, words and reply
-/// one after the other. Lengths and places are numbers of seven bits a byte, the lowest first, the
-/// eighth bit saying that there are more.
+/// A reply repeats the submission, the compiler's output and, in its messages, parts of itself. The compressed form is a sequence of: a length and that number of literal bytes; a length and an offset to copy from. Offsets count from the start of action, compiler output and reply, concatenated. Lengths and offsets are LEB128 numbers (seven bits a byte, lowest first).
 std::string without_repeats(std::string_view reply, std::string_view action,
                             std::string_view words);
 

@@ -12,9 +12,7 @@ namespace hone {
 
 inline constexpr std::int64_t kSchemaVersion = 6;
 
-/// What of a row never changes, for hone_sum: a bit that flips on the disk is found when it is read.
-/// A turn's holds the hashes of its action and of the words beside it, whose bytes are stored by
-/// them, and of its whole reply.
+/// Columns that never change, for the checksum hone_sum, which detects flipped bits. The checksum of a turn covers the hashes of its action, of its compiler output and of its reply.
 inline constexpr std::string_view kEpisodeSummed =
     "id, token, seed, environment, task, task_hash, backend, group_name, client, options, reward, "
     "reward_config, reward_version, reward_hash, opened_at, reset_key, reset_body, parent, "
@@ -22,7 +20,7 @@ inline constexpr std::string_view kEpisodeSummed =
 inline constexpr std::string_view kTurnSummed =
     "episode, turn, turns.hash, seed, outcome, scored, speedup, reward, fingerprint, ended, at, "
     "hone_sha256(hone_unpack(reply, sent.bytes, said.bytes)), said.hash";
-/// What of an episode's row changes, for a sum that is made anew with each change.
+/// Columns of an episode that change, for a second checksum that is updated with each change.
 inline constexpr std::string_view kEpisodeLive[] = {
     "id",          "state",         "held",        "fingerprint", "changed_at",
     "intent_turn", "intent_action", "intent_seed", "turns"};

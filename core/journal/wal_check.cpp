@@ -69,8 +69,8 @@ Look look_at(const std::filesystem::path& wal) {
     }
     sums.add(frame.data(), 8, is_big);
     sums.add(frame.data() + kFrameHeader, page, is_big);
-    const Sums told{big_endian(frame.data() + 16), big_endian(frame.data() + 20)};
-    if (is_ours && told == sums) continue;
+    const Sums stored{big_endian(frame.data() + 16), big_endian(frame.data() + 20)};
+    if (is_ours && stored == sums) continue;
     look.spoilt = number;
     look.commits += ends;
   }
@@ -89,8 +89,8 @@ std::string lost_in_wal(const std::filesystem::path& database) {
     const Look again = look_at(wal);
     if (again.spoilt != look.spoilt || again.salts != look.salts) return "";
   }
-  return "its write-ahead log is spoilt at frame " + std::to_string(look.spoilt) + ", and " +
-         std::to_string(look.commits) + " transactions that ended there or behind it would be lost";
+  return "its write-ahead log is damaged at frame " + std::to_string(look.spoilt) + ", and " +
+         std::to_string(look.commits) + " transactions from there on would be lost";
 }
 
 Status expect_whole_wal(const std::filesystem::path& database) {
@@ -98,7 +98,7 @@ Status expect_whole_wal(const std::filesystem::path& database) {
   if (lost.empty()) return {};
   return failed_precondition(
       "it is damaged: " + lost +
-      "; restore a backup, or move the -wal file away to go on without them");
+      "; restore a backup, or remove the -wal file to continue without them");
 }
 
 }  // namespace hone

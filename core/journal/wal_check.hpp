@@ -1,4 +1,4 @@
-// What SQLite would leave out of a damaged write-ahead log without a word.
+// Detects transactions that SQLite would silently drop from a damaged write-ahead log.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,10 @@
 
 namespace hone {
 
-/// "" where nothing that was committed is lost, else what is wrong with the log beside the database.
-///
-/// SQLite reads a log up to the first frame whose sum is wrong and takes that for its end, since the
-/// last transaction may be torn by a loss of power. But each one is on the disk before the next one
-/// begins: where two or more have ended behind a spoilt frame, one at least had been answered for.
-/// What spoils the last one is told by nothing. Safe beside a server that writes.
+/// Returns "" if no committed transaction is lost, else a description of the damage. /// /// SQLite reads a log up to the first frame with a wrong checksum and ignores the rest, because a power loss may leave the last transaction incomplete. But each transaction is on the disk before the next one begins. So if two or more end after a damaged frame, at least one had been confirmed. Damage of the last transaction cannot be detected. Safe while a server writes.
 std::string lost_in_wal(const std::filesystem::path& database);
 
-/// failed_precondition, with what to do, where something is. To be asked before the database is
-/// opened, which drops it.
+/// failed_precondition, with advice, if the log is damaged. Must be called before the database is opened, because that drops the damaged part.
 Status expect_whole_wal(const std::filesystem::path& database);
 
 }  // namespace hone

@@ -12,8 +12,7 @@
 
 namespace hone {
 
-/// Reads known members of a map; finish() then gives the first mistake, or complains about a key
-/// nobody asked for, which also comes before a member that is missing: it may be the same, misspelt. A getter that fails returns its default, so that a reader is a plain list of
+/// Reads known members of a map; finish() then returns the first mistake. An unknown key is reported before a missing member, because it may be a misspelling. A getter that fails returns its default, so that a reader is a plain list of
 /// members.
 ///
 ///   Fields f(value, "hello");                       // "hello" stands at the start of messages
@@ -61,7 +60,7 @@ class Fields {
   std::string place(std::string_view key) const;
 
   Status finish();
-  /// As finish(), but keys that nobody asked for are allowed (messages of newer versions).
+  /// As finish(), but unknown keys are allowed (messages of newer versions).
   Status finish_loosely() const;
 
  private:

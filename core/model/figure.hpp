@@ -10,9 +10,9 @@ namespace hone {
 
 /// {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; the last four nil.
 Value figure(const std::string& name, double value, const char* unit);
-/// Beside something real that was measured in the same run: with `ratio` to it.
+/// With a baseline that was measured in the same run, and the ratio to it.
 Value figure(const std::string& name, double value, const char* unit, double baseline);
-/// Held against a goal, in words or as a number.
+/// With a goal, as text or a number.
 Value figure(const std::string& name, double value, const char* unit, double baseline, Value goal,
              bool holds);
 

@@ -86,7 +86,7 @@ struct BackendSources {
   Source reference;  ///< exports `reference` (the entry's signature) and `exact` (float outputs as
                      ///< double), or has a plan of each of these names
   Source baseline;   ///< exports the entry, or has a plan; honest and timed
-  std::vector<Source> support = {};  ///< files that every build is given beside its source
+  std::vector<Source> support = {};  ///< files that each build gets in addition to its source
   std::optional<std::vector<Dims>> shown = {};
   std::optional<std::vector<HiddenShape>> hidden = {};
   std::optional<Dims> timed = {};

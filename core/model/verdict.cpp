@@ -113,10 +113,10 @@ bool was_compiled(const Verdict& verdict) {
     case Outcome::kBuildFailed:
       return false;
     case Outcome::kRejected:
-      return verdict.work.has_value();  // for who did its work, once that was known
+      return verdict.work.has_value();  // if the work was known
     default:
       return verdict.stage !=
-             VerdictStage::kLoad;  // its module was executed there, and never came to be
+             VerdictStage::kLoad;  // at load the module was executed, but not completed
   }
 }
 

@@ -29,11 +29,10 @@ struct Work : Witnessed {
   /// are timed.
   std::optional<double> kernels_us{}, operators_us{};
 
-  /// The second witness: what the submission's rehearsal started, another process, on tensors that hold nothing; nullopt:
-  /// there was none, or it did not come to its end as it would beside a device.
+  /// Second source: kernels and operators that the submission's dry run started, in another process on empty tensors; nullopt: there was no dry run, or it did not complete as it would on a device.
   std::optional<Witnessed> rehearsed{};
 
-  /// Whether both say the same; nullopt where there is one alone.
+  /// Whether both agree; nullopt if only one exists.
   std::optional<bool> agrees() const;
 };
 
@@ -42,7 +41,7 @@ struct Work : Witnessed {
 Value work_to_value(const Work& work);
 Result<Work> work_from_value(const Value& value);
 /// From JSON that a submission's process has written: names of other than printable characters, counts below 1, times
-/// below 0 and what is too long are mistakes. Of a rehearsal it can say nothing.
+/// below 0 and what is too long are mistakes. It cannot set the results of the dry run.
 Result<Work> work_from_json(std::string_view words);
 /// "aten.relu, aten.addmm and 3 others".
 std::string operator_words(const Witnessed& witnessed);

@@ -45,7 +45,7 @@ Status check_facts(const Value& written) {
   return f.finish_loosely();
 }
 
-/// What every device must say stands with facts(); here one may have said why it cannot be opened.
+/// Members that each device must have are checked in facts(). Here a device may only have an error.
 Status check_probe(const Value& written) {
   Fields f(written, "output");
   f.text("driver");

@@ -1,5 +1,4 @@
-// Backend: a backend plugin as the host and the builders see it; judges and candidates use its raw
-// table.
+// Backend: a backend plugin for the host and the builders. Judges and candidates use its table directly.
 #pragma once
 
 #include <filesystem>
@@ -31,14 +30,14 @@ class Backend {
 
   const std::string& name() const { return name_; }
   const hone_backend_factory* factory() const { return &factory_; }
-  /// What functions of the table are given as their host.
+  /// The host argument of the table's functions.
   const hone_host* host() const { return services_->table(); }
 
   /// {"summary", "devices", "languages", "withholds", "fingerprint"}, checked.
   Result<Value> describe(const Value& config) const;
-  /// {"driver", "compiler", "devices"}, checked. Touches devices: in a process of its own alone.
+  /// {"driver", "compiler", "devices"}, checked. It opens devices: call it only in a child process.
   Result<Value> probe() const;
-  /// What hone_backend_factory::facts writes of an opened device, checked.
+  /// The output of hone_backend_factory::facts for an opened device, checked.
   Result<Value> facts(hone_device* device) const;
   /// {"ok", "artifact", "untrusted_host_code", "diagnostics", "failure"}, checked. Runs compilers:
   /// only in a builder.

@@ -1,5 +1,4 @@
-// Calls across the ABI: a sink and an error around each, and nothing that a plugin does gets past
-// them.
+// Calls across the ABI, with a sink and an error, and protection from exceptions of plugins.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace hone {
 
-/// What a plugin may write in one call.
+/// Limit of a plugin's output in one call.
 inline constexpr std::size_t kSinkBytesMax = 64u << 20;
 
 /// Calls `fn(error)`, which returns a hone_code. The plugin's own errors keep their code: "kevin:
@@ -23,11 +22,11 @@ Status call_plugin(std::string_view who, const std::function<std::int32_t(hone_e
 /// Calls a function that cannot fail, from a destructor: an exception is logged.
 void call_void(std::string_view who, const std::function<void()>& fn) noexcept;
 
-/// Calls `fn(sink, error)` and gives the bytes that it wrote.
+/// Calls `fn(sink, error)` and returns the bytes that it wrote.
 Result<std::string> call_for_bytes(std::string_view who,
                                    const std::function<std::int32_t(hone_sink*, hone_error*)>& fn);
 
-/// As call_for_bytes, decoded. Bytes that are no MessagePack are an internal error.
+/// As call_for_bytes, decoded. Invalid MessagePack is an internal error.
 Result<Value> call_for_value(std::string_view who,
                              const std::function<std::int32_t(hone_sink*, hone_error*)>& fn);
 

@@ -1,4 +1,4 @@
-// Calling a dataset and checking what it hands out.
+// Calls a dataset and checks its tasks.
 #include "plugin/dataset.hpp"
 
 #include <set>
@@ -79,7 +79,7 @@ Result<std::vector<TaskEntry>> entries_from_value(const Value& written) {
     if (const Status read = f.finish_loosely(); !read) return internal_error(read.error().message);
     if (entry.id.empty()) return internal_error(where + ": id: expected a name, found none");
     if (!ids.insert(entry.id).second) {
-      return internal_error(where + ": id: '" + entry.id + "' stands twice, expected once");
+      return internal_error(where + ": id: '" + entry.id + "' occurs twice, expected once");
     }
     entries.push_back(std::move(entry));
   }

@@ -1,4 +1,4 @@
-// Dataset: a dataset plugin's handle; tasks come out of it checked.
+// Dataset: the handle of a dataset plugin. It checks the plugin's tasks.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace hone {
 
-/// What list() says of a task.
+/// An entry of list().
 struct TaskEntry {
   std::string id;
   std::string title;
@@ -30,7 +30,7 @@ struct TaskEntry {
 class DatasetCalls {
  public:
   virtual ~DatasetCalls() = default;
-  /// An error says who and in which call: "tasks: list: …".
+  /// Errors begin with the plugin and the call: "tasks: list: …".
   virtual Result<Value> list() const = 0;
   virtual Result<Value> get(const std::string& id) const = 0;
 };
@@ -42,7 +42,7 @@ class DatasetCalls {
 ///   "basics"
 class Dataset {
  public:
-  /// {"summary", "parameters"}, as the plugin says it.
+  /// {"summary", "parameters"} of the plugin.
   static Result<Value> describe(const PluginLibrary& library);
 
   /// `name` is the dataset's in the configuration. A mistake in a task is the plugin's
@@ -58,7 +58,7 @@ class Dataset {
 
   /// In the dataset's order; ids are unique.
   Result<std::vector<TaskEntry>> list() const;
-  /// not_found for an id that is none. A task that breaks the rules of docs/tasks.md is an internal
+  /// not_found for an unknown id. A task that breaks the rules of docs/tasks.md is an internal
   /// error.
   Result<Task> get(std::string_view id) const;
 

@@ -1,5 +1,4 @@
-// What the typed wrappers share: a factory table whose size and functions were checked before it is
-// used.
+// Checks the size and the functions of a factory table, for the typed wrappers.
 #pragma once
 
 #include <cstdint>

@@ -13,17 +13,15 @@
 
 namespace hone {
 
-/// What the host can do for plugins. Any of them may be called from any thread.
+/// Services for plugins. [any thread]
 struct HostOptions {
-  /// {"value": document, "lines": {pointer: line}}, or an error "name:line: …". The parser is
-  /// core/config's, on the same floor as this folder, so it is handed in; without one, parse_yaml
-  /// is unimplemented.
+  /// {"value": document, "lines": {pointer: line}}, or an error "name:line: …". The caller passes the parser of core/config, because this folder may not include it; without one, parse_yaml is unimplemented.
   std::function<Result<Value>(std::string_view text, std::string_view name)> parse_yaml;
   /// Whether calls under way should give up; without one, never.
   std::function<bool()> cancelled;
-  /// A folder that is the plugin's own; "" for none.
+  /// The plugin's own folder; "" for none.
   std::string workdir;
-  /// Where a plugin's lines go; without one, into hone's log under the plugin's name.
+  /// Receives the plugin's log lines; without one, they go to hone's log under the plugin's name.
   std::function<void(LogLevel level, std::string_view line)> log = {};
 };
 

@@ -7,14 +7,14 @@
 
 namespace hone {
 
-LazyPlugin::LazyPlugin(std::filesystem::path path, std::string factory_id, OpenOutside open)
+LazyPlugin::LazyPlugin(std::filesystem::path path, std::string factory_id, StartPluginProcess open)
     : path_(std::move(path)), factory_id_(std::move(factory_id)), open_(std::move(open)) {}
 
 std::string LazyPlugin::name() const { return path_.stem().string(); }
 
 std::string LazyPlugin::version() const { return HONE_VERSION_STRING; }
 
-Result<std::shared_ptr<const OutsidePlugin>> LazyPlugin::started() const {
+Result<std::shared_ptr<const PluginProcess>> LazyPlugin::started() const {
   MutexLock lock(mutex_);
   if (!plugin_) {
     HONE_ASSIGN(plugin_, open_(path_));

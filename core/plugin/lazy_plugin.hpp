@@ -1,5 +1,4 @@
-// LazyPlugin: a plugin of this installation that is written in Python: its process starts when it
-// is first asked something.
+// LazyPlugin: a shipped Python plugin. Its process starts with the first call.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +7,14 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "plugin/outside.hpp"
+#include "plugin/plugin_process.hpp"
 
 namespace hone {
 
-/// What ships with hone is known by its file and folder, so that no command starts an interpreter
-/// for a plugin that it has no use for. [any thread]
-class LazyPlugin final : public OutsidePlugin {
+/// Name and kind follow from file and folder, so that a command starts no interpreter for plugins that it does not use. [any thread]
+class LazyPlugin final : public PluginProcess {
  public:
-  LazyPlugin(std::filesystem::path path, std::string factory_id, OpenOutside open);
+  LazyPlugin(std::filesystem::path path, std::string factory_id, StartPluginProcess open);
 
   std::string name() const override;
   std::string version() const override;  ///< hone's
@@ -30,13 +28,13 @@ class LazyPlugin final : public OutsidePlugin {
   Result<std::unique_ptr<const EnvironmentCalls>> open_environment() const override;
 
  private:
-  Result<std::shared_ptr<const OutsidePlugin>> started() const;
+  Result<std::shared_ptr<const PluginProcess>> started() const;
 
   const std::filesystem::path path_;
   const std::string factory_id_;
-  const OpenOutside open_;
+  const StartPluginProcess open_;
   mutable Mutex mutex_;
-  mutable std::shared_ptr<const OutsidePlugin> plugin_ HONE_GUARDED_BY(mutex_);
+  mutable std::shared_ptr<const PluginProcess> plugin_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Loading a library and checking its entry; the one place that calls dlopen.
+// Loads a library and checks its entry; the only file that calls dlopen.
 #include "plugin/plugin_library.hpp"
 
 #include <dlfcn.h>
@@ -22,8 +22,7 @@ std::string version_text(std::uint32_t major, std::uint32_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-/// What the linker says, without the path, which stands before it anyway. One call: the next would
-/// say nothing.
+/// The linker's message without the path, which the caller adds. dlerror() returns a message only once.
 std::string linker_message(const std::filesystem::path& path) {
   const char* text = dlerror();
   std::string message = text != nullptr ? text : "unknown error of the dynamic linker";
@@ -120,7 +119,7 @@ Result<PluginLibrary> PluginLibrary::load(const std::filesystem::path& path) {
   const std::string file = library.file();
   library.entry_ = static_cast<const hone_plugin*>(dlsym(handle, "hone_plugin_entry"));
   if (library.entry_ == nullptr) {
-    return invalid_argument(file + ": exports no hone_plugin_entry, so it is no hone plugin");
+    return invalid_argument(file + ": exports no hone_plugin_entry, so it is not a hone plugin");
   }
   const hone_plugin& entry = *library.entry_;
   if (Status checked = check_numbers(entry); !checked) return checked.error().in(file);

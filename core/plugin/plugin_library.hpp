@@ -1,5 +1,4 @@
-// PluginLibrary: a plugin's shared library, loaded for good and checked before anything of it is
-// called.
+// PluginLibrary: a plugin's shared library. It is checked before the first call, and never unloaded.
 #pragma once
 
 #include <filesystem>
@@ -46,8 +45,7 @@ class PluginLibrary {
 /// The ids that this host knows.
 const std::vector<std::string>& known_factories();
 
-/// "loaded without its entry being looked at": the dynamic linker's part of load(), for conformance
-/// checks.
+/// Only the dynamic linker's part of load(), for conformance checks.
 Result<void*> load_library(const std::filesystem::path& path);
 
 }  // namespace hone

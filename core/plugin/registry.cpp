@@ -133,22 +133,22 @@ void Registry::add(const fs::path& path, PluginKind folder_kind, bool inside) {
 
 Result<Registry::Found> Registry::load(const fs::path& path, bool inside, PluginInfo& info) const {
   const bool python = path.extension() == ".py";
-  if (python && !options_.outside) {
+  if (python && !options_.start_process) {
     return Error{Code::kUnimplemented,
-                 path.filename().string() + ": there is nothing here that runs python"};
+                 path.filename().string() + ": this program cannot run Python plugins"};
   }
   Found found;
-  if (python || (!inside && !options_.in_process && options_.outside)) {
+  if (python || (!inside && !options_.in_process && options_.start_process)) {
     if (inside) {
-      found.outside = std::make_shared<const LazyPlugin>(
-          path, std::string(kind_factory_id(info.kind)), options_.outside);
+      found.process = std::make_shared<const LazyPlugin>(
+          path, std::string(kind_factory_id(info.kind)), options_.start_process);
     } else {
-      HONE_ASSIGN(found.outside, options_.outside(path));
+      HONE_ASSIGN(found.process, options_.start_process(path));
     }
-    info.name = found.outside->name();
-    info.version = found.outside->version();
-    info.factories = found.outside->factories();
-    info.runs_in = found.outside->runs_in();
+    info.name = found.process->name();
+    info.version = found.process->version();
+    info.factories = found.process->factories();
+    info.runs_in = found.process->runs_in();
     return found;
   }
   HONE_ASSIGN(found.library, PluginLibrary::load(path));
@@ -165,9 +165,9 @@ Status Registry::check(const Found& found, PluginInfo& info) const {
     return invalid_argument(file + ": offers no reward, dataset, environment or backend");
   }
   info.kind = kind_of(info.factories.front()).value_or(info.kind);
-  if (found.outside && offers(info, PluginKind::kBackend)) {
+  if (found.process && offers(info, PluginKind::kBackend)) {
     return invalid_argument(file +
-                            ": a backend runs in hone's own processes only; trust it with "
+                            ": a backend must run in hone's own processes; to trust it, set "
                             "plugins.in_process: true");
   }
   for (const std::string& id : info.factories) {
@@ -197,7 +197,7 @@ Result<std::string> Registry::name_of(const std::string& name_or_path) const {
     if (!info.error.empty()) return failed_precondition(info.error);
     return info.name;
   }
-  return not_found(name_or_path + ": not among the plugins that were loaded");
+  return not_found(name_or_path + ": the plugin is not loaded");
 }
 
 Result<const Registry::Found*> Registry::find(PluginKind kind, std::string_view name) const {
@@ -240,7 +240,7 @@ Result<std::shared_ptr<HostServices>> Registry::services(const PluginLibrary& fo
 
 Result<Value> Registry::describe(PluginKind kind, std::string_view name) const {
   HONE_ASSIGN(const Found* found, find(kind, name));
-  if (found->outside) return found->outside->describe(std::string(kind_factory_id(kind)));
+  if (found->process) return found->process->describe(std::string(kind_factory_id(kind)));
   if (kind == PluginKind::kReward) return Reward::describe(*found->library);
   if (kind == PluginKind::kDataset) return Dataset::describe(*found->library);
   HONE_ASSIGN(auto backend, open_backend(name));
@@ -250,9 +250,9 @@ Result<Value> Registry::describe(PluginKind kind, std::string_view name) const {
 Result<std::unique_ptr<Reward>> Registry::open_reward(std::string_view name,
                                                       const Value& config) const {
   HONE_ASSIGN(const Found* found, find(PluginKind::kReward, name));
-  if (found->outside) {
-    HONE_ASSIGN(auto calls, found->outside->create_reward(config));
-    return std::make_unique<Reward>(found->outside->name(), config, std::move(calls));
+  if (found->process) {
+    HONE_ASSIGN(auto calls, found->process->create_reward(config));
+    return std::make_unique<Reward>(found->process->name(), config, std::move(calls));
   }
   HONE_ASSIGN(auto host, services(*found->library));
   return Reward::create(*found->library, config, std::move(host));
@@ -262,9 +262,9 @@ Result<std::unique_ptr<Dataset>> Registry::open_dataset(std::string_view name,
                                                         std::string dataset_name,
                                                         const Value& config) const {
   HONE_ASSIGN(const Found* found, find(PluginKind::kDataset, name));
-  if (found->outside) {
-    HONE_ASSIGN(auto calls, found->outside->open_dataset(config));
-    return std::make_unique<Dataset>(std::move(dataset_name), found->outside->name(),
+  if (found->process) {
+    HONE_ASSIGN(auto calls, found->process->open_dataset(config));
+    return std::make_unique<Dataset>(std::move(dataset_name), found->process->name(),
                                      std::move(calls));
   }
   HONE_ASSIGN(auto host, services(*found->library));
@@ -280,7 +280,7 @@ Result<std::unique_ptr<Backend>> Registry::open_backend(std::string_view name) c
 Result<std::unique_ptr<const EnvironmentCalls>> Registry::open_environment(
     std::string_view name) const {
   HONE_ASSIGN(const Found* found, find(PluginKind::kEnvironment, name));
-  return found->outside->open_environment();
+  return found->process->open_environment();
 }
 
 }  // namespace hone

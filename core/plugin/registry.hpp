@@ -14,8 +14,8 @@
 #include "plugin/backend.hpp"
 #include "plugin/dataset.hpp"
 #include "plugin/host_services.hpp"
-#include "plugin/outside.hpp"
 #include "plugin/plugin_library.hpp"
+#include "plugin/plugin_process.hpp"
 #include "plugin/reward.hpp"
 
 namespace hone {
@@ -45,9 +45,8 @@ struct RegistryOptions {
   /// The services that every plugin gets. A `workdir` is a folder in which each plugin has one of
   /// its own name.
   HostOptions host;
-  /// Runs what is extra and below no root, in processes of its own; without one, libraries run in
-  /// this process, and Python files are refused.
-  OpenOutside outside = {};
+  /// Starts plugins that are outside the roots in their own processes. Without it, libraries run in this process, and Python files are refused.
+  StartPluginProcess start_process = {};
   /// Libraries run in this process wherever they lie; Python files never do.
   bool in_process = false;
 };
@@ -67,7 +66,7 @@ class Registry {
   /// The name of a plugin that is configured by its path; a name stays as it is.
   Result<std::string> name_of(const std::string& name_or_path) const;
 
-  /// What the plugin says of itself; a backend is asked with an empty configuration.
+  /// The plugin's description; for a backend with an empty configuration.
   Result<Value> describe(PluginKind kind, std::string_view name) const;
 
   Result<std::unique_ptr<Reward>> open_reward(std::string_view name, const Value& config) const;
@@ -82,11 +81,11 @@ class Registry {
   Result<PluginLibrary> library(PluginKind kind, std::string_view name) const;
 
  private:
-  /// What a plugin was found as: one of the two, or neither where it was refused.
+  /// A loaded plugin: one of the two members, or neither if it was refused.
   struct Found {
     std::optional<PluginLibrary> library;
-    std::shared_ptr<const OutsidePlugin> outside;
-    bool good() const { return library.has_value() || outside != nullptr; }
+    std::shared_ptr<const PluginProcess> process;
+    bool good() const { return library.has_value() || process != nullptr; }
   };
 
   void scan_folder(const std::filesystem::path& folder, PluginKind kind, bool inside);
@@ -99,7 +98,7 @@ class Registry {
 
   const RegistryOptions options_;
   std::vector<PluginInfo> infos_;
-  std::vector<Found> found_;  // beside infos_
+  std::vector<Found> found_;  // parallel to infos_
 };
 
 }  // namespace hone

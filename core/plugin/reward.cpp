@@ -1,4 +1,4 @@
-// Calling a reward and checking its report.
+// Calls a reward and checks its report.
 #include "plugin/reward.hpp"
 
 #include <algorithm>

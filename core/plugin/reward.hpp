@@ -1,4 +1,4 @@
-// Reward: a reward plugin's handle, with everything that it returns checked.
+// Reward: the handle of a reward plugin. It checks the plugin's reports.
 #pragma once
 
 #include <memory>
@@ -33,9 +33,9 @@ struct RewardReport {
 class RewardCalls {
  public:
   virtual ~RewardCalls() = default;
-  /// An error says who and in which call: "kevin: score: …".
+  /// Errors begin with the plugin and the call: "kevin: score: …".
   virtual Result<Value> score(const Value& episode) const = 0;
-  /// Of what answers now: a plugin that is reloaded has another one.
+  /// Version of the loaded plugin; it changes with a reload.
   virtual std::string version() const = 0;
 };
 
@@ -61,8 +61,7 @@ class Reward {
   /// digits.
   const std::string& config_hash() const { return config_hash_; }
 
-  /// `episode` is the map of docs/plugins.md. What is not as promised is an internal error that
-  /// names the plugin, what was found and what was expected.
+  /// `episode` is the map of docs/plugins.md. A report that breaks the rules is an internal error with the plugin, the found and the expected value.
   Result<RewardReport> score(const Value& episode) const;
 
  private:

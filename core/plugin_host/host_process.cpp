@@ -1,4 +1,4 @@
-// Asking a plugin host and, whatever it does, coming back within the limit.
+// Sends requests to a plugin host, and returns within the time limit in all cases.
 #include "plugin_host/host_process.hpp"
 
 #include <fcntl.h>
@@ -25,9 +25,9 @@ constexpr std::size_t kPrintedBytesMax = 64 << 10;  // of one call that reach th
 constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::size_t kLastLineBytesMax = 300;          // of the line that an error repeats
 constexpr std::string_view kWarningMark = "warning: ";  // what a plugin prints for its users to see
-constexpr double kEndingS = 2;                          // for a process that has hung up to be gone
-constexpr double kStarved = 9;     // limits' worth of time that a busy machine may keep it waiting
-constexpr double kLookMs = 50;     // how often the account of that time is brought up to date
+constexpr double kEndingS = 2;     // seconds for a process to exit after it closed its connection
+constexpr double kStarved = 9;     // multiple of the limit by which CPU contention may extend it
+constexpr double kLookMs = 50;     // update interval of the starvation account
 constexpr double kReceiveS = 0.1;  // at least, for the rest of a message that has begun to arrive
 
 /// Everything a plugin host finds in its environment.
@@ -137,13 +137,13 @@ Result<HostMessage> HostProcess::receive(double left_s) {
                           : Result<HostMessage>(received.error());
   if (message) return message;
   stop();
-  return gone("answered with garbage (" + message.error().message +
-              "), expected an answer; its plugin host was killed");
+  return gone("sent an invalid answer (" + message.error().message +
+              "); its plugin host was killed");
 }
 
 Error HostProcess::late(double limit_s) {
   stop();
-  return {Code::kDeadlineExceeded, who_ + ": found no answer after " + seconds_text(limit_s) +
+  return {Code::kDeadlineExceeded, who_ + ": no answer after " + seconds_text(limit_s) +
                                        ", the limit (" + limit_key_ +
                                        "); its plugin host was killed by SIGKILL"};
 }
@@ -155,23 +155,21 @@ Error HostProcess::ended_by_itself() {
   const bool ended = ready_within(pidfd_.get(), monotonic_s() + kEndingS);
   const int status = stop();
   if (!ended) {
-    return gone(
-        "its plugin host closed its connection in the middle of the call, expected an answer; it "
-        "was killed");
+    return gone("its plugin host closed its connection during the call and was killed");
   }
   if (WIFSIGNALED(status)) {
     const char* name = sigabbrev_np(WTERMSIG(status));
-    return gone("its plugin host was ended by " +
+    return gone("its plugin host was killed by " +
                 (name != nullptr ? "SIG" + std::string(name)
                                  : "signal " + std::to_string(WTERMSIG(status))) +
-                " in the middle of the call");
+                " during the call");
   }
   return gone("its plugin host exited with status " + std::to_string(WEXITSTATUS(status)) +
-              " in the middle of the call, expected an answer" +
+              " during the call" +
               (last_line_.empty() ? "" : "; the last line that it printed: " + last_line_));
 }
 
-/// Ends the process and what it has started; gives its status.
+/// Ends the process and its children; returns its status.
 int HostProcess::stop() {
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
@@ -188,7 +186,7 @@ int HostProcess::stop() {
 /// Reads what was printed, without waiting; what is more than a call may print is dropped.
 void HostProcess::drain_output() {
   char block[16 << 10];
-  // Bounded: a plugin that prints without end must not keep us here.
+  // Bounded, because a plugin may print without end.
   for (int i = 0; i < 64 && output_; ++i) {
     const ssize_t n = ::read(output_.get(), block, sizeof block);
     if (n < 0 && errno == EINTR) continue;

@@ -1,4 +1,4 @@
-// HostProcess: one running plugin host: started, asked one thing at a time, and ended.
+// HostProcess: one running plugin host, with one request at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -39,7 +39,7 @@ class HostProcess {
   /// The plugin's answer, which may be an error of its own. When the process crashed, took longer
   /// than `limit_s`, not counting what it waited for a processor (nine times that at the most), or
   /// answered garbage, it is gone, alive() is false and the error says why, after `who`:
-  /// "my_reward: score: its plugin host was ended by SIGSEGV in the middle of the call".
+  /// "my_reward: score: its plugin host was killed by SIGSEGV during the call".
   Result<Value> ask(const HostCall& call, std::string who, double limit_s);
 
   bool alive() const { return pid_ > 0; }

@@ -25,7 +25,7 @@ constexpr double kDescribeSecondsMax = 3600;  // as plugins.start_seconds
 constexpr int kFailuresFree = 3;              // in a row, before a start has to wait
 constexpr double kPauseMaxS = 60;
 
-/// As a shell finds it, since the plugin host's own PATH is not the user's.
+/// Searches PATH, because the plugin host's PATH differs from the user's.
 Result<std::string> find_interpreter(const std::string& python) {
   const auto usable = [](const std::string& path) { return access(path.c_str(), X_OK) == 0; };
   if (python.find('/') != std::string::npos) {
@@ -263,14 +263,14 @@ Result<std::vector<std::string>> HostedPlugin::arguments() const {
 /// `call` is what it is for, for the message.
 Status HostedPlugin::ensure_process(std::string_view call) const {
   if (options_.reload && !(stamp() == started_from_)) {
-    if (process_) log_info(who(), "the file has changed: it is loaded anew");
+    if (process_) log_info(who(), "the file has changed; loading it again");
     process_.reset();
     failures_ = 0;
   }
   if (process_) return {};
   if (failures_ >= kFailuresFree && now_s() < not_before_s_) {
     return unavailable(who() + ": " + std::string(call) + ": its plugin host ended " +
-                       std::to_string(failures_) + " times in a row; it is started again in " +
+                       std::to_string(failures_) + " times in a row; it restarts in " +
                        std::to_string(std::lround(std::ceil(not_before_s_ - now_s()))) + " s");
   }
   return start_process();
@@ -304,15 +304,14 @@ Status HostedPlugin::ensure_handle(Handle& handle) const {
   return {};
 }
 
-/// One question to the process. What ends it is logged, counted and said with the plugin and the
-/// call.
+/// Sends one request. If the process ends, the error names plugin and call, and it is logged and counted.
 Result<Value> HostedPlugin::ask(const HostCall& call, double limit_s) const {
   auto answer = process_->ask(call, who() + ": " + std::string(call.name), limit_s);
   const bool exhausted = !answer && answer.error().code == Code::kResourceExhausted;
   if (process_->alive() && !exhausted) return answer;
   process_.reset();
   note_failure();
-  // What a leak has taken comes back with the process alone.
+  // Leaked memory is freed only with the process.
   if (exhausted) {
     answer = Error{Code::kResourceExhausted,
                    answer.error().message + "; its plugin host was ended, which may have " +
@@ -342,12 +341,12 @@ Status HostedPlugin::read_identity(const Value& hello) const {
   return {};
 }
 
-OpenOutside open_in_plugin_hosts(PluginHostOptions options) {
+StartPluginProcess open_in_plugin_hosts(PluginHostOptions options) {
   const auto starter = std::make_shared<HostStarter>();
   return [options = std::move(options),
-          starter](const fs::path& path) -> Result<std::shared_ptr<const OutsidePlugin>> {
+          starter](const fs::path& path) -> Result<std::shared_ptr<const PluginProcess>> {
     HONE_ASSIGN(auto plugin, HostedPlugin::start(path, options, starter));
-    return std::shared_ptr<const OutsidePlugin>(std::move(plugin));
+    return std::shared_ptr<const PluginProcess>(std::move(plugin));
   };
 }
 

@@ -1,5 +1,4 @@
-// HostedPlugin: a plugin from outside the tree in a process of its own, started again whenever it
-// ended.
+// HostedPlugin: a plugin from outside the tree in its own process, which restarts after it ended.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 #include "base/mutex.hpp"
 #include "base/result.hpp"
-#include "plugin/outside.hpp"
+#include "plugin/plugin_process.hpp"
 #include "plugin_host/host_process.hpp"
 #include "plugin_host/starter.hpp"
 
@@ -39,9 +38,9 @@ struct PluginHostOptions {
 ///
 ///   HONE_ASSIGN(auto plugin, HostedPlugin::start("my_reward.py", options, starter));
 ///   HONE_ASSIGN(auto calls, plugin->create_reward(Value::map({{"bonus", 2}})));
-class HostedPlugin final : public OutsidePlugin, public std::enable_shared_from_this<HostedPlugin> {
+class HostedPlugin final : public PluginProcess, public std::enable_shared_from_this<HostedPlugin> {
  public:
-  /// An error says why the plugin cannot be used: it does not load, or crashes on the way.
+  /// An error has the reason why the plugin cannot be used, such as a crash during loading.
   static Result<std::shared_ptr<const HostedPlugin>> start(const std::filesystem::path& path,
                                                            PluginHostOptions options,
                                                            std::shared_ptr<HostStarter> starter);
@@ -55,7 +54,7 @@ class HostedPlugin final : public OutsidePlugin, public std::enable_shared_from_
   Result<std::unique_ptr<const DatasetCalls>> open_dataset(const Value& config) const override;
   Result<std::unique_ptr<const EnvironmentCalls>> open_environment() const override;
 
-  /// Something that the plugin made; it is made again in each new process.
+  /// A handle of the plugin; a new process creates it again.
   struct Handle {
     std::string kind;  ///< "reward", "dataset" or "environment"
     Value config;
@@ -66,7 +65,7 @@ class HostedPlugin final : public OutsidePlugin, public std::enable_shared_from_
   Result<Value> call(Handle& handle, std::string_view name, const Value& argument) const;
   void release(Handle& handle) const;
 
-  /// Of the process, for those who watch it; -1: none runs.
+  /// Process id, for tests; -1: no process.
   pid_t pid() const;
   /// Ends the process between calls; the next one starts another.
   void restart() const;
@@ -110,8 +109,8 @@ class HostedPlugin final : public OutsidePlugin, public std::enable_shared_from_
   mutable Identity identity_ HONE_GUARDED_BY(identity_mutex_);
 };
 
-/// What a Registry needs to run plugins in processes of their own.
-OpenOutside open_in_plugin_hosts(PluginHostOptions options);
+/// The function with which a Registry starts plugins in their own processes.
+StartPluginProcess open_in_plugin_hosts(PluginHostOptions options);
 
 /// The options for this installation's programs: libexec/hone-plugin-host, share/plugin_host.
 PluginHostOptions installed_plugin_host();

@@ -39,7 +39,7 @@ void limit_memory(rlim_t megabytes) {
 
 int main(int argc, char** argv) {
   if (argc != 6 && argc != 7) {
-    std::fputs("hone-plugin-host: started by hone, not by hand\n", stderr);
+    std::fputs("hone-plugin-host: hone starts this program; do not run it directly\n", stderr);
     return 2;
   }
   if (!set_up_process(static_cast<pid_t>(std::atol(argv[1])))) return 1;

@@ -1,5 +1,4 @@
-// What hone and a plugin host say to each other: framed messages (channel/stream.hpp), one request
-// and one answer at a time.
+// The protocol between hone and a plugin host: framed messages (channel/stream.hpp), one request and one answer at a time.
 #pragma once
 
 #include <cstddef>

@@ -109,7 +109,7 @@ class Plugin:
         module = types.ModuleType(f"hone_plugin_{self.name}")
         module.__file__ = self.path
         sys.modules[module.__name__] = module
-        # Modules beside the file can be imported; last, so that none of them hides one of Python's own.
+        # Modules in the file's folder can be imported; last in the path, so that none hides a module of Python.
         sys.path.append(os.path.dirname(self.path))
         exec(code, module.__dict__)
         for kind, (name, methods) in KINDS.items():
@@ -270,7 +270,7 @@ def answer(plugin: Plugin, request: dict[str, Any]) -> bytes:
 
 
 def receive(connection: socket.socket, size: int) -> bytearray:
-    """So many bytes; the process ends when hone has gone."""
+    """Receives `size` bytes; the process ends when hone has ended."""
     found = bytearray(size)
     view = memoryview(found)
     while view:

@@ -1,4 +1,4 @@
-// HostStarter: the thread that starts plugin hosts, so that they end with hone and not before.
+// HostStarter: the thread that starts plugin hosts, so that they end when hone ends.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// What a new process is given besides its arguments.
+/// Properties of a new process.
 struct StartRequest {
   std::vector<std::string> arguments;    ///< the program's path first
   std::vector<std::string> environment;  ///< all of it: "NAME=value"

@@ -117,7 +117,7 @@ void find_v2(CgroupRoots* found, std::vector<std::string>* notes) {
     found->v2_pids = trial.has("pids.max");
   }
   if (found->v2.empty()) {
-    notes->push_back(system_error("cgroup v2: no child can be made below " + mount.folder,
+    notes->push_back(system_error("cgroup v2: cannot create a child group below " + mount.folder,
                                   error != 0 ? error : EACCES)
                          .message);
   }
@@ -174,8 +174,8 @@ CgroupRoots find_cgroups(std::vector<std::string>* notes) {
   if (!found.v2_pids) found.v1_pids = find_v1("pids", "pids.max");
   if (!found.v2_memory && found.v1_memory.empty()) {
     notes->push_back(
-        "cgroup memory: no controller for children of ours; memory is limited by polling "
-        "(a service with Delegate=yes, or root, has one)");
+        "cgroup memory: no delegated controller, so memory is limited by polling; "
+        "run hone as root or as a service with Delegate=yes");
   }
   return found;
 }

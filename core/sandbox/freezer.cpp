@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// Then it sleeps between two looks: spinning could keep a process of lower priority from the core that it needs to freeze.
+// Then it sleeps between two checks: spinning could take the core that a process of lower priority needs to freeze.
 constexpr std::int64_t kSpinNs = 1'000'000;
 
 class CgroupFreezer final : public Freezer {
@@ -28,7 +28,8 @@ class CgroupFreezer final : public Freezer {
       const ssize_t size = ::pread(events_fd_, text, sizeof text, 0);
       if (size < 0) return gone_or("read cgroup.events");
       const std::string_view events(text, static_cast<std::size_t>(size));
-      if (events.find("populated 0") != events.npos) return not_found("freeze: nothing is left");
+      if (events.find("populated 0") != events.npos)
+        return not_found("freeze: the process has ended");
       if (events.find("frozen 1") != events.npos) return {};
       const std::int64_t now = monotonic_ns();
       if (now > start + kSpinNs) ::usleep(50);
@@ -45,7 +46,8 @@ class CgroupFreezer final : public Freezer {
  private:
   static Status gone_or(const char* what) {
     // ENOENT: the kernel was at removing it just then.
-    if (errno == ENODEV || errno == ENOENT) return not_found("freeze: the group is gone");
+    if (errno == ENODEV || errno == ENOENT)
+      return not_found("freeze: the control group was removed");
     return system_error(what, errno);
   }
   Status write(const char* value) {

@@ -1,4 +1,4 @@
-// Freezer: stops every thread of a candidate where it stands, for sure, and lets it go on.
+// Freezer: stops all threads of a candidate with confirmation, and resumes them.
 #pragma once
 
 #include <sys/types.h>

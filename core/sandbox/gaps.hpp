@@ -1,5 +1,4 @@
-// Gaps: what an isolation level does not stop, said where people look: `hone doctor`, and the table
-// in docs/threats.md, which a test holds to this list.
+// Gaps: risks that an isolation level does not prevent. `hone doctor` prints them, and docs/threats.md has the same table, which a test compares.
 #pragma once
 
 #include <string_view>
@@ -13,14 +12,14 @@ struct Gap {
   enum Where {
     kAlways,
     kSameUser,       ///< jails have hone's own user: no root, or `filtered`
-    kOldLandlock,    ///< that, and a Landlock that does not know of signals
+    kOldLandlock,    ///< the same, with a Landlock that does not restrict signals
     kPtraceFreezer,  ///< no cgroup.freeze
     kMemoryPolled,   ///< no cgroup that limits memory
   };
-  IsolationLevel highest;  ///< level at which it is open; it is at those below, too
+  IsolationLevel highest;  ///< highest level at which it is open; it is open at lower levels, too
   Where where;
   std::string_view text;
-  std::string_view shown_by;  ///< a test, or "" where none can show it
+  std::string_view shown_by;  ///< a test that shows it, or ""
 };
 
 const std::vector<Gap>& all_gaps();

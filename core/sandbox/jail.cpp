@@ -31,8 +31,7 @@ struct ChildEnds {
   UniqueFd output, failure, status;
 };
 
-/// The launcher as the clone knows it. *Rationale:* taken before the clone, because in a user
-/// namespace that maps nobody yet everyone is 65534.
+/// The launcher as the clone knows it. *Rationale:* taken before the clone, because in a user namespace without a mapping every user id reads as 65534.
 struct Parent {
   pid_t pid = ::getpid();
   uid_t user = ::geteuid();

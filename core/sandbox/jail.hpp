@@ -1,4 +1,4 @@
-// Jail: what stands between the launcher's clone and the jailed program's first instruction.
+// Jail: the set-up of a sandboxed process, from the launcher's clone to the program's first instruction.
 #pragma once
 
 #include <sys/types.h>

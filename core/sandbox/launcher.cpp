@@ -59,11 +59,12 @@ struct Connection {
     if (!alive) return;
     PacketWriter packet;
     packet.number(static_cast<std::int64_t>(MessageKind::kKill)).number(id);
-    (void)send_packet(socket.get(), packet.take(), {});  // a launcher that is gone has killed it
+    (void)send_packet(socket.get(), packet.take(),
+                      {});  // the launcher kills its processes when it ends
   }
 };
 
-Error launcher_gone() { return unavailable("the launcher process is gone"); }
+Error launcher_gone() { return unavailable("the launcher process has ended"); }
 
 class ProcessHandle final : public Process {
  public:
@@ -215,7 +216,7 @@ class LauncherClient final : public Launcher {
   std::thread reader_;
 };
 
-/// Waits for the launcher's first answer, or until nobody needs it.
+/// Waits for the launcher's first answer, until the deadline or a cancellation.
 Status await_answer(int socket, const LauncherOptions& options) {
   const std::string name = options.image.empty() ? "hone-launcher" : options.image[0];
   const double deadline = monotonic_s() + options.image_seconds;
@@ -225,7 +226,7 @@ Status await_answer(int socket, const LauncherOptions& options) {
     const int count = ::poll(awaited, 2, left_ms);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_error("wait for " + name, errno);
-    if (awaited[1].revents != 0) return Error{Code::kCancelled, name + " is not needed any more"};
+    if (awaited[1].revents != 0) return Error{Code::kCancelled, name + " was cancelled"};
     if (count > 0) return {};
     return Error{Code::kDeadlineExceeded, name + " was not ready within " +
                                               std::to_string(std::lround(options.image_seconds)) +
@@ -304,7 +305,8 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& given) 
     PacketReader reader(answer->bytes);
     (void)reader.number();  // kReady is the only first answer
     ready = get_ready(reader);
-    if (!reader.done()) ready.refused = "hone-launcher is of another version";
+    if (!reader.done())
+      ready.refused = "hone-launcher has another version than hone; install both together";
   }
   if (!ready.refused.empty()) {
     connection->socket.reset();

@@ -1,5 +1,4 @@
-// Launcher: the host's handle on the small process that starts, jails, watches and ends all the
-// others.
+// Launcher: the host's handle of the process that starts, sandboxes, watches and ends all other processes.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +16,7 @@
 
 namespace hone {
 
-/// Which jail a process gets.
+/// The kind of sandbox that a process gets.
 enum class Jail {
   kJudge,      ///< none: trusted; own session, parent-death signal, PR_SET_DUMPABLE 0, empty
                ///< environment
@@ -112,7 +111,7 @@ class Launcher {
   virtual const Capabilities& capabilities() const = 0;
   virtual IsolationLevel level() const = 0;  ///< in use
   virtual std::string freezer() const = 0;   ///< in use: "cgroup" or "ptrace"
-  /// False once the launcher process is gone: nothing can be started any more.
+  /// False after the launcher process has ended; nothing can be started then.
   virtual bool alive() const = 0;
 };
 

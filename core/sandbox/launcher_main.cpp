@@ -27,7 +27,7 @@ void on_parent_death(int /*signal*/) {
 
 void set_up_process() {
   g_host = getppid();
-  setsid();  // the terminal's Ctrl-C is the host's business
+  setsid();  // the host handles the terminal's Ctrl-C
   signal(SIGPIPE, SIG_IGN);
   signal(SIGTERM, on_stop);
   signal(SIGUSR1, on_parent_death);
@@ -46,7 +46,7 @@ int launcher_main(Image image) {
   UniqueFd socket(kHostSocket);
   const Result<Packet> packet = receive_packet(kHostSocket);
   if (!packet) {
-    std::fputs("hone-launcher: started by hone, not by hand\n", stderr);
+    std::fputs("hone-launcher: hone starts this program; do not run it directly\n", stderr);
     return 2;
   }
   PacketReader reader(packet->bytes);

@@ -40,11 +40,12 @@ Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
   const bool automatic = options.freezer.empty() || options.freezer == "auto";
   ready.freezer = automatic ? capabilities.freezer() : options.freezer;
   Capabilities used = capabilities;
-  // A candidate of another user whom the judge could not stop is of no use.
+  // The judge must be able to freeze a candidate of another user.
   if (ready.freezer == "ptrace" && !capabilities.ptrace_users && used.slot_users) {
     used.slot_users = false;
-    ready.cut_by =
-        "candidates get no users of their own, because the judge could not freeze them; that needs "
+    ready.no_slot_users_reason =
+        "candidates do not get their own users, because the judge could not freeze them; to allow "
+        "that, provide "
         "a writable cgroup v2, or CAP_SYS_PTRACE (in Docker: --cap-add SYS_PTRACE)";
   }
   if (options.maximum < IsolationLevel::kPrivate) used.mount_namespace = false;
@@ -53,18 +54,18 @@ Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
   if (ready.level < options.minimum) {
     ready.refused = "isolation level: found " + std::string(isolation_name(ready.level)) +
                     ", expected at least " + std::string(isolation_name(options.minimum));
-    if (!ready.cut_by.empty()) ready.refused += "; " + ready.cut_by;
+    if (!ready.no_slot_users_reason.empty()) ready.refused += "; " + ready.no_slot_users_reason;
   }
   if (!automatic && options.freezer != "cgroup" && options.freezer != "ptrace") {
     ready.refused = "freezer: found '" + options.freezer + "', expected auto, cgroup or ptrace";
   } else if (ready.freezer.empty()) {
-    ready.refused = "freezer: this machine allows neither cgroup.freeze nor ptrace";
+    ready.refused = "freezer: this machine supports neither cgroup.freeze nor ptrace";
   } else if ((ready.freezer == "cgroup" && !capabilities.cgroup_freeze) ||
              (ready.freezer == "ptrace" && !capabilities.ptrace)) {
     ready.refused = "freezer: no " + ready.freezer + " on this machine";
   }
   if (!capabilities.pidfd)
-    ready.refused = "pidfd_open: not in this kernel (Linux 5.3, or a newer gVisor)";
+    ready.refused = "pidfd_open: missing in this kernel; it needs Linux 5.3, or a newer gVisor";
   if (ready.refused.empty()) return ready;
   ready.refused_code = Code::kFailedPrecondition;
   for (const std::string& note : capabilities.notes) ready.refused += "; " + note;

@@ -1,4 +1,4 @@
-// Level: which of a machine's walls the launcher uses, and whether they are enough to serve behind.
+// Isolation levels: the sandbox features that the launcher uses, and the minimum to serve with.
 #pragma once
 
 #include "sandbox/messages.hpp"

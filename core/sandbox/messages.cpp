@@ -63,7 +63,7 @@ void put(PacketWriter& to, const Ready& ready) {
   }
   to.number(c.landlock_abi).text(c.cgroup_v2_root).text(c.cgroup_v1_memory_root);
   to.text(c.cgroup_v1_pids_root).text(c.kernel).texts(c.notes);
-  to.number(static_cast<int>(ready.level)).text(ready.freezer).text(ready.cut_by);
+  to.number(static_cast<int>(ready.level)).text(ready.freezer).text(ready.no_slot_users_reason);
   to.number(static_cast<int>(ready.refused_code)).text(ready.refused);
 }
 
@@ -83,7 +83,7 @@ Ready get_ready(PacketReader& from) {
   c.notes = from.texts();
   ready.level = get_enum(from, IsolationLevel::kPrivate);
   ready.freezer = from.text();
-  ready.cut_by = from.text();
+  ready.no_slot_users_reason = from.text();
   ready.refused_code = get_enum(from, Code::kInternal);
   ready.refused = from.text();
   return ready;

@@ -1,4 +1,4 @@
-// Messages: what host and launcher tell each other, and how each is packed.
+// Messages between host and launcher, and their encoding.
 #pragma once
 
 #include <string>
@@ -30,14 +30,15 @@ struct Ready {
   Capabilities capabilities;
   IsolationLevel level = IsolationLevel::kNone;
   std::string freezer;
-  std::string cut_by;  ///< why slot users are not used although the machine has them; else empty
+  std::string
+      no_slot_users_reason;  ///< why slots do not get their own users, if only the freezer prevents it
   Code refused_code = Code::kOk;
   std::string refused;
 };
 
 void put(PacketWriter& to, const LauncherOptions& options);
 void put(PacketWriter& to, const Ready& ready);
-void put(PacketWriter& to, const SpawnRequest& request);  // descriptors travel beside it
+void put(PacketWriter& to, const SpawnRequest& request);  // descriptors are sent with the packet
 /// Without its output: that many bytes follow the packet.
 void put(PacketWriter& to, const ProcessExit& exit, std::size_t output_bytes);
 LauncherOptions get_options(PacketReader& from);

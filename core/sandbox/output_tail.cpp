@@ -1,4 +1,4 @@
-// OutputTail: pages that no copy of this process gets.
+// OutputTail: pages that forked copies of this process do not inherit.
 #include "sandbox/output_tail.hpp"
 
 #include <sys/mman.h>
@@ -30,7 +30,8 @@ OutputTail::~OutputTail() {
 
 bool OutputTail::drain(int fd) {
   if (block_ == nullptr) block_ = make_block();
-  for (int round = 0; round < 8; ++round) {  // a flood must not keep us from the others
+  for (int round = 0; round < 8;
+       ++round) {  // bounded, so that one process cannot delay the output of others
     const ssize_t n = ::read(fd, block_ + size_, kReadBytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN;

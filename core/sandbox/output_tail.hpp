@@ -1,4 +1,4 @@
-// OutputTail: the last of what a jailed process wrote, where no other process gets to see it.
+// OutputTail: the end of a sandboxed process's output, in memory that no other process inherits.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// A private root: a small read-only file tree in a mount namespace of its own, instead of the
-// machine's.
+// A private root: a small read-only file tree in its own mount namespace.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Probe: tries each wall in a child and notes why it does not stand.
+// Tries each sandbox feature in a child process, and notes why one is missing.
 #include "sandbox/probe.hpp"
 
 #include <linux/filter.h>
@@ -27,7 +27,7 @@
 #include "sandbox/freezer.hpp"
 #include "sandbox/landlock.hpp"
 #include "sandbox/private_root.hpp"
-#include "sandbox/root_rights.hpp"
+#include "sandbox/root_capabilities.hpp"
 #include "sandbox/trial.hpp"
 
 namespace hone {
@@ -181,7 +181,7 @@ Capabilities probe_machine() {
   const auto note = [&](const char* what, const Status& result, Rights rights = {}) {
     if (!result) {
       found.notes.push_back(std::string(what) + ": " + result.error().message +
-                            missing_rights(rights));
+                            missing_capabilities(rights));
     }
     return result.ok();
   };
@@ -194,10 +194,10 @@ Capabilities probe_machine() {
   int why = 0;
   found.landlock_abi = landlock_abi(&why);
   if (found.landlock_abi == 0) {
-    found.notes.push_back(system_error("landlock: not in this kernel", why).message);
+    found.notes.push_back(system_error("landlock: missing in this kernel", why).message);
   } else if (found.landlock_abi < 6) {
     found.notes.push_back("landlock: ABI " + std::to_string(found.landlock_abi) +
-                          ", from 6 on it also keeps signals and abstract sockets apart");
+                          "; from 6 on it also restricts signals and abstract sockets");
   }
   found.seccomp = attempt("seccomp", try_seccomp);
   found.user_namespace = attempt("user namespace without root", make_user_namespace);
@@ -209,7 +209,7 @@ Capabilities probe_machine() {
   if (found.root) {
     found.slot_users = note("slot users", try_slot_users(), {"SETUID", "SETGID", "KILL", "CHOWN"});
   } else {
-    found.notes.push_back("slot users: only root can give every slot a user of its own");
+    found.notes.push_back("slot users: only root can give each slot its own user");
   }
   found.pidfd = note("pidfd", try_pidfd());
   found.ptrace = note("ptrace", try_ptrace(false));

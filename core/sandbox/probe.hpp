@@ -1,5 +1,4 @@
-// What this machine allows: which walls a jail can have here, found by trying them in a child
-// process.
+// Detects the sandbox features of this machine by trying them in a child process.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace hone {
 
-/// How strong the jail is. Each level holds all that stand below it.
+/// Strength of the sandbox. Each level includes all lower ones.
 enum class IsolationLevel {
   kNone = 0,       ///< rlimits, empty environment, parent-death signal, capped output
   kFiltered = 1,   ///< no_new_privs, seccomp allow-list and Landlock: no file, no network, no other
@@ -22,8 +21,7 @@ enum class IsolationLevel {
 std::string_view isolation_name(IsolationLevel level);
 Result<IsolationLevel> parse_isolation(std::string_view name);
 
-/// What was found. A missing thing carries the reason in `notes`: "landlock: not in this kernel
-/// (ENOSYS)".
+/// Features of this machine. `notes` has the reason for each missing one: "landlock: missing in this kernel (ENOSYS)".
 struct Capabilities {
   bool root = false;
   int landlock_abi = 0;  ///< 0: none
@@ -46,11 +44,11 @@ struct Capabilities {
   std::vector<std::string> notes;
 
   IsolationLevel level() const;
-  /// How candidates are stopped: "cgroup", "ptrace" or "" (none: refuse to serve).
+  /// Freezer for candidates: "cgroup", "ptrace" or "" (none; hone refuses to serve).
   std::string freezer() const;
 };
 
-/// Tries everything in short-lived children; takes some 20 ms. Touches nothing that outlives it.
+/// Tries all features in short-lived children, in about 20 ms, without lasting changes.
 Capabilities probe_machine();
 
 }  // namespace hone

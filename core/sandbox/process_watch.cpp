@@ -74,8 +74,8 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
-ThreadSeen thread_from(pid_t thread, std::string_view stat, std::string_view schedstat) {
-  ThreadSeen seen;
+ThreadSample thread_from(pid_t thread, std::string_view stat, std::string_view schedstat) {
+  ThreadSample seen;
   seen.thread = thread;
   // The process' name comes before the last ')' and may contain anything.
   const std::size_t name_end = stat.rfind(')');
@@ -147,7 +147,7 @@ double ProcessWatch::ran_s() const {
   return static_cast<double>(number_after(stat, "usage_usec")) * 1e-6;
 }
 
-void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSeen>& to) const {
+void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSample>& to) const {
   const auto add = [&to](const std::string& folder, pid_t thread) {
     const std::string stat = read_kernel_file(folder + "/stat");
     if (!stat.empty())
@@ -166,8 +166,8 @@ void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSeen>& to) const
 
 /// Rationale: threads of one process delay each other. Other processes delayed them by at most the time that these had of
 /// the cores. That time is known only if the processor time of the whole tree is.
-ProcessSeen ProcessWatch::see() const {
-  ProcessSeen seen;
+ProcessSample ProcessWatch::sample() const {
+  ProcessSample seen;
   seen.at_s = monotonic_s();
   if (!watches()) return seen;
   seen.one_thread = watched_ == Watched::kFirstThread;

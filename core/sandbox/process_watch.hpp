@@ -13,27 +13,28 @@
 
 namespace hone {
 
-/// A thread at one moment.
-struct ThreadSeen {
+/// Counters of a thread at one moment.
+struct ThreadSample {
   pid_t thread = 0;
   bool ready = false;         ///< runs, or waits for a core
   double ran_s = 0;           ///< processor time, from schedstat
   double delayed_s = 0;       ///< run delay: ready without a core, up to when it last got one
-  std::uint64_t turns = 0;    ///< how often it got a core
+  std::uint64_t turns = 0;    ///< number of times it got a core
   std::uint64_t used_ms = 0;  ///< processor time, from stat
 };
 
-/// A process at one moment.
-struct ProcessSeen {
+/// Counters of a process at one moment.
+struct ProcessSample {
   double at_s = 0;  ///< CLOCK_MONOTONIC
-  std::vector<ThreadSeen> threads;
+  std::vector<ThreadSample> threads;
   bool one_thread = true;  ///< a single thread is watched, so threads cannot delay each other
   double ran_s = 0;        ///< processor time of all its threads, ended ones included
-  int cores = 0;           ///< that it may use; 0: unknown what other processes take of them
-  double idle_s = 0;       ///< of those cores together, since the machine started
-  double stolen_s = 0;     ///< the same: time that the hypervisor kept from this virtual machine
-  double stalled_s = 0;    ///< time in which some process of this machine waited for memory
-  bool is_short = false;   ///< the machine is short of memory, even without the process' own
+  int cores = 0;           ///< cores that it may use; 0: their use by other processes is unknown
+  double idle_s = 0;       ///< idle time of those cores since boot
+  double stolen_s =
+      0;  ///< time of those cores since boot that the hypervisor gave to other machines
+  double stalled_s = 0;   ///< time in which some process of this machine waited for memory
+  bool is_short = false;  ///< the machine is short of memory, even without the process' own
 };
 
 /// Which threads are watched.
@@ -50,12 +51,12 @@ class ProcessWatch {
   /// `freeze_fd`: cgroup.freeze of its control group, borrowed; -1: none.
   ProcessWatch(pid_t process, Watched watched, int freeze_fd);
   bool watches() const { return process_ > 0; }
-  ProcessSeen see() const;
+  ProcessSample sample() const;
   /// Processor time of all threads, in seconds.
   double ran_s() const;
 
  private:
-  void add_threads(pid_t process, std::vector<ThreadSeen>& to) const;
+  void add_threads(pid_t process, std::vector<ThreadSample>& to) const;
 
   pid_t process_ = 0;
   Watched watched_ = Watched::kFirstThread;
@@ -72,7 +73,7 @@ double memory_stall_s();
 bool is_short_of_memory(std::int64_t own);
 
 /// A thread, from the text of its stat and schedstat.
-ThreadSeen thread_from(pid_t thread, std::string_view stat, std::string_view schedstat);
+ThreadSample thread_from(pid_t thread, std::string_view stat, std::string_view schedstat);
 /// Seconds of a set of cores together.
 struct CoresSeen {
   double idle_s = 0, stolen_s = 0;

@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-constexpr std::uint32_t kLookEach = 256;  // rounds of waiting between two looks into /proc
+constexpr std::uint32_t kLookEach = 256;  // rounds of waiting between two scans of /proc
 constexpr std::int64_t kSeizeNs = 2'000'000'000;
 constexpr double kFreezeSeconds = 2;
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
@@ -56,7 +56,8 @@ class PtraceFreezer final : public Freezer {
     const std::int64_t deadline = monotonic_ns() + kSeizeNs;
     do {
       if (monotonic_ns() > deadline)
-        return Error{Code::kDeadlineExceeded, "ptrace: threads are made faster than seized"};
+        return Error{Code::kDeadlineExceeded,
+                     "ptrace: the process creates threads faster than they can be seized"};
       HONE_TRY(seize_listed());
       HONE_TRY(freeze(kFreezeSeconds));
     } while (any_unknown());
@@ -98,7 +99,7 @@ class PtraceFreezer final : public Freezer {
         all = all && run != Run::kRunning;
       }
       forget_dead();
-      if (threads_.empty()) return not_found("freeze: nothing is left");
+      if (threads_.empty()) return not_found("freeze: the process has ended");
       if (all && any_stopped()) return {};
       notice_deaths();
       if (monotonic_ns() > deadline) {
@@ -178,8 +179,7 @@ class PtraceFreezer final : public Freezer {
     return leader != threads_.end() && leader->second == Run::kLingering;
   }
 
-  /// A thread whose maker was killed before it told of it is traced and unknown. Nobody else may
-  /// wait for it, and until somebody does, its process cannot be reaped.
+  /// If a thread's creator is killed before its clone event arrives, the new thread is traced but unknown. Only the tracer can wait for it, and its process cannot be reaped until then.
   void adopt_strays() {
     const auto tids = list_threads();
     if (!tids) return;

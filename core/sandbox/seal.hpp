@@ -1,4 +1,4 @@
-// Seals: what a process does to itself, for good, before it runs anything foreign.
+// Seals: restrictions that a process applies to itself, irreversibly, before it runs untrusted code.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Seccomp: what a candidate may call, and what compilers may not. The one file that includes libseccomp.
+// Seccomp: the allow-list of candidates and the deny-list of compilers. The only file that includes libseccomp.
 #include "sandbox/seccomp_filter.hpp"
 
 #include <asm/prctl.h>
@@ -343,8 +343,7 @@ Status filter_compilers(bool driver) {
     }
     filter.add(kRefuse, SCMP_SYS(connect));
   } else {
-    // Rationale: a session has a scheduling group of its own, in which nobody gives way to others any more
-    // (set_priority), and what is built must not slow what is measured.
+    // Rationale: a new session gets its own scheduling group, in which the nice value of set_priority has no effect; a build could then slow a measurement.
     filter.deny(kRefuse, {SCMP_SYS(memfd_create), SCMP_SYS(socket), SCMP_SYS(setsid)});
   }
   keep_off_others(filter);

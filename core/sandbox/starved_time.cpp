@@ -24,23 +24,23 @@ double beyond_a_pause(double passed_s, double ran_s) {
 
 }  // namespace
 
-void StarvedAccount::begin(const ProcessSeen& first, double passed_s, double ran_s) {
+void StarvedAccount::begin(const ProcessSample& first, double passed_s, double ran_s) {
   *this = {};
   last_ = first;
   passed_s_ = passed_s;
   ran_s_ = ran_s;
   halted_s_ = beyond_a_pause(passed_s, ran_s);
-  for (const ThreadSeen& thread : first.threads)
+  for (const ThreadSample& thread : first.threads)
     threads_[thread.thread] = {thread, thread.delayed_s, std::max(passed_s - ran_s, 0.0)};
 }
 
 /// How long a thread was delayed since the last look. Rationale: the kernel adds a delay when the thread gets its core,
 /// and that may be seconds later. A thread that was ready at both looks and for which the kernel has counted nothing
 /// waited all the time in between. A delay that is counted late may have begun in an earlier interval.
-double StarvedAccount::delay_of(const ThreadSeen& seen, double passed_s) {
+double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
   const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0, 0});
   Thread& thread = at->second;
-  const ThreadSeen before = std::exchange(thread.seen, seen);
+  const ThreadSample before = std::exchange(thread.seen, seen);
   const bool waits = !is_new && seen.ready && before.ready && seen.turns == before.turns &&
                      seen.ran_s == before.ran_s && seen.used_ms == before.used_ms &&
                      seen.delayed_s == before.delayed_s;
@@ -55,12 +55,12 @@ double StarvedAccount::delay_of(const ThreadSeen& seen, double passed_s) {
 
 /// Rationale: threads of one process delay each other, too. So the delays of several threads count only up to the time that
 /// other processes had of the cores.
-void StarvedAccount::add(const ProcessSeen& seen) {
+void StarvedAccount::add(const ProcessSample& seen) {
   const double passed_s = std::max(seen.at_s - last_.at_s, 0.0);
   const double ran_s =
       std::clamp(seen.ran_s - last_.ran_s, 0.0, std::max(seen.cores, 1) * passed_s);
   double delayed_s = 0;
-  for (const ThreadSeen& thread : seen.threads)
+  for (const ThreadSample& thread : seen.threads)
     delayed_s = std::max(delayed_s, delay_of(thread, passed_s));
   double halted_s = beyond_a_pause(passed_s, ran_s);
   if (seen.is_short && last_.is_short)
@@ -95,7 +95,7 @@ void StarvedTime::begin() {
 /// Rationale: most rounds are over before the first observation is due, and cost nothing.
 void StarvedTime::look() {
   if (!watch_.watches() || monotonic_s() - looked_s_ < kLookSeconds) return;
-  const ProcessSeen seen = watch_.see();
+  const ProcessSample seen = watch_.sample();
   if (looked_)
     account_.add(seen);
   else

@@ -1,4 +1,4 @@
-// StarvedTime: time in which a process could not run because the machine gave it no core or no memory, or stood still.
+// StarvedTime: time in which a process could not run because of contention for cores or memory, or a pause of the machine.
 #pragma once
 
 #include <unordered_map>
@@ -12,23 +12,23 @@ namespace hone {
 class StarvedAccount {
  public:
   /// `passed_s`, `ran_s`: time by the clock and processor time before `first`, which count as well.
-  void begin(const ProcessSeen& first, double passed_s, double ran_s);
-  void add(const ProcessSeen& seen);
+  void begin(const ProcessSample& first, double passed_s, double ran_s);
+  void add(const ProcessSample& seen);
   /// Seconds of starved time; and the part in which the machine stood still or waited for memory.
   double seconds() const;
   double halted_s() const { return halted_s_; }
 
  private:
   struct Thread {
-    ThreadSeen seen;
+    ThreadSample seen;
     double delayed_s =
         0;  ///< counted so far: the kernel's run delay and the time that it has waited since
     double uncounted_s =
         0;  ///< since begin(): neither running nor counted; the kernel may add it late
   };
-  double delay_of(const ThreadSeen& seen, double passed_s);
+  double delay_of(const ThreadSample& seen, double passed_s);
 
-  ProcessSeen last_;
+  ProcessSample last_;
   std::unordered_map<pid_t, Thread> threads_;
   double passed_s_ = 0;
   double ran_s_ = 0;      ///< processor time of all threads

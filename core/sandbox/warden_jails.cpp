@@ -160,7 +160,7 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
 }
 
 Status Warden::make_work_folder(Jailed& jailed) {
-  // By the jail's own number, so that what cannot be removed is in nobody's way.
+  // Named by the number of the jail, so that a folder that cannot be removed never blocks another jail.
   jailed.work_folder = options_.workdir / ("hone-" + name_ + std::to_string(jailed.id));
   const char* path = jailed.work_folder.c_str();
   if (::mkdir(path, 0700) != 0) return system_error("make " + jailed.work_folder, errno);

@@ -63,18 +63,18 @@ void read_user(zmq::message_t& part, std::string& user) {
 /// A frame that ZeroMQ's thread deletes. The atomic flag expresses the order that ZeroMQ's queue guarantees, so that the thread sanitizer sees it.
 struct HandedOver {
   std::string bytes;
-  std::atomic<bool> whole{false};
+  std::atomic<bool> written{false};
 };
 
 zmq::message_t to_message(std::string& frame) {
   if (frame.size() < kZeroCopyBytes) return zmq::message_t(frame.data(), frame.size());
   auto* owned = new HandedOver{std::move(frame), {}};
-  owned->whole.store(true, std::memory_order_release);
+  owned->written.store(true, std::memory_order_release);
   return zmq::message_t(
       owned->bytes.data(), owned->bytes.size(),
       [](void*, void* hint) {
         auto* bytes = static_cast<HandedOver*>(hint);
-        if (bytes->whole.load(std::memory_order_acquire)) delete bytes;
+        if (bytes->written.load(std::memory_order_acquire)) delete bytes;
       },
       owned);
 }

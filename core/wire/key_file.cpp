@@ -1,7 +1,4 @@
-// Lines of a key file, and who may read it.
-//
-// Rationale: messages name lines and lengths but never repeat what was found. Z85 has a colon in
-// its alphabet, so even the "name" of a mistyped line may be half a secret.
+// Reads key files and checks their permissions. // // Rationale: messages name lines and lengths but never quote the file. Z85 uses the colon, so even the "name" of a mistyped line may be part of a secret.
 #include "wire/key_file.hpp"
 
 #include <fcntl.h>
@@ -53,7 +50,7 @@ Result<FileText> read_small(const std::string& path) {
   }
   if (size > kFileBytesMax) {
     return invalid_argument("key file " + path + ": more than " + std::to_string(kFileBytesMax) +
-                            " bytes, which no key file has");
+                            " bytes, so it is not a key file");
   }
   read.text.resize(size);
   HONE_ASSIGN(read.text, file_text(std::move(read.text), "key file " + path));
@@ -109,7 +106,7 @@ Result<KeyPair> parse(const std::string& path, std::string_view text) {
     HONE_TRY(take_line(line, "key file " + path + ":" + std::to_string(number) + ": ", pair));
   }
   if (pair.public_key.empty()) {
-    return invalid_argument("key file " + path + ": found no line 'public: …'");
+    return invalid_argument("key file " + path + ": the line 'public: …' is missing");
   }
   return pair;
 }
@@ -117,7 +114,8 @@ Result<KeyPair> parse(const std::string& path, std::string_view text) {
 Status write_new(const std::string& path, const std::string& text, unsigned mode) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd && errno == EEXIST) {
-    return invalid_argument("key file " + path + " exists; it is left alone");
+    return invalid_argument("key file " + path +
+                            " exists; remove it first, or choose another file");
   }
   if (!fd) return system_error("key file " + path, errno);
   std::string_view rest = text;
@@ -144,8 +142,8 @@ Status check_secret_file(const std::string& path, const struct stat& info) {
   std::snprintf(found, sizeof found, "%04o", mode);
   return failed_precondition(
       path + ": found mode " + found + " of group " + std::to_string(info.st_gid) +
-      ", expected 0600, or 0440 with a group that this process is in: others can read "
-      "the secret; make a new one, or, if nobody has read it, chmod 600");
+      ", expected 0600, or 0440 with a group of this process: other users can read "
+      "the secret; create a new key, or run chmod 600 if it was not read");
 }
 
 bool is_key(std::string_view text) {
@@ -167,8 +165,9 @@ Result<KeyPair> read_key_file(const std::string& path) {
   HONE_TRY(check_secret_file("key file " + path, file.info));
   HONE_ASSIGN(KeyPair pair, parse(path, file.text));
   if (pair.secret_key.empty()) {
-    return invalid_argument("key file " + path +
-                            ": found no line 'secret: …'; is it the public half?");
+    return invalid_argument(
+        "key file " + path +
+        ": the line 'secret: …' is missing; give the private key file, not the public one");
   }
   return pair;
 }

@@ -1,4 +1,4 @@
-// Key files: a CURVE pair of Z85 text, read so strictly that a secret others can see is no key.
+// Key files: a CURVE key pair as Z85 text. A secret that other users can read is rejected.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,17 +10,17 @@
 
 namespace hone::wire {
 
-/// Keys are 40 characters of Z85. Nothing of hone's prints a secret.
+/// Keys are 40 characters of Z85. hone never prints a secret key.
 struct KeyPair {
   std::string public_key;
   std::string secret_key;
-  std::string server_key{};  ///< the public key of the server that it is for; empty: not said
+  std::string server_key{};  ///< public key of the client's server; empty: unknown
 };
 
-/// Whether this is a key in Z85: 40 of its characters, which stand for 32 bytes.
+/// Whether this is a key in Z85: 40 characters that encode 32 bytes.
 bool is_key(std::string_view text);
 
-/// Refuses a secret's file that group or others can access. Exception: its group may read it if this
+/// Refuses a secret file that other users can access. Exception: its group may read it if this
 /// process is in that group. Kubernetes mounts secrets that way (0440, fsGroup), with a fixed mode.
 Status check_secret_file(const std::string& path, const struct stat& info);
 
@@ -35,9 +35,9 @@ Result<KeyPair> read_key_file(const std::string& path);
 /// no such file is there and it is a key.
 Result<std::string> read_public_key(const std::string& path_or_key);
 
-/// Makes a new file that its owner alone can read. invalid_argument: it exists.
+/// Creates a file that only its owner can read. invalid_argument: it exists.
 Status write_key_file(const std::string& path, std::string_view comment, const KeyPair& pair);
-/// The same without the secret, for everybody to read; an older one is replaced.
+/// Writes the public key to a file that all users can read; replaces an older one.
 Status write_public_file(const std::string& path, std::string_view comment,
                          const std::string& public_key);
 

@@ -14,7 +14,7 @@ constexpr std::size_t kVerbBytesMax = 32;
 constexpr CodecLimits kHeaderLimits{
     .depth_max = 2, .items_max = 8, .values_max = 16, .bytes_max = 64};
 
-/// Bytes of a stranger for a message of ours: short, and nothing but printable ASCII.
+/// Makes untrusted bytes safe for an error message: short, printable ASCII.
 std::string shown(std::string_view bytes) {
   std::string out;
   for (const char c : bytes.substr(0, kVerbBytesMax)) out += c >= 0x20 && c < 0x7f ? c : '?';

@@ -20,7 +20,7 @@ using Frames = std::vector<std::string>;
 
 inline constexpr std::string_view kProtocol = "hone/1";
 
-/// What a receiver accepts. Published in hello, so that a client can check before it sends.
+/// Limits of a receiver. hello publishes them, so that a client can check before it sends.
 struct Limits {
   std::size_t frames_max = 16;
   std::size_t frame_bytes_max = 4u << 20;
@@ -45,7 +45,7 @@ struct Request {
   std::vector<std::string> buffers;
 };
 
-/// What is wrong with a request, and as much as could be read of whom to answer.
+/// The error of a malformed request, with the header members that could be read.
 struct Refusal {
   std::int64_t id = -1;  ///< -1: no id could be read
   std::string verb;
@@ -83,7 +83,7 @@ struct ErrorBody {
 
 /// Who has to act on an error with this code.
 std::string_view error_class(Code code);
-/// `retry_after_ms` is said for resource_exhausted alone.
+/// `retry_after_ms` is set only for resource_exhausted.
 ErrorBody error_body(const Error& error, std::int64_t retry_after_ms);
 Value to_value(const ErrorBody& body);
 Result<ErrorBody> error_body_from_value(const Value& value);
@@ -102,7 +102,7 @@ struct Welcome {
   std::string incarnation;  ///< another one: the server was started anew
   std::vector<std::string> verbs;
   std::string control;           ///< endpoint; empty: none
-  std::string client{}, role{};  ///< whom its key makes the client; empty: no CURVE
+  std::string client{}, role{};  ///< client name from the key; empty: no CURVE
   double heartbeat_s = 0;
   Limits limits;
   std::size_t source_bytes = 0, response_bytes = 0, in_flight = 0, episodes = 0;

@@ -21,7 +21,7 @@ struct AutotuneSettings final : Settings {
   TurnRules rules;
 };
 
-/// A choice, or the reason why an action's text has none.
+/// A parsed action: a choice, or an explanation.
 struct Read {
   std::optional<Choice> choice;
   std::string text;  ///< as given, where it was text
@@ -80,8 +80,8 @@ std::string figure(const char* format, double number) {
 
 std::string rules_text() {
   std::string text =
-      "You choose how a product of matrices, `c = a · b`, is computed. Answer with one JSON object "
-      "that has each of these:\n";
+      "Choose the parameters of a matrix multiplication, `c = a · b`. Answer with one JSON object "
+      "with these members:\n";
   for (const Knob& knob : knobs()) {
     text += "\n- `" + std::string(knob.name) + "`: one of " + to_json(Value(knob.values)) + ". " +
             std::string(knob.doc) + ".";

@@ -174,7 +174,7 @@ Extracted extract_code(std::string_view response, std::string_view entry,
   return {false,
           {},
           {},
-          "looked for a fenced block tagged " + offered + " (or not at all) with the " +
+          "expected a fenced block tagged " + offered + ", or without a tag, with the " +
               (python ? "class '" : "function '") + std::string(entry) +
               (python ? "' or the function '" + std::string(kWrapper) + "'; " : "'; ") +
               describe(blocks) + hidden};

@@ -1,4 +1,4 @@
-// Options other than those of turns.
+// Reads the settings of an episode.
 #include "kernel_refine/settings.hpp"
 
 namespace hone::kernel_refine {

@@ -11,12 +11,18 @@
 namespace hone {
 namespace {
 
-struct OutsideSettings final : Settings {
+struct PluginSettings final : Settings {
   TurnRules rules;
   Value first = Value::map();  ///< what start() gave
 };
 
-/// What prepare() made of an action.
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// Converts the plugin's reply to prepare().
 Result<Prepared> read_prepared(const Value& made, const Value& action, const Task& task,
                                const std::string& backend, std::size_t bytes_max) {
   Fields f(made, "prepare");
@@ -29,8 +35,8 @@ Result<Prepared> read_prepared(const Value& made, const Value& action, const Tas
   if (Status whole = f.finish(); !whole) return internal_error(whole.error().message);
   if (has_source) {
     if (std::find(languages.begin(), languages.end(), language) == languages.end()) {
-      return internal_error("prepare: language: found '" + language +
-                            "', which the task does not have");
+      return internal_error("prepare: language: found '" + language + "', expected one of " +
+                            names_text(languages));
     }
     return Prepared(Candidate{language, std::move(source)});
   }
@@ -42,10 +48,10 @@ Result<Prepared> read_prepared(const Value& made, const Value& action, const Tas
   return Prepared(std::move(verdict));
 }
 
-class OutsideEnvironment final : public Environment {
+class PluginEnvironment final : public Environment {
  public:
-  OutsideEnvironment(std::string name, Value about, std::vector<std::string> tags,
-                     std::unique_ptr<const EnvironmentCalls> calls, OutsideOptions options)
+  PluginEnvironment(std::string name, Value about, std::vector<std::string> tags,
+                    std::unique_ptr<const EnvironmentCalls> calls, PluginEnvironmentOptions options)
       : name_(std::move(name)),
         about_(std::move(about)),
         tags_(std::move(tags)),
@@ -69,7 +75,7 @@ class OutsideEnvironment final : public Environment {
   }
   std::shared_ptr<const Settings> read_options(Fields& options, const Task& task,
                                                const std::string& backend) const override {
-    auto settings = std::make_shared<OutsideSettings>();
+    auto settings = std::make_shared<PluginSettings>();
     settings->rules = read_turn_rules(options, options_.rules);
     const EpisodeView view{task, backend, *settings, {}, 0};
     auto first = calls_->ask("start", Value::map({{"episode", episode(view)}}));
@@ -81,10 +87,10 @@ class OutsideEnvironment final : public Environment {
     return settings;
   }
   std::int64_t turns_max(const Settings& settings) const override {
-    return static_cast<const OutsideSettings&>(settings).rules.max_turns;
+    return static_cast<const PluginSettings&>(settings).rules.max_turns;
   }
   Value first_observation(const EpisodeView& view) const override {
-    Value seen = static_cast<const OutsideSettings&>(view.settings).first;
+    Value seen = static_cast<const PluginSettings&>(view.settings).first;
     seen.set("task", task_for_client(view.task, view.backend));
     add_turns(seen, view, rules(view), nullptr);
     return seen;
@@ -113,12 +119,12 @@ class OutsideEnvironment final : public Environment {
   }
   std::optional<double> seconds_used(const Settings& settings,
                                      const Value& observation) const override {
-    return seconds_used_of(static_cast<const OutsideSettings&>(settings).rules, observation);
+    return seconds_used_of(static_cast<const PluginSettings&>(settings).rules, observation);
   }
 
  private:
   static const TurnRules& rules(const EpisodeView& view) {
-    return static_cast<const OutsideSettings&>(view.settings).rules;
+    return static_cast<const PluginSettings&>(view.settings).rules;
   }
   /// The episode as the plugin sees it: the task, and the turns that are done.
   static Value episode(const EpisodeView& view) {
@@ -140,20 +146,20 @@ class OutsideEnvironment final : public Environment {
   const Value about_;
   const std::vector<std::string> tags_;
   const std::unique_ptr<const EnvironmentCalls> calls_;
-  const OutsideOptions options_;
+  const PluginEnvironmentOptions options_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Environment>> make_outside_environment(
+Result<std::unique_ptr<Environment>> make_plugin_environment(
     std::string name, const Value& about, std::unique_ptr<const EnvironmentCalls> calls,
-    OutsideOptions options) {
+    PluginEnvironmentOptions options) {
   Fields f(about, name + ": describe");
   std::vector<std::string> tags = f.texts_or("tags", {});
   static_cast<void>(f.array("actions"));
   static_cast<void>(f.map("about"));
   HONE_TRY(f.finish_loosely());
-  return std::unique_ptr<Environment>(std::make_unique<OutsideEnvironment>(
+  return std::unique_ptr<Environment>(std::make_unique<PluginEnvironment>(
       std::move(name), about, std::move(tags), std::move(calls), options));
 }
 

@@ -6,11 +6,11 @@
 
 #include "common/turns.hpp"
 #include "episode/environment.hpp"
-#include "plugin/outside.hpp"
+#include "plugin/plugin_process.hpp"
 
 namespace hone {
 
-struct OutsideOptions {
+struct PluginEnvironmentOptions {
   TurnRules rules{};                      ///< defaults of a reset's options
   std::size_t source_bytes_max = 262144;  ///< of what prepare() makes
 };
@@ -18,8 +18,8 @@ struct OutsideOptions {
 /// `about`: the plugin's description: its actions, the tags of its tasks, and its own `about`. hone adds
 /// turns and history and decides when an episode ends, as in every environment. If observe() fails, the
 /// feedback has the error, so that a judged turn keeps its reward.
-Result<std::unique_ptr<Environment>> make_outside_environment(
+Result<std::unique_ptr<Environment>> make_plugin_environment(
     std::string name, const Value& about, std::unique_ptr<const EnvironmentCalls> calls,
-    OutsideOptions options = {});
+    PluginEnvironmentOptions options = {});
 
 }  // namespace hone

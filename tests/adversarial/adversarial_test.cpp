@@ -118,7 +118,7 @@ TEST(AdversarialTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
 
 TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
   const std::filesystem::path root = test::source_dir();
-  const auto page = read_file(root / "docs/threats.md");
+  const auto page = read_file(root / "docs/threats-attacks.md");
   ASSERT_TRUE(page) << page.error().message;
   std::set<std::string> in_table, in_folder;
   for (const Attack& attack : attacks())
@@ -129,7 +129,7 @@ TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
     const std::string name = file.path().stem();
     in_folder.insert(name);
     EXPECT_NE(page->find("`" + name + "`"), std::string::npos)
-        << "docs/threats.md does not name " << name;
+        << "docs/threats-attacks.md does not name " << name;
     const std::string source = source_of(name);
     std::string words =
         source.substr(0, source.find("\n#"));  // the comment, however it is broken into lines
@@ -165,13 +165,13 @@ std::set<std::string> names_of_tests() {
 void expect_a_true_list(const std::string& page, const std::string& heading, int rows) {
   std::set<std::string> known = names_of_tests();
   for (const Attack& attack : attacks()) known.insert(attack.name);
-  const std::size_t from = page.find("\n### " + heading + "\n");
+  const std::size_t from = page.find("\n## " + heading + "\n");
   ASSERT_NE(from, std::string::npos) << heading;
-  std::istringstream lines(page.substr(from + 1, page.find("\n## ", from) - from));
+  std::istringstream lines(page.substr(from + 1, page.find("\n## ", from + 1) - from));
   std::string line;
   std::getline(lines, line);
   int number = 0;
-  while (std::getline(lines, line) && line.rfind("###", 0) != 0) {
+  while (std::getline(lines, line) && line.rfind("## ", 0) != 0) {
     if (line.rfind("| " + std::to_string(number + 1) + " | ", 0) != 0) continue;
     ++number;
     const std::string covered = line.substr(line.find(" | ", line.find(" | ") + 1));
@@ -189,7 +189,7 @@ void expect_a_true_list(const std::string& page, const std::string& heading, int
 }
 
 TEST(AdversarialTable, EveryKnownClassAndCaseIsCoveredOrDoesNotApply) {
-  const auto page = read_file(test::source_dir() / "docs/threats.md");
+  const auto page = read_file(test::source_dir() / "docs/threats-classes.md");
   ASSERT_TRUE(page) << page.error().message;
   expect_a_true_list(*page, "Classes of reward hacks", 30);
   expect_a_true_list(*page, "Cases for a sandbox and a service", 56);

@@ -28,7 +28,7 @@ EvaluatorOptions court_options(const Defences& defences) {
   return options;
 }
 
-/// HONE_ATTACK_LEVEL and HONE_ATTACK_FREEZER have the same table run behind fewer walls.
+/// HONE_ATTACK_LEVEL and HONE_ATTACK_FREEZER have the same table run at lower isolation levels.
 Result<LauncherOptions> launcher_options() {
   LauncherOptions options;
   if (const char* level = std::getenv("HONE_ATTACK_LEVEL")) {

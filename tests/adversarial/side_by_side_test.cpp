@@ -41,15 +41,15 @@ TEST(SideBySide, AnAttackerTouchesNoNeighbour) {
   for (const char* attack : {"kill_others", "watch_others", "trace_itself", "write_the_orders",
                              "find_a_note", "read_passwd"}) {
     // Another source each time, or it would come from the cache and before the attacker.
-    Answer theirs = submit(**machine, honest + "// beside " + attack + "\n", "honest");
+    Answer theirs = submit(**machine, honest + "// next to " + attack + "\n", "honest");
     Answer hostile = submit(**machine, source_of(attack), "hostile");
     const Result<Verdict> verdict = theirs.get(), caught = hostile.get();
-    EXPECT_EQ(difference(verdict, {{Outcome::kCorrect}}), "") << "beside " << attack;
+    EXPECT_EQ(difference(verdict, {{Outcome::kCorrect}}), "") << "next to " << attack;
     EXPECT_EQ(difference(caught, {{Outcome::kCrashed}}), "") << attack;
   }
   const Value stats = (*machine)->evaluator().stats();
   const Value& clients = *stats.find("clients");
-  // What a busy machine makes of single rounds may be there; nobody else's class is.
+  // A busy machine may cause the class of single rounds; no other class may occur.
   EXPECT_EQ(clients.find("honest")->find("caught")->find("forbidden_call"), nullptr);
   EXPECT_EQ(clients.find("hostile")->find("caught")->find("forbidden_call")->as_int(), 1);
   EXPECT_EQ(clients.find("hostile")->find("judged")->as_int(), 6);
@@ -69,7 +69,7 @@ std::string slow_to_build() {
   return source;
 }
 
-/// Two threads that keep both cores from others' compilers while the submission is checked.
+/// Two threads that occupy both cores during other builds while the submission is checked.
 std::string starver() {
   return "#include <stdint.h>\n#include <pthread.h>\n#include <time.h>\n"
          "static volatile int on;\n"

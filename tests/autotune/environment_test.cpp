@@ -1,4 +1,4 @@
-// Episodes of autotune through the whole service, beside kernel_refine: two environments on one server.
+// Episodes of autotune through the service, together with kernel_refine: two environments on one server.
 #include "autotune/autotune.hpp"
 #include "autotune/product_task.hpp"
 

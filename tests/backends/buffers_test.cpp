@@ -105,7 +105,7 @@ TEST_P(BackendBuffer, RefusesACopyOntoItself) {
         << to;
   }
   EXPECT_EQ(read<std::uint32_t>(0, 1024), counted(1024));
-  HONE_OKAY(copy_buffer(buffer_, 4096, buffer_, 0, 4096, error));  // beside it
+  HONE_OKAY(copy_buffer(buffer_, 4096, buffer_, 0, 4096, error));  // next to it
   EXPECT_EQ(read<std::uint32_t>(4096, 1024), counted(1024));
 }
 

@@ -42,7 +42,7 @@ Dialect make_dialect(const Tested& which) {
   dialect.language = said->find("languages")->as_array().at(0).as_string();
   const bool host = dialect.language == "c++" || dialect.language == "c";
   dialect.prelude = host ? kHostPrelude : kDevicePrelude;
-  // The processor's answers are made in its own way whatever is tested beside it.
+  // The CPU's outputs are computed in the same way for each tested backend.
   const bool named = named_by_environment() && which.library == tested().front().library;
   if (const std::string file = environment("HONE_TESTED_PRELUDE"); named && !file.empty()) {
     auto text = read_file(file);

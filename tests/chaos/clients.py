@@ -41,7 +41,7 @@ class Pulse:
 
 
 def action_of(kind: str, nonce: str) -> tuple[dict[str, str], str]:
-    """An action that nobody else submits, and its text."""
+    """A unique action, and its text."""
     if kind == "none":
         text = f"no kernel: {nonce}"
         return {"response": text}, text

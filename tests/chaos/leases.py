@@ -16,13 +16,13 @@ from plan import HOUR
 from server import Server, ServerFailed
 
 LEASE_S = 5.0
-OVERDUE_S = 20.0  # a lease that ran out so long ago, and was not noticed
+OVERDUE_S = 20.0  # seconds by which the end of a lease may go unnoticed
 LOOK_EVERY_S = 0.1
 REAPED, ENDED = 3, 1  # states in the journal
 
 
 class Silence:
-    """A server of its own on the journal: leases run from its start, by the clock that nobody can set."""
+    """A server of its own on the journal: leases run from its start, by the monotonic clock."""
 
     def __init__(self, server: Server, orders: Orders, model: Model, seed: int, sabotage: bool) -> None:
         self.server, self.orders, self.model, self.sabotage = server, orders, model, sabotage
@@ -62,7 +62,7 @@ class Silence:
         self._compare(named)
 
     async def _renew(self, player: Player, named: Episode, started: float) -> bool:
-        """False when its lease has run out: this machine may be too slow to do it in time, which is nobody's fault."""
+        """False when its lease has run out: this machine may be too slow to do it in time, which is not a defect."""
         asked = time.monotonic()
         try:
             await player.resume(named)

@@ -24,7 +24,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="how often the server is killed (100)")
     parser.add_argument("--seed", type=int, help="decides every fault and action; printed, drawn when not given")
     parser.add_argument("--clients", type=int, default=64, metavar="N", help="clients at once (64)")
-    parser.add_argument("--seconds", type=float, metavar="MAX", help="no further kill after so long")
+    parser.add_argument("--seconds", type=float, metavar="MAX", help="time after which no kill starts (s)")
     parser.add_argument("--binary", type=Path, help="the server (build/dev/hone)")
     parser.add_argument(
         "--network",

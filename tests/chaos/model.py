@@ -13,7 +13,7 @@ from reward import WORTH
 OUTCOMES = {"none": "no_code", "error": "build_failed", "wrong": "wrong", "fast": "correct"}
 TURN_WORTH = 0.0078125
 TRITONFORGE = {"none": 0.0, "error": 0.0, "wrong": 0.1}
-FAULT_MEMORY_S = 90.0  # a fault that the harness made may be why a turn has no reward for so long: two evaluations
+FAULT_MEMORY_S = 90.0  # seconds after an injected fault in which a turn may have no reward: two evaluations
 
 
 def fingerprint(body: Any) -> bytes:
@@ -31,7 +31,7 @@ def fingerprint(body: Any) -> bytes:
 
 @dataclass
 class Acknowledged:
-    """A turn as the client was told of it."""
+    """A turn as the client received it."""
 
     text: str  # what was submitted
     outcome: str | None
@@ -139,7 +139,7 @@ class Model:
         self.require(reward is None, f"{where}: found a reward of {reward} that is not valid, expected none")
         self.require(bool(fault), f"{where}: has no reward, and no fault is told")
         recent = self.faults_at is not None and time.monotonic() - self.faults_at < FAULT_MEMORY_S
-        self.require(recent, f"{where}: has no reward through a fault that nobody made: {fault}")
+        self.require(recent, f"{where}: has no reward because of a fault that the harness did not cause: {fault}")
 
     def _check_history(self, where: str, episode: Episode, history: Any, outcome: Any, reward: Any) -> None:
         before = [(turn.outcome or "unscored", turn.reward) for turn in episode.turns]

@@ -24,7 +24,7 @@ from server import Place, Server, ServerFailed
 from verify import Verification
 
 PROXIES = 4
-PROXIED = 4  # one client of so many goes through a proxy
+PROXIED = 4  # one of this number of clients uses a proxy
 LONGEST_LIFE_S = 1.5  # of a server that waits for a count that does not come
 SELF_END_S = 15.0  # for a server whose launcher is gone to notice
 FINISHED_AT_END = 200  # episodes left open that go on at the end, and ended ones that are asked again

@@ -86,7 +86,7 @@ class Verification:
             for name in stored.keys() - self.model.episodes.keys():
                 seed = database.execute("SELECT seed FROM episodes WHERE id = ?", (stored[name],)).fetchone()[0]
                 if seed not in self.model.resets_unanswered:
-                    self.double(f"episode {name} of reset {seed} is in the journal, and nobody was told of it")
+                    self.double(f"episode {name} of reset {seed} is in the journal, but no client received it")
             actions: Counter[bytes] = Counter()
             for episode in self.model.episodes.values():
                 if episode.name not in stored:
@@ -123,7 +123,7 @@ class Verification:
                 self.lose(f"{where}: the journal has another submission than the client sent")
         for _, _, action in rows[len(episode.turns) :]:
             if episode.sent is None or episode.sent not in msgpack.unpackb(action).values():
-                self.double(f"episode {episode.name}: the journal has a turn that nobody took: {action[:200]!r}")
+                self.double(f"episode {episode.name}: the journal has a turn that no client took: {action[:200]!r}")
 
     def compare_export(self) -> None:
         """What a data set is made of: verdict, reward and feedback of each turn."""

@@ -97,7 +97,7 @@ class Plain(unittest.TestCase):
     def test_mistakes_say_what_to_do_and_exit_with_2(self) -> None:
         for arguments, message in (
             (["serv"], "hone: unknown command 'serv'; did you mean 'serve'?"),
-            (["tasks", "sofmax"], "did you mean 'softmax'?\n  all tasks: hone tasks"),
+            (["tasks", "sofmax"], "did you mean 'softmax'?\n  list all tasks: hone tasks"),
             (["eval", "add_relu", "/nonexistent.cpp"], "hone: open /nonexistent.cpp: no such file or directory"),
             (["config", "--set", "server.lease_s=0"], "lease_s: found 0, expected 1 to 86400"),
             (["plugins", "kevni"], "unknown plugin 'kevni'; did you mean 'kevin'?"),
@@ -193,7 +193,7 @@ class Plain(unittest.TestCase):
         self.assertEqual(ran.stderr, "hone: open /nonexistent.yaml: no such file or directory\n")
         ran = hone("tasks", "soft")
         self.assertNotIn("describe", ran.stderr)
-        self.assertIn("all tasks: hone tasks", ran.stderr)
+        self.assertIn("list all tasks: hone tasks", ran.stderr)
         # The example of an ipc socket in the help is one that hone takes.
         (example,) = re.findall(r"mkdir -m 700 \S+ && hone serve (.+)", hone("serve", "--help").stdout)
         self.assertIn("ipc:///tmp/hone/", example)
@@ -379,7 +379,7 @@ class Real(unittest.TestCase):
         server.send_signal(signal.SIGTERM)
         _, log = server.communicate(timeout=60)
         self.assertEqual(server.returncode, 0, log)
-        self.assertIn("every step answered", log)
+        self.assertIn("all steps were answered", log)
         self.assertIn("Ctrl-C again stops at once", log)
 
     def test_serve_refuses_what_is_not_loopback(self) -> None:

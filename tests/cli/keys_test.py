@@ -69,7 +69,7 @@ class Keys(unittest.TestCase):
         self.fine("keys", "new", "b", "--role", "monitor", "--out", "elsewhere.key")
         self.fine("keys", "revoke", "a")
         self.assertEqual([client["name"] for client in json.loads(self.fine("keys", "list", "--json"))], ["b"])
-        self.assertIn("a.key exists; it is left alone", self.hone("keys", "new", "a").stderr)
+        self.assertIn("a.key exists; remove it first, or choose another file", self.hone("keys", "new", "a").stderr)
         (self.here / "a.key").unlink()
         self.fine("keys", "new", "a")
 
@@ -81,7 +81,7 @@ class Keys(unittest.TestCase):
             (["keys", "new", "../up"], "a client's name: expected 1 to 64 letters"),
             (["keys", "new", "x", "--role", "admin"], "unknown value 'admin'"),
             (["keys", "new", "x", "--episodes", "0"], "--episodes"),
-            (["keys", "new", "--server"], "keys/server.key exists; it is left alone"),
+            (["keys", "new", "--server"], "keys/server.key exists; remove it first, or choose another file"),
             (["keys", "revoke", "trainor"], "unknown client 'trainor'; did you mean 'trainer'?"),
             (["keys", "list", "--keys", "none"], "none/clients.yaml: no such file or directory"),
             (["keys", "lst"], "unknown value 'lst'; did you mean 'list'?"),

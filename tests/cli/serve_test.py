@@ -29,7 +29,7 @@ class Serve(unittest.TestCase):
             _, log = server.communicate(timeout=60)
             self.assertEqual(server.returncode, 0, log)
             self.assertIn(f"stopping on {'SIGTERM' if ignored else 'SIGHUP (the terminal closed'}", log)
-            self.assertIn("every step answered", log)
+            self.assertIn("all steps were answered", log)
 
     def test_a_running_server_says_how_it_is(self) -> None:
         server = subprocess.Popen(

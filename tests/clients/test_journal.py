@@ -188,7 +188,7 @@ def test_truncated_journal_is_reported_as_damaged(journalled: Journalled, tmp_pa
     journalled.command("journal", "backup", "--to", str(copy))
     assert copy.stat().st_mode & 0o777 == 0o600
     again = journalled.ran("journal", "backup", "--to", str(copy))
-    assert (again.returncode, "it is there already; name a new file" in again.stderr) == (2, True)
+    assert (again.returncode, "the file exists; name a new file" in again.stderr) == (2, True)
     cut.write_bytes(copy.read_bytes()[:20000])
     command = [os.environ["HONE_BINARY"], "journal", "check", "--journal", str(cut)]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -98,7 +98,7 @@ def test_the_servers_key_may_be_a_file_or_text(guarded: Guarded, tmp_path: Path)
 
 
 def test_missing_key_fails_at_once(guarded: Guarded) -> None:
-    with pytest.raises(hone.FailedPrecondition, match="the server wants a key, and this client was given none"):
+    with pytest.raises(hone.FailedPrecondition, match="the server requires a key, but this client has none"):
         hone.connect(guarded.endpoint, connect_timeout=60)
 
 

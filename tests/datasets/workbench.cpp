@@ -1,4 +1,4 @@
-// The caller that is compiled beside each source turns an array of pointers into the entry's real
+// The caller that is compiled with each source turns an array of pointers into the entry's real
 // signature.
 #include "datasets/workbench.hpp"
 

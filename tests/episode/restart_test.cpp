@@ -193,7 +193,7 @@ TEST_F(RestartTest, LeasesRunFromTheStart) {
 TEST_F(RestartTest, ARewardThatCannotBeOpenedNowDoesNotLoseTheEpisode) {
   const Value episode = opened();
   rewards = [](const std::string&, const Value&) -> Result<std::unique_ptr<Reward>> {
-    return internal_error("create: its plugin host was ended by SIGKILL in the middle of the call");
+    return internal_error("create: its plugin host was killed by SIGKILL during the call");
   };
   restart();
   const auto refused = resumed(episode, me);

@@ -6,8 +6,7 @@ namespace hone::test {
 namespace {
 
 constexpr const char* kUnknown =
-    "no such episode: it was closed, its lease ran out, or it never was (or the token is "
-    "another)";
+    "no such episode: it was closed, its lease ran out, it never existed, or the token is wrong";
 
 class RightsTest : public ServiceTest {
  protected:

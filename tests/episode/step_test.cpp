@@ -119,7 +119,7 @@ TEST_F(StepTest, AVerdictOfAnotherMachineIsNotMixedIn) {
   const Value second = step(opened, 2, "int b;");
   EXPECT_EQ(at(second, {"reward_valid"}), Value(false));
   EXPECT_EQ(at(second, {"info", "fault"}),
-            Value("what measures changed within the episode; now it is another machine"));
+            Value("the measuring hardware changed within the episode; it is now another machine"));
 }
 
 TEST_F(StepTest, DeadlineAndCancellationLeaveTheTurnOpen) {
@@ -232,7 +232,7 @@ TEST_F(StepTest, CancelAnswersTheStepAndLeavesTheTurnOpen) {
             Code::kFailedPrecondition);
   EXPECT_EQ(at(*service->cancel({"control-1", "trainer", true}, body), {"cancelled"}), Value(true));
   EXPECT_EQ(answer.code(), Code::kCancelled);
-  EXPECT_EQ(joined.message(), "the step was cancelled; its turn is open");
+  EXPECT_EQ(joined.message(), "the step was cancelled; its turn stays open");
   EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(false));
   evaluator.release();
   EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));
@@ -348,7 +348,7 @@ TEST_F(StepTest, StepsThatEndWithTheServer_LeaveTheirTurnsOpen) {
   step(fault, faulty, 1, "int a;");
   step(signal, ended, 1, "int b;");
   step(verdict, done, 1, "int c;");
-  script = {unavailable("the launcher process is gone"), told_to_end, outcome(Outcome::kCrashed)};
+  script = {unavailable("the launcher process has ended"), told_to_end, outcome(Outcome::kCrashed)};
   service->refuse_new_work();
   EXPECT_EQ(evaluator.release(), 3u);
   EXPECT_EQ(fault.code(), Code::kUnavailable);

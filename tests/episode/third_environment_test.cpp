@@ -1,4 +1,4 @@
-// A third environment, as docs/environments.md shows it, played through the whole service.
+// A third environment, as docs/environments-cpp.md shows it, played through the whole service.
 #include <fstream>
 #include <map>
 #include <memory>
@@ -64,7 +64,7 @@ TEST(ThirdEnvironment, IsWhatTheDocumentShows) {
   const std::size_t begin = source.find("// docs: begin\n") + 15;
   const std::string shown = source.substr(begin, source.find("// docs: end\n") - begin);
   ASSERT_GT(shown.size(), 1000u);
-  EXPECT_NE(text_of("docs/environments.md").find(shown), std::string::npos);
+  EXPECT_NE(text_of("docs/environments-cpp.md").find(shown), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The environment that docs/environments.md shows, whole, as its own source: built and played by a test.
+// The environment that docs/environments-cpp.md shows, whole, as its own source: built and played by a test.
 // docs: begin
 #include <map>
 #include <memory>

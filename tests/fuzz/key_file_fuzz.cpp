@@ -38,10 +38,12 @@ void check_refusal(const Error& error, std::string_view text, const std::string&
       ":1: a second 'secret'|:1: a second 'server'|:1: public: found 1 characters, expected 40 of "
       "Z85|:1: secret: found 1 characters|:1: server: found 1 characters|:1: public: found "
       "characters that are not Z85, expected 40 of Z85|:1: secret: found characters|:1: server: "
-      "found characters|: more than 4096 bytes, which no key file has|: found no line 'public: …'|"
-      ": found no line 'secret: …'; is it the public half?|: found mode 0640 of group 0, expected "
-      "0600, or 0440 with a group that this process is in: others can read the secret; make a new "
-      "one, or, if nobody has read it, chmod 600|: found UTF-16 text, found UTF-32 text, expected "
+      "found characters|: more than 4096 bytes, so it is not a key file|: the line 'public: …' is "
+      "missing|"
+      ": the line 'secret: …' is missing; give the private key file, not the public one|: found "
+      "mode 0640 of group 0, expected 0600, or 0440 with a group of this process: other users can "
+      "read the secret; create a new key, or run chmod 600 if it was not read|: found UTF-16 text, "
+      "found UTF-32 text, expected "
       "UTF-8; convert it with: iconv -f UTF-16 -t UTF-8, iconv -f UTF-32 -t UTF-8");
   // The path may stand in the file too, and is not of it.
   const std::size_t place = std::min(error.message.size(), sizeof "key file" + path.size());

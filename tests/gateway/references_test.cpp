@@ -1,4 +1,4 @@
-// The folder of references: one file each, and nobody else's.
+// The folder of references: one file each, only accessible by its user.
 #include "gateway/references.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(References, RefuseAFolderThatOthersWrite) {
   ASSERT_EQ(chmod(folder->path().c_str(), 0777), 0);
   const auto open = References::open(folder->path());
   ASSERT_FALSE(open.ok());
-  EXPECT_NE(open.error().message.find("others may write into it"), std::string::npos);
+  EXPECT_NE(open.error().message.find("other users may write to it"), std::string::npos);
   EXPECT_EQ(References::open(folder->path() / "none").error().code, Code::kFailedPrecondition);
 }
 

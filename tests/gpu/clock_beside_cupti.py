@@ -1,10 +1,10 @@
-"""The judge's clock beside CUPTI's record of the same kernels: ten, from microseconds to ten milliseconds.
+"""Compares the judge's clock with CUPTI's record of the same kernels: ten, from microseconds to ten milliseconds.
 
 `clock_beside_cupti.py --hone HONE [-c CONFIG]` prints a table, with `--json` a list. Each kernel is judged as a
 submission and then started by CuPy under torch's profiler, which reads CUPTI: as many calls one after the other as in
 a round of the judge's, each on memory of its own, after the device's caches were written over. `kernel` is the mean
 length of one by CUPTI; `call` is from the first kernel's start to the last one's end, over the calls, and so has what
-lies between two. The interpreter needs CuPy and torch beside an NVIDIA device; hone needs neither for it.
+lies between two. The interpreter needs CuPy and torch, and an NVIDIA device; hone needs neither for it.
 """
 
 import argparse
@@ -40,7 +40,7 @@ KERNEL = """extern "C" __global__ void {entry}(const float* x, {type}* out, long
 """
 LAUNCH = "// hone: launch {entry} grid = ceil_div(n, 256) block = 256\n"
 TASK = """title: Steps
-description: So many dependent steps an element.
+description: Number of dependent steps per element.
 entry: steps
 dims: [n]
 tensors:

@@ -98,7 +98,10 @@ class Devices(unittest.TestCase):
         self.assertEqual(len(backend["devices"]), 1)
 
     def test_a_driver_that_hangs_or_dies_costs_its_answer_alone(self) -> None:
-        for source, words in ((HUNG, "it hangs: not back after 2 s"), (DEAD, "died of signal SIG")):
+        for source, words in (
+            (HUNG, "the query timed out: no result after 2 s"),
+            (DEAD, "the query ended with signal SIG"),
+        ):
             with self.subTest(words):
                 backend, _, _ = report("cuda", "--timeout", 2, *self.with_driver(source))
                 self.assertIn(words, backend["trouble"])

@@ -1,4 +1,4 @@
-// What an evaluator over the emulated driver needs, beside a small task.
+// What an evaluator on the emulated driver needs, and a small task.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ TEST_P(Faults, AreNamedAndStay) {
               return cuCtxSynchronize() == GetParam().code ? 0 : 5;
             }),
             0);
-  // Nobody else's context is touched.
+  // Other contexts are unaffected.
   HONE_CU(launch(scale, shape(1, 1), x.at, x.at, 1.0f, 1LL));
   HONE_CU(cuCtxSynchronize());
 }

@@ -162,7 +162,7 @@ void copy_backends(const std::filesystem::path& to) {
   }
 }
 
-/// A backend whose libraries lie beside it is found in whatever folder that is: jails show it, and
+/// A backend whose libraries are in its folder is found in any folder: sandboxes show it, and
 /// builders may read it.
 TEST_P(DeviceCode, TheFolderOfABackendMayLieAnywhere) {
   const TemporaryFolder folder;

@@ -102,7 +102,7 @@ class Validation:
         return chosen[-1] if chosen else str(self.build / "plugins/backends/hip.so")
 
     def conformance(self, backend: dict[str, Any]) -> None:
-        """The cases that every backend keeps to, results beside the processor's, and what is a GPU's alone."""
+        """The cases that every backend keeps to, results compared with the CPU's, and cases for GPUs only."""
         devices = [each for each in backend.get("devices", []) if "error" not in each]
         missing = [name for name in PROGRAMS if not (self.build / "tests" / name).exists()]
         if missing or not devices:

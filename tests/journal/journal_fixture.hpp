@@ -34,7 +34,7 @@ class JournalTest : public testing::Test {
   static Status release(Journal& journal, std::uint64_t episode, RecordState state);
   static Status sync(Journal& journal);
 
-  /// Makes of the journal, which nobody has open, what an earlier version would have left.
+  /// Makes of the journal, which is closed, what an earlier version would have left.
   void make_older(std::int64_t version);
 
   std::filesystem::path folder_, path_;

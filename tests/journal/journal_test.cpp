@@ -151,7 +151,7 @@ TEST_F(JournalTest, ASecondServerIsRefused) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kFailedPrecondition);
   EXPECT_THAT(second.error().message, HasSubstr("another server has this journal open"));
-  EXPECT_TRUE(JournalReader::open(path_)) << "reading is allowed beside it";
+  EXPECT_TRUE(JournalReader::open(path_)) << "reading is allowed at the same time";
 }
 
 TEST_F(JournalTest, ANewerSchemaIsRefused) {

@@ -55,7 +55,7 @@ TEST_F(WalTest, OneThatIsWholeIsTaken) {
   EXPECT_EQ(lost_in_wal(folder_ / "none"), "");
 }
 
-/// A loss of power may leave it so: nobody was answered.
+/// A loss of power may leave it so: no client had a reply.
 TEST_F(WalTest, OneWhoseLastTransactionIsTornIsTaken) {
   const std::size_t before = commits()[commits().size() - 2] + kFrame;
   for (std::size_t size = before; size < log_.size(); size += 331) {
@@ -77,15 +77,15 @@ TEST_F(WalTest, OneThatIsSpoiltBeforeOthersEndedIsRefused) {
       EXPECT_EQ(lost, "");
       continue;
     }
-    EXPECT_THAT(lost, HasSubstr("transactions that ended there or behind it would be lost")) << at;
+    EXPECT_THAT(lost, HasSubstr("transactions from there on would be lost")) << at;
     const auto reader = JournalReader::open(killed_);
     ASSERT_FALSE(reader);
-    EXPECT_THAT(reader.error().message, HasSubstr("is damaged: its write-ahead log is spoilt"));
+    EXPECT_THAT(reader.error().message, HasSubstr("is damaged: its write-ahead log is damaged"));
     JournalOptions options;
     options.path = killed_;
     const auto server = Journal::open(std::move(options));
     ASSERT_FALSE(server);
-    EXPECT_THAT(server.error().message, HasSubstr("move the -wal file away"));
+    EXPECT_THAT(server.error().message, HasSubstr("remove the -wal file"));
     EXPECT_TRUE(fs::exists(wal_of(killed_))) << "and nothing of it is gone";
   }
 }
@@ -130,7 +130,7 @@ TEST_F(WalTest, NobodyElseReadsAJournalOrItsCopy) {
   }
   const Status again = journal->reader().copy_to(copy);
   ASSERT_FALSE(again);
-  EXPECT_THAT(again.error().message, HasSubstr("it is there already; name a new file"));
+  EXPECT_THAT(again.error().message, HasSubstr("the file exists; name a new file"));
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(ExtractPython, GoldenResponses) {
 
 TEST(ExtractPython, NothingIsTakenFromProse) {
   const std::string head =
-      "looked for a fenced block tagged python (or not at all) with the class 'ModelNew' or the "
+      "expected a fenced block tagged python, or without a tag, with the class 'ModelNew' or the "
       "function 'triton_kernel_wrapper'; found ";
   EXPECT_EQ(extract("I would write class ModelNew with one kernel.").reason, head + "none");
   EXPECT_EQ(extract("from here on:\nclass Model: pass\n").reason, head + "none");

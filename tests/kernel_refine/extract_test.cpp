@@ -95,10 +95,10 @@ TEST(Extract, ReasoningIsRemoved) {
 
 TEST(Extract, SaysWhatItLookedForAndFound) {
   EXPECT_EQ(extract_code("no code here", "add_relu", kBoth).reason,
-            "looked for a fenced block tagged c++ or c (or not at all) with the function "
+            "expected a fenced block tagged c++ or c, or without a tag, with the function "
             "'add_relu'; found none");
   EXPECT_EQ(extract_code("```python\nx\n```\n```\n \n```", "f", kCpp).reason,
-            "looked for a fenced block tagged c++ (or not at all) with the function 'f'; found 2 "
+            "expected a fenced block tagged c++, or without a tag, with the function 'f'; found 2 "
             "blocks: python, an "
             "empty block");
 }

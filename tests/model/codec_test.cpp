@@ -146,8 +146,7 @@ TEST(Json, AnIntegerThatDoesNotFitIsRefused) {
   EXPECT_LT(long_one.error().message.size(), 300u) << "a refusal repeated megabytes";
 }
 
-/// Found by fuzzing: an object of so many keys took seconds, each way. Where it does again, the
-/// test takes minutes.
+/// Found by fuzzing: an object with that number of keys took seconds in both directions.
 TEST(Json, AnObjectOfManyKeysTakesTimeAsItsText) {
   std::string text = "{";
   for (int i = 0; i < 65536; ++i) {

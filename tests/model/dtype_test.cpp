@@ -78,7 +78,7 @@ TEST(DType, EveryPatternOfSixteenBitsComesBack) {
   }
 }
 
-/// Between any two neighbours the middle goes to the even one, and what lies beside it to the nearer.
+/// The middle of two neighbours rounds to the even one, and the values next to it round to the nearer one.
 TEST(DType, RoundsHalfToTheNearestEverywhere) {
   for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const float low = from_half(static_cast<std::uint16_t>(bits));

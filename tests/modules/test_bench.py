@@ -98,7 +98,7 @@ def test_a_mix_is_judged_and_counted(hone, mix):
 def test_bench_without_a_task_prints_its_usage(hone):
     ran = hone("bench", "modules")
     assert (ran.returncode, ran.stdout) == (2, ""), ran
-    assert "modules: found neither a task nor a mix, expected --task" in ran.stderr
+    assert "modules: no task and no mix given; use for example --task" in ran.stderr
     ran = hone("bench", "protocol", "--level", 1)
     assert ran.returncode == 2
     assert "--level: found beside protocol, expected modules" in ran.stderr

@@ -99,7 +99,7 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
     assert ["1.0", "unknown:", "0.000", "to", "0.020"] in lines
     counts = lines[lines.index(["outcome", "samples", "why"]) + 1 :]
     assert counts[:3] == [["correct", "2"], ["wrong", "1"], ["crashed", "1"]]
-    assert f"{run}: found 1 file of level 2, not judged; expected files of level 1" in table.stdout
+    assert f"{run}: found 1 file of level 2, not judged, because the level is 1" in table.stdout
     assert results_of(run)["20"][0]["metadata"] == {"theirs": 1}
 
     again = hone("eval", "kernelbench/level1", run, "--again", "--p", "0,1", "--json", *configured)
@@ -188,7 +188,7 @@ def test_second_run_on_a_folder_names_the_first_and_loses_nothing(hone_binary, h
     second = hone(*command[1:])
     assert first.wait(SECONDS_MAX) == 0
     assert second.returncode == 3
-    assert second.stderr.startswith(f"hone: {tmp_path}: found it in use by process {first.pid} on ")
+    assert second.stderr.startswith(f"hone: {tmp_path}: in use by process {first.pid} on ")
     assert "wait for that one, or end it" in second.stderr
     assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
 
@@ -239,11 +239,11 @@ def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone
     file = run / "eval_results.json"
     assert (
         f"{file}: problem 19, sample 0: found compiled false and correctness true, "
-        "expected what is correct to have compiled; it counts for nothing" in shown.stdout
+        "which contradict each other; it is not counted" in shown.stdout
     )
     assert f'{file}: problem 20, sample 0: found runtime "NaN", expected milliseconds' in shown.stdout
     assert f"{file}: problem 21, sample 0: found hone.speedup 1e+308, expected" in shown.stdout
-    assert "problems that level 1 lacks, which count for nothing: 999" in shown.stdout
+    assert "problems that level 1 and are not counted: 999" in shown.stdout
     assert "median 2.00\u00d7, geometric mean 2.00\u00d7" in shown.stdout
     assert " inf" not in shown.stdout
     assert "nan" not in shown.stdout

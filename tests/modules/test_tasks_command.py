@@ -40,7 +40,7 @@ def test_missing_thing_is_reported_with_a_remedy(hone, tmp_path):
     assert unknown.stderr == "hone: unknown dataset 'kernelbnch'; valid: tasks\n"
     missing = hone("tasks", "--dataset", "kernelbench")
     assert missing.returncode == 2
-    assert "is not configured; say where its data lies: --set 'datasets=[{name: kernelbench" in missing.stderr
+    assert "is not configured; add it with the path of its data: --set 'datasets=[{name: kernelbench" in missing.stderr
     nowhere = hone("tasks", *configured("kernelbook", tmp_path / "nowhere", sys.executable))
     assert nowhere.stderr.startswith("hone: --set datasets=[{name: kernelbook, plugin: kernelbook, ")
     assert f": dataset 'kernelbook': kernelbook: open: {tmp_path}/nowhere: no such file" in nowhere.stderr

@@ -60,7 +60,7 @@ TEST(ScaffoldRefuses, NamesAndKindsAndFullFolders) {
   EXPECT_EQ(message("reward", "My-Reward", folder.path() / "a"),
             "name: expected [a-z][a-z0-9_]* of at most 48 characters, found 'My-Reward'");
   EXPECT_EQ(message("reward", "x", "/proc/self"),
-            "/proc/self: expected a new or empty folder, found files");
+            "/proc/self: the folder is not empty; choose a new or empty folder");
   EXPECT_EQ(write_plugin_template("reward", "x", folder.path() / "a", "/nowhere").error().message,
             "no templates: expected them in /nowhere/share/template");
 }
@@ -76,7 +76,8 @@ TEST(PythonTemplates, AreOneFileAndNeverWrittenOver) {
     const auto again =
         write_python_template(kind, "my_" + kind + "2", folder.path() / "new", kBuild);
     ASSERT_FALSE(again.ok());
-    EXPECT_EQ(again.error().message, file->string() + ": expected no such file, found one");
+    EXPECT_EQ(again.error().message,
+              file->string() + ": the file exists; choose another name or folder");
   }
   EXPECT_EQ(write_python_template("backend", "x", folder.path(), kBuild).error().message,
             "unknown kind of plugin 'backend'; valid: reward, dataset, environment");

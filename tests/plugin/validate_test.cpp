@@ -104,7 +104,7 @@ TEST(Validate, EndsAHang) {
   options.timeout_s = 2;
   const ValidationReport report = validate(fixture("hangs"), options);
   EXPECT_EQ(result(report, "reward.create"), "passed");
-  EXPECT_EQ(result(report, "reward.score"), "timed_out: not back after 2 s");
+  EXPECT_EQ(result(report, "reward.score"), "timed_out: no result after 2 s");
   EXPECT_FALSE(report.ok());
 }
 

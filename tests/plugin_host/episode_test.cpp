@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-class OutsideReward : public test::ServiceTest {
+class HostedReward : public test::ServiceTest {
  protected:
   void SetUp() override {}
 
@@ -54,19 +54,19 @@ class OutsideReward : public test::ServiceTest {
   std::shared_ptr<const HostedPlugin> plugin;
 };
 
-TEST_F(OutsideReward, ThatCrashesLeavesTheTurnUnscored) {
+TEST_F(HostedReward, ThatCrashesLeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            os.kill(os.getpid(), signal.SIGSEGV)\n");
-  expect_fault("mine: score: its plugin host was ended by SIGSEGV in the middle of the call");
+  expect_fault("mine: score: its plugin host was killed by SIGSEGV during the call");
 }
 
-TEST_F(OutsideReward, ThatHangsLeavesTheTurnUnscored) {
+TEST_F(HostedReward, ThatHangsLeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            signal.pause()\n", 2);
   expect_fault(
-      "mine: score: found no answer after 2 s, the limit (plugins.call_seconds); its plugin host "
+      "mine: score: no answer after 2 s, the limit (plugins.call_seconds); its plugin host "
       "was killed by SIGKILL");
 }
 
-TEST_F(OutsideReward, ThatRaisesLeavesTheTurnUnscored) {
+TEST_F(HostedReward, ThatRaisesLeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            raise RuntimeError('not this one')\n");
   expect_fault("mine: score: mine.py:7: RuntimeError: not this one");
 }

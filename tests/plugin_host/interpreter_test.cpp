@@ -28,8 +28,8 @@ TEST(Interpreter, ThatEndsBeforeItAnswers_IsAnErrorWithItsLastLine) {
   const auto plugin = host(file, host_options(std::make_shared<Lines>()));
   ASSERT_FALSE(plugin);
   EXPECT_EQ(plugin.error().message,
-            "mine.py: hello: its plugin host exited with status 3 in the middle of the call, "
-            "expected an answer; the last line that it printed: licence");
+            "mine.py: hello: its plugin host exited with status 3 during the call; the last line "
+            "that it printed: licence");
 }
 
 }  // namespace

@@ -85,14 +85,11 @@ std::string first_score(const std::string& name, PluginHostOptions options,
 
 TEST(HostedLibrary, SurvivesWhatMisbehaves) {
   EXPECT_EQ(first_score("crashes_in_score", host_options()),
-            "crashes_in_score: score: its plugin host was ended by SIGSEGV in the middle of the "
-            "call");
+            "crashes_in_score: score: its plugin host was killed by SIGSEGV during the call");
   EXPECT_EQ(first_score("crashes_in_create", host_options()),
-            "crashes_in_create: create: its plugin host was ended by SIGSEGV in the middle of the "
-            "call");
+            "crashes_in_create: create: its plugin host was killed by SIGSEGV during the call");
   EXPECT_EQ(first_score("exits", host_options()),
-            "exits: create: its plugin host exited with status 0 in the middle of the call, "
-            "expected an answer");
+            "exits: create: its plugin host exited with status 0 during the call");
   EXPECT_EQ(first_score("throws", host_options()),
             "throws: score: threw across the ABI: thrown on purpose");
   EXPECT_EQ(first_score("null_factory", host_options()), "null_factory.so: offers no reward");
@@ -102,7 +99,7 @@ TEST(HostedLibrary, KillsWhatHangs) {
   PluginHostOptions options = host_options();
   options.call_s = 0.2;
   EXPECT_EQ(first_score("hangs", options),
-            "hangs: score: found no answer after 0.2 s, the limit (plugins.call_seconds); its "
+            "hangs: score: no answer after 0.2 s, the limit (plugins.call_seconds); its "
             "plugin host was killed by "
             "SIGKILL");
 }
@@ -160,7 +157,7 @@ TEST(HostedLibrary, ComesBackAfterItWasKilled) {
     ASSERT_GT(pid, 0);
     ASSERT_EQ(kill(pid, SIGKILL), 0);
     EXPECT_EQ(message_of((*reward)->score(episode({2}))),
-              "good: score: its plugin host was ended by SIGKILL in the middle of the call");
+              "good: score: its plugin host was killed by SIGKILL during the call");
     const auto report = (*reward)->score(episode({2}));
     ASSERT_TRUE(report.ok()) << report.error().message;  // a success forgets the crashes before
     EXPECT_EQ(report->return_to_date, 3.0);
@@ -182,11 +179,10 @@ TEST(HostedLibrary, PausesAfterThreeCrashesInARow) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::kUnavailable);
   EXPECT_EQ(refused.error().message,
-            "crashes_in_score: score: its plugin host ended 3 times in a row; it is started again "
-            "in 1 s");
+            "crashes_in_score: score: its plugin host ended 3 times in a row; it restarts in 1 s");
   now_s = 1001;
   EXPECT_NE(crash().find("SIGSEGV"), std::string::npos);
-  EXPECT_NE(crash().find("ended 4 times in a row; it is started again in 2 s"), std::string::npos);
+  EXPECT_NE(crash().find("ended 4 times in a row; it restarts in 2 s"), std::string::npos);
   EXPECT_EQ((*plugin)->pid(), -1);
 }
 

@@ -142,15 +142,13 @@ TEST_F(Python, FilesThatCannotBeLoadedSayWhere) {
   EXPECT_EQ(load("import sys\nsys.exit(3)\n").error().message, "mine.py:2: SystemExit: 3");
   const auto exited = load("import os\nos._exit(3)\n");
   EXPECT_EQ(exited.error().message,
-            "mine.py: hello: its plugin host exited with status 3 in the middle of the call, "
-            "expected an answer");
+            "mine.py: hello: its plugin host exited with status 3 during the call");
   options.python = "no-such-python";
   EXPECT_EQ(load(kWhole).error().message,
             "plugins.python: found no 'no-such-python' in PATH, expected Python 3.10 or newer");
   options.python = "/bin/false";
   EXPECT_EQ(load(kWhole).error().message,
-            "mine.py: hello: its plugin host exited with status 1 in the middle of the call, "
-            "expected an answer");
+            "mine.py: hello: its plugin host exited with status 1 during the call");
 }
 
 TEST_F(Python, ExceptionsNameFileLineAndMessage) {
@@ -217,14 +215,13 @@ TEST_F(Python, ALeakEndsTheProcessAndNotTheReward) {
 TEST_F(Python, EndingTheProcessIsOneLostCall) {
   EXPECT_EQ(score_of("        if len(episode['turns']) == 1:\n            os._exit(7)\n"
                      "        return [1, 2]\n"),
-            "mine: score: its plugin host exited with status 7 in the middle of the call, expected "
-            "an answer");
+            "mine: score: its plugin host exited with status 7 during the call");
   EXPECT_EQ(score({2, 2}), "(succeeded)");
   EXPECT_EQ(score_of("        os.kill(os.getpid(), 9)\n"),
-            "mine: score: its plugin host was ended by SIGKILL in the middle of the call");
+            "mine: score: its plugin host was killed by SIGKILL during the call");
   EXPECT_EQ(score_of("        os.closerange(3, 256)\n        return [1]\n"),
-            "mine: score: its plugin host exited with status 66 in the middle of the call, "
-            "expected an answer; the last line that it printed: the connection to hone is lost: "
+            "mine: score: its plugin host exited with status 66 during the call; the last line "
+            "that it printed: the connection to hone is lost: "
             "[Errno 9] "
             "Bad file descriptor");
 }
@@ -241,12 +238,12 @@ TEST_F(Python, EndlessLoopsAreKilled) {
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(report.error().message,
-            "mine: score: found no answer after 0.2 s, the limit (plugins.call_seconds); its "
+            "mine: score: no answer after 0.2 s, the limit (plugins.call_seconds); its "
             "plugin host was killed by "
             "SIGKILL");
 }
 
-// 50 ms of processor time take about 0.4 s beside these threads, and the clock allows ten limits of 0.3 s.
+// 50 ms of processor time take about 0.4 s with these threads, and the clock allows ten limits of 0.3 s.
 TEST_F(Python, CallWithoutAProcessor_IsNotLate) {
   constexpr unsigned kStrangers = 8;  // on each processor
   options.call_s = 0.3;
@@ -265,15 +262,15 @@ TEST_F(Python, CallWithoutAProcessor_IsNotLate) {
 }
 
 TEST_F(Python, GarbageOnTheSocketEndsTheProcess) {
-  EXPECT_EQ(score_of("        os.write(3, b'x' * 64)\n        return [1]\n"),
-            "mine: score: answered with garbage (message: broken prefix), expected an answer; its "
-            "plugin host was killed");
+  EXPECT_EQ(
+      score_of("        os.write(3, b'x' * 64)\n        return [1]\n"),
+      "mine: score: sent an invalid answer (message: broken prefix); its plugin host was killed");
   const std::string frame =
       "        import struct\n        body = b'[' * 1000\n"
       "        os.write(3, struct.pack('=QII', len(body), 0, 0x656e6f68) + body)\n";
   EXPECT_EQ(score_of(frame),
-            "mine: score: answered with garbage (json: nested deeper than 32), expected an answer; "
-            "its plugin host was killed");
+            "mine: score: sent an invalid answer (json: nested deeper than 32); its plugin host "
+            "was killed");
 }
 
 TEST_F(Python, WhatIsPrintedIsLoggedAndNeverMoreThanSo) {
@@ -306,9 +303,9 @@ TEST_F(Python, SeesNothingOfHonesEnvironmentAndDescriptors) {
 }
 
 TEST_F(Python, ModulesBesideTheFileCanBeImported) {
-  ASSERT_TRUE(write_file(folder.path() / "beside.py", "WORTH = 7\n").ok());
+  ASSERT_TRUE(write_file(folder.path() / "neighbour.py", "WORTH = 7\n").ok());
   ASSERT_TRUE(write_file(folder.path() / "json.py", "raise SystemError('not this one')\n").ok());
-  load_score("        import beside, json\n        return [beside.WORTH]\n");
+  load_score("        import neighbour, json\n        return [neighbour.WORTH]\n");
   const auto report = reward->score(episode({2}));
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_EQ(report->return_to_date, 7.0);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "conformance/outside_checks.hpp"
+#include "conformance/hosted_checks.hpp"
 #include "places.hpp"
 #include "plugin_host/hosts.hpp"
 
@@ -21,7 +21,7 @@ constexpr const char* kReward = R"py(class Reward:
         return [7 if turn["scored"] else None for turn in episode["turns"]]
 )py";
 
-class OutsideRegistry : public testing::Test {
+class HostedRegistry : public testing::Test {
  protected:
   std::filesystem::path write(const std::string& name, const std::string& text) {
     EXPECT_TRUE(write_file(folder.path() / name, text).ok());
@@ -31,7 +31,7 @@ class OutsideRegistry : public testing::Test {
     RegistryOptions options;
     options.roots = {test::build_dir()};
     options.extra = std::move(extra);
-    options.outside = open_in_plugin_hosts(host_options());
+    options.start_process = open_in_plugin_hosts(host_options());
     options.in_process = in_process;
     return Registry(std::move(options));
   }
@@ -43,7 +43,7 @@ class OutsideRegistry : public testing::Test {
 /// What hone ships: three backends, four rewards, eight datasets.
 constexpr std::size_t kShipped = 15;
 
-TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
+TEST_F(HostedRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({fixture("good"), python, python});
   ASSERT_EQ(registry.plugins().size(), kShipped + 2u) << "named twice is one plugin";
@@ -65,17 +65,17 @@ TEST_F(OutsideRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   EXPECT_EQ(registry.name_of("kevin").value(), "kevin");
 }
 
-TEST_F(OutsideRegistry, TrustsLibrariesWhereItIsTold) {
+TEST_F(HostedRegistry, TrustsLibrariesWhereItIsTold) {
   const Registry registry = open({fixture("good"), write("seven.py", kReward)}, true);
   EXPECT_EQ(registry.plugins()[kShipped].runs_in, "hone");
   EXPECT_TRUE(registry.plugins()[kShipped + 1].runs_in.starts_with("plugin host, Python"));
 }
 
-TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
+TEST_F(HostedRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
   int started = 0;
   RegistryOptions options;
   options.roots = {test::build_dir()};
-  options.outside = [&, open = open_in_plugin_hosts(host_options())](const auto& path) {
+  options.start_process = [&, open = open_in_plugin_hosts(host_options())](const auto& path) {
     ++started;
     return open(path);
   };
@@ -99,7 +99,7 @@ TEST_F(OutsideRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
   EXPECT_EQ(started, 1);
 }
 
-TEST_F(OutsideRegistry, RefusesWithTheReason) {
+TEST_F(HostedRegistry, RefusesWithTheReason) {
   EXPECT_EQ(last(open({write("broken.py", "def f(:\n")})).error,
             "broken.py:1: SyntaxError: invalid syntax");
   EXPECT_EQ(last(open({write("Bad-Name.py", kReward)})).error,
@@ -113,11 +113,11 @@ TEST_F(OutsideRegistry, RefusesWithTheReason) {
   const auto backend = other.path() / "cpu2.so";
   std::filesystem::copy(test::build_dir() / "plugins/backends/cpu.so", backend);
   EXPECT_EQ(last(open({backend})).error,
-            "cpu2.so: a backend runs in hone's own processes only; trust it with "
+            "cpu2.so: a backend must run in hone's own processes; to trust it, set "
             "plugins.in_process: true");
 }
 
-TEST_F(OutsideRegistry, LoadsNothingByAPathThatAClientNames) {
+TEST_F(HostedRegistry, LoadsNothingByAPathThatAClientNames) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({});
   for (const std::string& name : {python.string(), std::string("../seven"),
@@ -128,9 +128,9 @@ TEST_F(OutsideRegistry, LoadsNothingByAPathThatAClientNames) {
   }
 }
 
-TEST_F(OutsideRegistry, APythonFileNeedsWhatRunsIt) {
+TEST_F(HostedRegistry, APythonFileNeedsWhatRunsIt) {
   const Registry registry({{}, {write("seven.py", kReward)}, {}});
-  EXPECT_EQ(last(registry).error, "seven.py: there is nothing here that runs python");
+  EXPECT_EQ(last(registry).error, "seven.py: this program cannot run Python plugins");
 }
 
 /// "passed reward.score", …: of checks that did not pass, with their message.
@@ -144,7 +144,7 @@ std::vector<std::string> not_passed(const ValidationReport& report) {
   return list;
 }
 
-TEST_F(OutsideRegistry, ValidatesTheTemplates) {
+TEST_F(HostedRegistry, ValidatesTheTemplates) {
   for (const char* kind : {"reward", "dataset"}) {
     const auto path = test::source_dir() / "plugins/template" / (std::string(kind) + ".py");
     const auto report = validate_python(path, host_options(), Value::map());
@@ -155,7 +155,7 @@ TEST_F(OutsideRegistry, ValidatesTheTemplates) {
   }
 }
 
-TEST_F(OutsideRegistry, ValidationFindsBrokenPromises) {
+TEST_F(HostedRegistry, ValidationFindsBrokenPromises) {
   const auto validated = [&](const std::string& source) {
     const auto report = validate_python(write("mine.py", source), host_options(), Value::map());
     return report ? not_passed(*report) : std::vector<std::string>{report.error().message};
@@ -182,7 +182,7 @@ TEST_F(OutsideRegistry, ValidationFindsBrokenPromises) {
   ASSERT_EQ(dying.size(), 5u);
   EXPECT_EQ(dying[1],
             "crashed reward.score: sample 0: mine: score: its plugin host exited with "
-            "status 0 in the middle of the call, expected an answer");
+            "status 0 during the call");
   const auto strict = validated(
       head +
       "        names = 'no_code rejected build_failed crashed timed_out out_of_memory wrong '\\\n"

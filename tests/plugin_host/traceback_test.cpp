@@ -8,7 +8,7 @@ namespace {
 
 class Tracebacks : public testing::Test {
  protected:
-  /// Scores so many times by a reward whose score() has this body, and gives the last message.
+  /// Scores `times` times by a reward whose score() has this body, and gives the last message.
   std::string score(const std::string& body, int times) {
     const std::filesystem::path file = folder_.path() / "mine.py";
     const Status written =

@@ -35,7 +35,7 @@ FLOORS: dict[str, int] = {
 }
 # Folders of one floor that may include each other all the same, with the reason.
 SAME_FLOOR: dict[tuple[str, str], str] = {}
-# What each side of the trust boundary may include, itself beside. The other side and the host stand in none.
+# What each side of the trust boundary may include, in addition to itself. The other side and the host are in none.
 TRUST_BOUNDARY: dict[str, set[str]] = {
     "candidate": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "builder": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},

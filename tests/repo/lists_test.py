@@ -30,7 +30,7 @@ class Lists(unittest.TestCase):
         typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
         self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)
         self.assertEqual(row("docs/verdicts.md", "| `outcome` |"), names)
-        self.assertEqual(row("docs/plugins.md", "| `outcome` |"), names)
+        self.assertEqual(row("docs/plugins-abi.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)
         templates = {path.name.split(".")[0] for path in (ROOT / "envs/kernel_refine/templates").glob("*.md")}
         self.assertLessEqual(names - {"correct"}, templates)
@@ -47,7 +47,7 @@ class Lists(unittest.TestCase):
     def test_verbs(self) -> None:
         names = set(re.findall(r'\{Verb::k\w+, "(\w+)"', text("core/server/verb_rows.cpp")))
         self.assertIn("step", names)
-        headings = re.findall(r"^### (.+)$", part("docs/protocol.md", "\n## Verbs\n", "\n## "), re.MULTILINE)
+        headings = re.findall(r"^### (.+)$", part("docs/protocol-reference.md", "\n## Verbs\n", "\n## "), re.MULTILINE)
         self.assertEqual({verb for heading in headings for verb in heading.split(", ")}, names)
         sources = [*(ROOT / "clients/python/src").rglob("*.py"), *(ROOT / "clients/cpp/src").glob("*.cpp")]
         asked = {

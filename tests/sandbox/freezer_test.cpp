@@ -144,7 +144,7 @@ TEST_P(EachFreezer, SaysThatTheProcessIsGone) {
   expect_gone_once_killed();
 }
 
-/// A thread that nobody has told of when its maker is killed must be waited for, too, or its process
+/// A thread whose creator is killed before its clone event arrives must be waited for, too, or its process
 /// is never reaped.
 TEST_P(EachFreezer, SaysThatAProcessIsGoneThatWasKilledWhileItMadeThreads) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {

@@ -44,7 +44,7 @@ TEST(Gaps, FollowFromTheMachine) {
   EXPECT_FALSE(has(open_gaps(IsolationLevel::kPrivate, c), "frozen one after another"));
   c.cgroup_freeze = c.cgroup_memory = false;
   EXPECT_TRUE(has(open_gaps(IsolationLevel::kPrivate, c), "frozen one after another"));
-  EXPECT_TRUE(has(open_gaps(IsolationLevel::kPrivate, c), "until it is noticed"));
+  EXPECT_TRUE(has(open_gaps(IsolationLevel::kPrivate, c), "exceed its memory limit"));
 }
 
 TEST(Gaps, ThePageOnThreatsHasEachWithItsLevel) {

@@ -288,7 +288,7 @@ TEST(Launcher, ItsOwnDeathEndsEverythingAndIsNoticed) {
   ::kill(parent_of((*candidate)->pid()), SIGKILL);
   const auto exit = (*candidate)->wait(20);
   ASSERT_FALSE(exit);
-  EXPECT_EQ(exit.error().message, "the launcher process is gone");
+  EXPECT_EQ(exit.error().message, "the launcher process has ended");
   pollfd ended[] = {{(*candidate)->pidfd(), POLLIN, 0}, {(*builder)->pidfd(), POLLIN, 0}};
   for (pollfd& each : ended) EXPECT_EQ(::poll(&each, 1, 20'000), 1);
   EXPECT_FALSE((*launcher)->alive());

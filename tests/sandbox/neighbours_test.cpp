@@ -188,7 +188,8 @@ TEST_P(Neighbours, WhatALevelDoesNotStop) {
 
 TEST_P(Neighbours, WithoutTheSealMostOfItWorks) {
   // What stops these above is the filter alone, at the level where jails have one user.
-  if (GetParam().level != IsolationLevel::kFiltered) GTEST_SKIP() << "other walls stand, too";
+  if (GetParam().level != IsolationLevel::kFiltered)
+    GTEST_SKIP() << "other mechanisms are active, too";
   const auto other = neighbour(Jail::kCandidate);
   ASSERT_NE(other, nullptr);
   const std::string pid = std::to_string(other->pid());

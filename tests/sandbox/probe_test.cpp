@@ -98,7 +98,8 @@ TEST(Level, WithoutDescriptorsOfProcessesNothingIsStarted) {
   c.pidfd = false;
   c.notes = {"pidfd: pidfd_open: function not implemented"};
   EXPECT_EQ(decide({}, c).refused,
-            "pidfd_open: not in this kernel (Linux 5.3, or a newer gVisor); pidfd: pidfd_open: "
+            "pidfd_open: missing in this kernel; it needs Linux 5.3, or a newer gVisor; pidfd: "
+            "pidfd_open: "
             "function not implemented");
 }
 
@@ -109,7 +110,7 @@ TEST(Level, CandidatesKeepTheirUserWhereTheFreezerCouldNotReachAnother) {
   const Ready ready = decide(options, c);
   EXPECT_EQ(ready.level, IsolationLevel::kFiltered);
   EXPECT_EQ(ready.freezer, "ptrace");
-  EXPECT_THAT(ready.cut_by, HasSubstr("CAP_SYS_PTRACE"));
+  EXPECT_THAT(ready.no_slot_users_reason, HasSubstr("CAP_SYS_PTRACE"));
   EXPECT_EQ(ready.refused, "");
   EXPECT_FALSE(uses_slot_user(ready, options, Jail::kCandidate));
   EXPECT_TRUE(uses_slot_user(ready, options, Jail::kBuilder));
@@ -122,11 +123,11 @@ TEST(Level, BelowTheMinimumForWantOfACapability_IsRefusedWithItsName) {
   c.mount_namespace = c.cgroup_freeze = c.ptrace_users = false;
   EXPECT_THAT(decide(options, c).refused,
               StartsWith("isolation level: found filtered, expected at least separated; candidates "
-                         "get no users of their own"));
+                         "do not get their own users"));
   EXPECT_THAT(decide(options, c).refused, HasSubstr("--cap-add SYS_PTRACE"));
   c.ptrace_users = true;
   EXPECT_EQ(decide(options, c).refused, "");
-  EXPECT_EQ(decide(options, c).cut_by, "");
+  EXPECT_EQ(decide(options, c).no_slot_users_reason, "");
 }
 
 TEST(Level, TheFreezerIsChosenOrRefused) {

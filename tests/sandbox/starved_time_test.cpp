@@ -21,8 +21,8 @@ namespace {
 constexpr double kEver = 60;  // longest wait for an event
 
 /// A moment of a process on one core. Threads are added.
-ProcessSeen moment(double at_s, double ran_s, std::vector<ThreadSeen> threads) {
-  ProcessSeen seen;
+ProcessSample moment(double at_s, double ran_s, std::vector<ThreadSample> threads) {
+  ProcessSample seen;
   seen.at_s = at_s;
   seen.ran_s = ran_s;
   seen.threads = std::move(threads);
@@ -31,12 +31,12 @@ ProcessSeen moment(double at_s, double ran_s, std::vector<ThreadSeen> threads) {
   return seen;
 }
 
-ThreadSeen thread(double ran_s, double delayed_s, bool ready, std::uint64_t turns = 1,
-                  pid_t number = 7) {
+ThreadSample thread(double ran_s, double delayed_s, bool ready, std::uint64_t turns = 1,
+                    pid_t number = 7) {
   return {number, ready, ran_s, delayed_s, turns, static_cast<std::uint64_t>(ran_s * 1000)};
 }
 
-double starved(const std::vector<ProcessSeen>& moments) {
+double starved(const std::vector<ProcessSample>& moments) {
   StarvedAccount account;
   account.begin(moments.front(), 0, 0);
   for (std::size_t i = 1; i < moments.size(); ++i) account.add(moments[i]);
@@ -62,7 +62,7 @@ TEST(StarvedAccount, DelayThatTheKernelCounted_Counts) {
 }
 
 TEST(StarvedAccount, WaitThatTheKernelHasNotYetCounted_CountsOnce) {
-  const std::vector<ProcessSeen> waits{
+  const std::vector<ProcessSample> waits{
       moment(0, 0, {thread(0, 0, true, 1)}), moment(0.1, 0, {thread(0, 0, true, 1)}),
       moment(0.2, 0, {thread(0, 0, true, 1)}),
       moment(0.3, 0.02, {thread(0.02, 0.28, true, 2)})};  // it got its core
@@ -73,7 +73,7 @@ TEST(StarvedAccount, WaitThatTheKernelHasNotYetCounted_CountsOnce) {
 /// A thread that runs for `run_ms`, then waits for `wait_ms`, again and again, looked at every 25 ms for two seconds.
 void expect_all_waits_count(int run_ms, int wait_ms) {
   SCOPED_TRACE(std::to_string(run_ms) + " ms of " + std::to_string(run_ms + wait_ms));
-  std::vector<ProcessSeen> moments;
+  std::vector<ProcessSample> moments;
   double waited_s = 0;
   for (int at_ms = 0; at_ms <= 2000; at_ms += 25) {
     const int turns = at_ms / (run_ms + wait_ms), within_ms = at_ms % (run_ms + wait_ms);
@@ -102,7 +102,7 @@ TEST(StarvedAccount, DelayBeforeTheFirstLook_DoesNotCount) {
 
 TEST(StarvedAccount, ThreadWhoseRunShowsInOneCountOnly_IsNotStarved) {
   // A kernel without a tick on that core: schedstat stands still while the thread runs.
-  ThreadSeen before = thread(0, 0, true), after = before;
+  ThreadSample before = thread(0, 0, true), after = before;
   after.used_ms = 30;
   EXPECT_EQ(starved({moment(0, 0, {before}), moment(0.03, 0.03, {after})}), 0);
 }
@@ -119,7 +119,7 @@ TEST(StarvedAccount, ThreadsThatDelayEachOther_AreNotStarved) {
 
 TEST(StarvedAccount, MoreThreadsThanCores_PayForWhatTheyRan) {
   // Two cores, of which others have one: of four threads that spin, some are delayed all the time.
-  std::vector<ProcessSeen> moments;
+  std::vector<ProcessSample> moments;
   for (int i = 0; i <= 10; ++i) {
     const double at = i * 0.1;
     moments.push_back(
@@ -143,7 +143,7 @@ TEST(StarvedAccount, ThreadsOnACoreThatOthersHave_AreStarvedForThatShare) {
 
 TEST(StarvedAccount, ThreadsWhoseCoresAreIdle_AreNotStarved) {
   const auto at = [](double s) {
-    ProcessSeen seen = moment(s, 0, {thread(0, s, true, 1, 7), thread(0, s, true, 1, 8)});
+    ProcessSample seen = moment(s, 0, {thread(0, s, true, 1, 7), thread(0, s, true, 1, 8)});
     seen.idle_s = s;
     return seen;
   };
@@ -170,7 +170,7 @@ TEST(StarvedAccount, PauseBeforeTheFirstLook_Counts) {
 
 TEST(StarvedAccount, WaitForMemory_CountsOnlyWhileTheMachineIsShortOfIt) {
   const auto at = [](double s, bool is_short) {
-    ProcessSeen seen = moment(s, 0, {thread(0, 0, false)});
+    ProcessSample seen = moment(s, 0, {thread(0, 0, false)});
     seen.stalled_s = s;
     seen.is_short = is_short;
     return seen;
@@ -181,7 +181,7 @@ TEST(StarvedAccount, WaitForMemory_CountsOnlyWhileTheMachineIsShortOfIt) {
 
 TEST(StarvedAccount, TimeThatAVirtualMachineDidNotGet_Counts) {
   const auto at = [](double s) {
-    ProcessSeen seen = moment(s, s, {thread(s, 0, true)});
+    ProcessSample seen = moment(s, s, {thread(s, 0, true)});
     seen.stolen_s = s / 2;
     return seen;
   };
@@ -189,7 +189,7 @@ TEST(StarvedAccount, TimeThatAVirtualMachineDidNotGet_Counts) {
 }
 
 TEST(ProcessWatch, TextOfTheKernel_IsRead) {
-  const ThreadSeen seen =
+  const ThreadSample seen =
       thread_from(9, "9 (a) b R) R 1 9 9 0 -1 4194304 90 0 0 0 25 5 0 0 20 0 1 0 100 0 0\n",
                   "1500000000 250000000 42\n");
   EXPECT_EQ(seen.thread, 9);
@@ -258,7 +258,7 @@ void sleep() {
   for (;;) ::pause();
 }
 
-/// Looks until `enough`, or for so long that it never will be.
+/// Polls until `enough`, or until a time limit.
 bool looks_until(StarvedTime& watched, const std::function<bool()>& enough) {
   const double end_s = monotonic_s() + kEver;
   while (!enough() && monotonic_s() < end_s) {
@@ -287,7 +287,7 @@ TEST(StarvedTime, ProcessThatSleepsOnABusyCore_IsNotStarved) {
   StarvedTime starved(ProcessWatch(process, Watched::kFirstThread, -1));
   // Once it has gone to sleep.
   ASSERT_TRUE(looks_until(starved, [&] {
-    const ProcessSeen seen = ProcessWatch(process, Watched::kFirstThread, -1).see();
+    const ProcessSample seen = ProcessWatch(process, Watched::kFirstThread, -1).sample();
     return seen.threads.size() == 1 && !seen.threads[0].ready && seen.threads[0].turns > 0;
   }));
   starved.begin();

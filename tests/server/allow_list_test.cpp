@@ -108,7 +108,8 @@ TEST(KeyFolder, ANameIsTakenUntilItIsRevoked) {
             "unknown client 'trianer'; did you mean 'trainer'?");
   EXPECT_TRUE(revoke_client(keys.folder(), "trainer").ok());
   EXPECT_EQ(add_client(keys.folder(), again, keys.key_file("trainer")).error().message,
-            "key file " + keys.key_file("trainer").string() + " exists; it is left alone");
+            "key file " + keys.key_file("trainer").string() +
+                " exists; remove it first, or choose another file");
   EXPECT_TRUE(add_client(keys.folder(), again, keys.key_file("other")).ok());
 }
 
@@ -116,7 +117,8 @@ TEST(KeyFolder, AServersKeyIsNeverReplaced) {
   const TestKeys keys;
   ASSERT_TRUE(make_server_key(keys.folder()).ok());
   EXPECT_EQ(make_server_key(keys.folder()).error().message,
-            "key file " + keys.folder().server_key().string() + " exists; it is left alone");
+            "key file " + keys.folder().server_key().string() +
+                " exists; remove it first, or choose another file");
 }
 
 TEST(KeyFolder, ManyAtOnceLoseNone) {

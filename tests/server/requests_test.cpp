@@ -24,7 +24,7 @@ TEST_F(Requests, HelloSaysWhatThisServerCan) {
       "hello", Value::map({{"versions", Value::array({"hone/0", "hone/1"})}, {"client", "t/1"}}));
   ASSERT_EQ(answer.kind, ReplyKind::kResult);
   EXPECT_EQ(answer.text("version"), "hone/1");
-  EXPECT_EQ(answer.text("server"), "hone 0.1.0");
+  EXPECT_EQ(answer.text("server"), "hone 0.2.0");
   EXPECT_EQ(answer.text("incarnation"), server_->incarnation());
   EXPECT_EQ(answer.text("control"), server_->control_endpoint());
   EXPECT_EQ(answer.body.find("lease_s")->as_double(), 60);
@@ -136,7 +136,7 @@ TEST_F(Requests, ADeadlineReachesTheServiceAndIsKept) {
   // The service does nothing about it: the server answers in its place.
   expect_error(client_.receive(), 1, "deadline_exceeded",
                "step: not done by its deadline; send the same request again");
-  service_.release();  // too late: to nobody
+  service_.release();  // too late: no client waits
   client_.send_step(1, "now");
   EXPECT_EQ(client_.receive().kind, ReplyKind::kResult);
   const Answer metrics = control_.ask("metrics");

@@ -65,9 +65,9 @@ class ScriptedService final : public EpisodeService {
   std::size_t release();
   /// Lets waiting describes go on.
   void open_gate();
-  /// Waits until so many steps are held.
+  /// Waits until this number of steps is held.
   void await_held(std::size_t count);
-  /// Waits until so many describes wait at the gate.
+  /// Waits until this number of describes waits at the gate.
   void await_at_gate(std::size_t count);
 
   std::vector<std::string> renewed();

@@ -87,7 +87,7 @@ TEST(Shutdown, CutsShortWhatTakesTooLongAndSaysSo) {
                "the server shut down before the request was done; a turn in flight stays open");
   EXPECT_TRUE(says_shutting_down(cut));
   server.reset();
-  service.release();  // comes to a queue that is closed
+  service.release();  // its queue is closed
 }
 
 TEST(Shutdown, AClientThatNeverReadsDoesNotHoldItUp) {

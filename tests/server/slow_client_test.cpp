@@ -1,4 +1,4 @@
-// A client that never reads is given up within limits, and nobody else notices.
+// A client that never reads is given up within limits, without an effect on others.
 #include "server/scripted_service.hpp"
 #include "server/test_client.hpp"
 

@@ -44,7 +44,7 @@ class Restarted {
     start(k);
     keeper_ = std::thread([this] {
       siginfo_t info;
-      // It is left a zombie until nobody sends a signal to its number any more.
+      // It stays a zombie until no process sends a signal to its number.
       while (pid_ > 0 && ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) == 0) {
         const std::lock_guard lock(mutex_);
         int status = 0;

@@ -1,4 +1,4 @@
-// The golden bytes of docs/protocol.md, read from the page itself, against the codec.
+// The golden bytes of docs/protocol-bytes.md, read from the page itself, against the codec.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,7 +21,7 @@ std::string unhex(std::string_view hex) {
 
 /// "```hex name=x" blocks by name: a frame per line, "\" continues one, "#" begins a comment.
 std::map<std::string, Frames> golden_frames() {
-  const auto page = read_file(test::source_dir() / "docs/protocol.md");
+  const auto page = read_file(test::source_dir() / "docs/protocol-bytes.md");
   EXPECT_TRUE(page.ok()) << page.error().message;
   std::map<std::string, Frames> blocks;
   std::istringstream lines(*page);
@@ -46,7 +46,7 @@ class Golden : public testing::Test {
  protected:
   Frames frames(const std::string& name) {
     const auto found = blocks_.find(name);
-    EXPECT_NE(found, blocks_.end()) << "docs/protocol.md has no hex block " << name;
+    EXPECT_NE(found, blocks_.end()) << "docs/protocol-bytes.md has no hex block " << name;
     return found != blocks_.end() ? found->second : Frames();
   }
   void expect_request(const std::string& name, const Request& request) {

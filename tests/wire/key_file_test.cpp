@@ -47,7 +47,7 @@ TEST_F(KeyFile, WhatIsWrittenIsReadByItsOwnerAlone) {
   ASSERT_EQ(::stat(path().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777u, 0600u);
   EXPECT_EQ(write_key_file(path(), "again", {kPublic, kSecret}).error().message,
-            "key file " + path() + " exists; it is left alone");
+            "key file " + path() + " exists; remove it first, or choose another file");
 }
 
 TEST_F(KeyFile, ReadableByOthers_IsRefused) {
@@ -55,7 +55,7 @@ TEST_F(KeyFile, ReadableByOthers_IsRefused) {
   EXPECT_EQ(with(text), "read");
   EXPECT_EQ(with(text, 0400), "read");
   for (const unsigned mode : {0604u, 0644u, 0444u, 0620u, 0660u, 0650u, 0602u, 0641u, 0777u}) {
-    EXPECT_NE(with(text, mode).find("others can read the secret"), std::string::npos) << mode;
+    EXPECT_NE(with(text, mode).find("other users can read the secret"), std::string::npos) << mode;
   }
 }
 
@@ -65,7 +65,7 @@ TEST_F(KeyFile, ReadableByAGroupOfThisProcess_IsRead) {
   EXPECT_EQ(with(text, 0640), "read");
   struct stat info {};
   ASSERT_EQ(::stat(path().c_str(), &info), 0);
-  info.st_gid = 4'000'000'000;  // nobody's
+  info.st_gid = 4'000'000'000;  // a group without members
   const Status refused = check_secret_file("key file", info);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message.rfind("key file: found mode 0640 of group 4000000000", 0), 0u);
@@ -80,8 +80,9 @@ TEST_F(KeyFile, WithAByteOrderMark_IsRead) {
 
 TEST_F(KeyFile, MistakesAreSaidByLine) {
   const std::string pub = std::string("public: ") + kPublic + "\n";
-  EXPECT_EQ(with("# nothing\n"), ": found no line 'public: …'");
-  EXPECT_EQ(with(pub), ": found no line 'secret: …'; is it the public half?");
+  EXPECT_EQ(with("# nothing\n"), ": the line 'public: …' is missing");
+  EXPECT_EQ(with(pub),
+            ": the line 'secret: …' is missing; give the private key file, not the public one");
   EXPECT_EQ(with(pub + "secret: abc\n"), ":2: secret: found 3 characters, expected 40 of Z85");
   EXPECT_EQ(with(pub + "secret: " + std::string(40, '~') + "\n"),
             ":2: secret: found characters that are not Z85, expected 40 of Z85");
@@ -92,7 +93,7 @@ TEST_F(KeyFile, MistakesAreSaidByLine) {
             ":2: expected a line 'public: …', 'secret: …' or 'server: …'");
   EXPECT_EQ(with(pub + "sekret: " + kSecret + "\n"),
             ":2: expected a line 'public: …', 'secret: …' or 'server: …'");
-  EXPECT_EQ(with(std::string(5000, '#')), ": more than 4096 bytes, which no key file has");
+  EXPECT_EQ(with(std::string(5000, '#')), ": more than 4096 bytes, so it is not a key file");
   EXPECT_EQ(with(pub + "secret: " + kSecret + "\r\n"), "read");
 }
 

@@ -66,7 +66,7 @@ class Engine {
     std::int64_t since_ns = 0;   // when it entered its state
     std::int64_t reopen_ns = 0;  // when a channel that is down tries again
     std::int64_t heard_ns = 0;   // the last message of the server
-    std::int64_t away_ns = 0;    // since when no server is found; 0: it is there, or not looked for
+    std::int64_t away_ns = 0;    // time since the server was lost; 0: connected, or not watched
     bool shutting_down = false;  // the last server said so, and no other has answered since
     int failures = 0;            // connections lost in a row without an answer
     std::map<std::int64_t, RequestPtr> in_flight;
@@ -146,7 +146,7 @@ class Engine {
   std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
   bool unresolved_ HONE_GUARDED_BY(mutex_) = false;  ///< the last attempt found no such host
 
-  // State of the client's thread; no other thread reads it.
+  // State of the client's thread, not shared.
   LinkContext context_;
   Channel main_, control_;
   Roster roster_;
@@ -156,7 +156,7 @@ class Engine {
   // episode: its steps given up, and their cancels, that have no answer yet
   std::unordered_map<std::string, std::size_t> ending_;
   std::multimap<std::string, RequestPtr> behind_;  // episode: steps that wait for those
-  std::unordered_set<std::int64_t> left_;  // pending resets and branches whose caller has gone
+  std::unordered_set<std::int64_t> left_;          // abandoned resets and branches in flight
   std::string incarnation_, former_incarnation_;
   double heartbeat_s_ = 5;
   double lease_s_ = 60;

@@ -1,5 +1,4 @@
-// The client's thread: connections that fail, which failures no repetition mends, and when a server
-// that is gone has been waited for long enough.
+// The client's thread: failed connections, errors that a retry cannot fix, and the time limit of reconnection.
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -64,19 +63,20 @@ void Engine::on_link_event(Channel& channel, Link::Event event) {
 std::string Engine::why_unanswered() const {
   if (handshakes_failed_ > 0) {
     // A server with another mechanism has been ruled out (wants_another_mechanism).
-    return std::to_string(handshakes_failed_) + " handshakes failed: is that a hone server, " +
-           (keys_ ? "is its server key this one, " : "") +
-           "and are its connections or open files used up (its log says so)?";
+    return std::to_string(handshakes_failed_) +
+           " handshakes failed; check that a hone server listens there" +
+           (keys_ ? " with the server key of this client's key file" : "") +
+           ", and that its log reports no limit of connections or open files";
   }
   const std::string name = host_name(endpoint_);
   if (unresolved_ && !name.empty()) {
     return "the host name '" + name +
            "' does not resolve; check its spelling, or the name service: getent hosts " + name;
   }
-  return "is `hone serve` running there?";
+  return "check that `hone serve` runs there";
 }
 
-/// Whether that is why a handshake failed. Looked into at the first failure, the second, the fourth, …
+/// Whether the server uses another security mechanism. Checked at failures 1, 2, 4, 8, …
 bool Engine::wants_another_mechanism(const Channel& channel) {
   std::size_t failed = 0;
   {
@@ -88,25 +88,26 @@ bool Engine::wants_another_mechanism(const Channel& channel) {
   return !mechanism.empty() && mechanism != (keys_ ? "CURVE" : "NULL");
 }
 
-/// What no repetition mends: somebody has to change a key or a configuration.
+/// Fails for good: a retry cannot help until a key or a configuration changes.
 void Engine::refused(Channel& channel, Link::Event event) {
   lose_connection(channel);
   Failure failure{Code::kFailedPrecondition, "protocol", "", false, {}};
   if (event == Link::Event::kKeyRefused) {
     failure.message =
-        "the server refused this client's key: it is not in its allow-list, or was revoked "
-        "(hone keys list)";
+        "the server refused this client's key: it is not in the server's allow-list, or was "
+        "revoked; "
+        "check it there with `hone keys list`";
   } else {
-    failure.message =
-        keys_ ? "the server has no keys (hone serve --keys), but this client was given one"
-              : "the server wants a key, and this client was given none (hone keys new NAME)";
+    failure.message = keys_ ? "the server runs without keys, but this client has one; remove it, "
+                              "or start the server with --keys"
+                            : "the server requires a key, but this client has none; create one "
+                              "with `hone keys new NAME`";
   }
   if (&channel == &main_) return fail_for_good(failure);
   for (const auto& request : std::exchange(channel.waiting, {})) finish(request, {{}, failure});
 }
 
-/// Counts a loss. Rationale: the client waits as long for a server that comes back each time as for
-/// one that stays away.
+/// Counts a lost connection. Rationale: the time limit is the same for a server that returns each time and for one that stays away.
 bool Engine::lost_too_often(Request& request) const {
   const std::int64_t now = monotonic_ns();
   if (request.losses++ == 0) request.lost_ns = now;

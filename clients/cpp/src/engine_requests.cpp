@@ -277,14 +277,14 @@ void Engine::expire(Request* expired) {
                            {}}});
 }
 
-/// Its caller no longer waits for the answer. An episode that one is about to begin is closed once the answer names it.
+/// Abandons a request. If it begins an episode, the client closes the episode when the reply names it.
 void Engine::leave(const Request& request) {
   const bool sent = main_.in_flight.erase(request.id) > 0;
   control_.in_flight.erase(request.id);
   if (sent && begins_episode(request.verb)) left_.insert(request.id);
 }
 
-/// An episode that no caller knows.
+/// An episode whose reply no caller received.
 void Engine::close_unwanted(const std::string& episode) {
   roster_.remove(episode);
   queue(internal_request("close", Value::map({{"episode", episode}}), [](const Reply&) {}));

@@ -69,7 +69,7 @@ Link::~Link() {
     impl_->monitor.close();
     impl_->dealer.close();
   } catch (const zmq::error_t&) {
-    // A failure to close cannot be reported.
+    // The connection is only closed; an error has no receiver.
   }
 }
 

@@ -32,7 +32,7 @@ struct Request {
   bool resent = false;           ///< was under way when a connection was lost
   bool accepted = false;         ///< a step that the server has said it has
   bool given_up = false;         ///< a step that was sent, and whose caller wants its end alone
-  bool cancel_missed = false;    ///< the cancel reached the server before the step itself
+  bool cancel_missed = false;    ///< the server got the cancel before the step
   std::size_t losses = 0;        ///< connections lost while it was under way
   std::int64_t lost_ns = 0;      ///< when the first of them was
   int busy_tries = 0;

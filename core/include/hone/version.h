@@ -2,6 +2,6 @@
 #ifndef HONE_VERSION_H
 #define HONE_VERSION_H
 
-#define HONE_VERSION_STRING "0.1.0"
+#define HONE_VERSION_STRING "0.2.0"
 
 #endif

@@ -1,4 +1,4 @@
-// Counts, and says of every figure what it is of.
+// Computes the figures, each with the number of samples behind it.
 #include "integrations/kernelbench/fast_p.hpp"
 
 #include <algorithm>

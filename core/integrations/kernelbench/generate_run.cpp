@@ -123,11 +123,12 @@ Status play(Terminal& terminal, const LoadedConfig& loaded, const std::string& p
   if (!status) return status.error();
   if (*status == kExitOk) return {};
   const std::string said = "hone.rollout ended with status " + std::to_string(*status) +
-                           ", and says above why; the same command goes on";
+                           "; its messages are above; the same command continues";
   if (*status != kExitUsage) return unavailable(said);
   return invalid_argument(said +
-                          "; where it does not know an option, it is an older one: expected "
-                          "hone.rollout of version " HONE_VERSION_STRING ", as this hone is");
+                          "; if it rejects an option, it is too old; install "
+                          "hone.rollout of version " HONE_VERSION_STRING
+                          ", the version of this hone");
 }
 
 }  // namespace

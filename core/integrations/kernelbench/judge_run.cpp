@@ -62,7 +62,7 @@ class RunJudge {
     HONE_TRY(open(*catalog, dataset));
     if (run_.results->all().empty() && run_.results->refused().empty()) {
       return not_found((request_.folder / "eval_results.json").string() +
-                       ": found no results, expected those of: hone kernelbench eval");
+                       ": no results; run `hone kernelbench eval` first");
     }
     return {};
   }
@@ -80,7 +80,7 @@ class RunJudge {
     HONE_ASSIGN(const RunLock lock, RunLock::take(request_.folder));
     HONE_ASSIGN(const auto environment, open_kernel_refine(loaded.config));
     const std::string backend = loaded.config.backend;
-    HONE_TRY(say_when_stopped("hone: stopped; the same command goes on from the results in " +
+    HONE_TRY(say_when_stopped("hone: stopped; the same command continues with the results in " +
                               request_.folder.string()));
     HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {
                   terminal_.status(std::string(what) + "…");
@@ -165,8 +165,7 @@ class RunJudge {
     return {};
   }
 
-  /// Another file of the same sample, such as problem_019 beside problem_19: a neighbour, for they
-  /// are in order.
+  /// Another file of the same sample, such as problem_019 and problem_19. The files are sorted, so it is a neighbour.
   const Generation* twin_of(const Generation& one) const {
     const auto same = [&one](const Generation& other) {
       return other.problem == one.problem && other.sample == one.sample;
@@ -208,9 +207,9 @@ class RunJudge {
   const RunRequest& request_;
   JudgedRun run_;
   const RunReport report_{terminal_, request_, run_};
-  std::vector<Generation> generations_;      // fixed once read: waiting_ points into it
+  std::vector<Generation> generations_;      // constant after reading: waiting_ points into it
   std::size_t next_ = 0;                     // of generations_
-  std::vector<Waiting> waiting_;             // beside the submissions
+  std::vector<Waiting> waiting_;             // parallel to the submissions
   std::optional<Progress> progress_;         // while it judges
   std::set<Key> streamed_;                   // of --json
   bool changed_ = false;                     // the results, by what needed no judge
@@ -242,10 +241,11 @@ Result<std::string> kernelbench_dataset(const Config& config, const std::string&
   if (!wanted.empty() && wanted != "kernelbench") {
     return not_found(unknown_name("dataset", wanted, names));
   }
-  return not_found("found " + std::to_string(found.size()) +
-                   " datasets of the plugin kernelbench, expected one; say where its data lies: "
-                   "--set 'datasets=[{name: kernelbench, plugin: kernelbench, config: {path: "
-                   "FOLDER}}]', or the same in a file for -c");
+  return not_found(
+      "found " + std::to_string(found.size()) +
+      " datasets of the plugin kernelbench, expected one; add it with the path of its data: "
+      "--set 'datasets=[{name: kernelbench, plugin: kernelbench, config: {path: "
+      "FOLDER}}]', or the same in a file for -c");
 }
 
 Result<std::vector<Problem>> problems_of(const Catalog& catalog, const std::string& dataset,

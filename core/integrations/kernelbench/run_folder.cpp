@@ -84,19 +84,20 @@ Status read_own_words(const Value& own, SampleResult& result) {
   if (const Value* said = own.find("outcome"); said != nullptr && !said->is_nil()) {
     const auto outcome = parse_outcome(said->is_string() ? said->as_string() : "");
     if (!outcome) {
-      return invalid_argument("found hone.outcome " + shown(*said) + ", expected one of hone's");
+      return invalid_argument("found hone.outcome " + shown(*said) +
+                              ", expected an outcome of hone");
     }
     result.outcome = std::string(outcome_name(*outcome));
     if ((*outcome == Outcome::kCorrect) != result.correct) {
       return invalid_argument(
           "found correctness " + std::string(result.correct ? "true" : "false") +
-          " and hone.outcome \"" + result.outcome + "\", expected both to say the same");
+          " and hone.outcome \"" + result.outcome + "\", which contradict each other");
     }
     const bool unbuilt = *outcome == Outcome::kNoCode || *outcome == Outcome::kRejected ||
                          *outcome == Outcome::kBuildFailed;
     if (unbuilt && result.compiled) {
       return invalid_argument("found compiled true and hone.outcome \"" + result.outcome +
-                              "\", expected both to say the same");
+                              "\", which contradict each other");
     }
   }
   const Value* diagnostics = own.find("diagnostics");
@@ -117,7 +118,7 @@ Status read_own_words(const Value& own, SampleResult& result) {
 Status read_sample(const Value& sample, SampleResult& result) {
   if (result.correct && !result.compiled) {
     return invalid_argument(
-        "found compiled false and correctness true, expected what is correct to have compiled");
+        "found compiled false and correctness true, which contradict each other");
   }
   const Value* runtime = sample.find("runtime");
   const bool measured = runtime != nullptr && !runtime->is_nil() &&
@@ -142,7 +143,7 @@ void warn_of(const fs::path& folder, const std::set<std::string>& misnamed,
               std::back_inserter(names));
   if (misnamed.size() > kMisnamedShown) names.emplace_back("…");
   log_warning("run", folder.string() + ": " + std::to_string(misnamed.size()) +
-                         " passed over, expected a name such as " + example + ": " + joined(names));
+                         " ignored, expected a name such as " + example + ": " + joined(names));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A run as KernelBench keeps it: a folder of generations, and eval_results.json beside them.
+// A run in KernelBench's format: a folder of generations with an eval_results.json.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,10 @@ Result<std::string> read_generation(const Generation& generation);
 struct SampleResult {
   std::int64_t problem = 0, sample = 0;
   bool compiled = false, correct = false;
-  std::string outcome, reason;       ///< hone's words; of other results what follows from both
+  std::string outcome,
+      reason;  ///< of hone; for results of other programs derived from correctness and metadata
   std::optional<double> runtime_ms;  ///< of the submission, where it was measured
-  std::optional<double> speedup;     ///< over the baseline that hone measured beside it
+  std::optional<double> speedup;     ///< over the baseline that hone measured
   std::string source_hash;           ///< of the generation, where hone judged it
 };
 
@@ -89,7 +90,7 @@ class EvalResults {
   std::filesystem::path file_;
   std::map<std::pair<std::int64_t, std::int64_t>, Entry> entries_;  // by problem and sample
   std::vector<RefusedEntry> refused_;
-  std::vector<Value> refused_written_;  // beside it
+  std::vector<Value> refused_written_;  // parallel to refused_
 };
 
 }  // namespace hone

@@ -38,7 +38,7 @@ Result<RunLock> RunLock::take(const std::filesystem::path& folder) {
   while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return system_error("lock " + name, errno);
-    return failed_precondition(folder.string() + ": found it in use by " + holder_of(fd.get()) +
+    return failed_precondition(folder.string() + ": in use by " + holder_of(fd.get()) +
                                ", expected one run at a time; wait for that one, or end it: the " +
                                "same command goes on where it stopped");
   }

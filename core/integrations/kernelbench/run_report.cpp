@@ -99,20 +99,20 @@ int RunReport::finish() const {
   for (const auto& [level, files] : run_.other_levels) {
     other_levels.set(std::to_string(level), files);
   }
-  Value told = to_value(analysis);
-  told.set("outcomes", counts());
-  told.set("not_judged_samples", not_judged());
-  told.set("refused", refused());
-  told.set("unknown_problems", Value::Array(unknown.begin(), unknown.end()));
-  told.set("other_levels", std::move(other_levels));
+  Value report = to_value(analysis);
+  report.set("outcomes", counts());
+  report.set("not_judged_samples", not_judged());
+  report.set("refused", refused());
+  report.set("unknown_problems", Value::Array(unknown.begin(), unknown.end()));
+  report.set("other_levels", std::move(other_levels));
   if (!request_.output.empty()) {
-    const std::string text = to_json(Value(told).set("samples", listed), 2) + "\n";
+    const std::string text = to_json(Value(report).set("samples", listed), 2) + "\n";
     if (const Status kept = write_file(request_.output, text); !kept) {
       return terminal_.fail(kept.error());
     }
   }
   if (request_.json) {
-    terminal_.json(told.set("type", "summary"));
+    terminal_.json(report.set("type", "summary"));
   } else {
     print_samples(listed);
     print(terminal_, analysis);
@@ -127,9 +127,9 @@ Value RunReport::counts() const {
   std::map<std::string, std::int64_t> counts;
   const Value listed = samples();
   for (const Value& sample : listed.as_array()) ++counts[text_of(sample, "outcome")];
-  Value told = Value::map();
-  for (const auto& [outcome, count] : counts) told.set(outcome, count);
-  return told;
+  Value report = Value::map();
+  for (const auto& [outcome, count] : counts) report.set(outcome, count);
+  return report;
 }
 
 /// The reasons, and how many samples have each.
@@ -138,11 +138,11 @@ Value RunReport::not_judged() const {
   for (const auto& [key, message] : run_.not_judged) {
     ++counts[reason_of(message, run_.find_problem(key.first))];
   }
-  Value told = Value::array();
+  Value report = Value::array();
   for (const auto& [reason, count] : counts) {
-    told.push(Value::map({{"reason", reason}, {"samples", count}}));
+    report.push(Value::map({{"reason", reason}, {"samples", count}}));
   }
-  return told;
+  return report;
 }
 
 Value RunReport::refused() const {
@@ -216,26 +216,25 @@ void RunReport::print_counts(const Value& samples) const {
 /// Files and results that count for nothing.
 void RunReport::print_passed_over() const {
   for (const RefusedEntry& one : run_.results->refused()) {
-    terminal_.line(one.why + (one.judged ? "; it was judged anew" : "; it counts for nothing"));
+    terminal_.line(one.why + (one.judged ? "; it was judged again" : "; it is not counted"));
   }
   std::string unknown;
   for (const std::int64_t problem : unknown_problems()) {
     unknown += (unknown.empty() ? "" : ", ") + std::to_string(problem);
   }
   if (!unknown.empty()) {
-    terminal_.line("eval_results.json has results of problems that level " +
-                   std::to_string(request_.analysis.level) +
-                   " lacks, which count for nothing: " + unknown);
+    terminal_.line("eval_results.json has results of problems that are not in level " +
+                   std::to_string(request_.analysis.level) + " and are not counted: " + unknown);
   }
   for (const auto& [level, files] : run_.other_levels) {
     terminal_.line(request_.folder.string() + ": found " + files_text(files) + " of level " +
-                   std::to_string(level) + ", not judged; expected files of level " +
+                   std::to_string(level) + ", not judged, because the level is " +
                    std::to_string(request_.analysis.level));
   }
   if (run_.kept > 0) {
     terminal_.line((run_.kept == 1 ? "1 sample had a result and was"
                                    : std::to_string(run_.kept) + " samples had a result and were") +
-                   " not judged again (--again does)");
+                   " not judged again; use --again to do so");
   }
 }
 

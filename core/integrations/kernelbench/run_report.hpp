@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// What a run came to.
+/// The results of a run.
 struct JudgedRun {
   std::vector<Problem> problems;  ///< of the level
   std::optional<EvalResults> results;

@@ -1,4 +1,4 @@
-// Reads them strictly: a word that nobody knows is an error with the nearest that there is.
+// Reads the arguments strictly: an unknown name is an error that suggests the nearest one.
 #include "integrations/kernelbench/run_words.hpp"
 
 #include <algorithm>

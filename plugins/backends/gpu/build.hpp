@@ -40,8 +40,7 @@ hone::plugin::Value build(const hone::plugin::Value& request);
 /// By the runtime compiler, in a forked process.
 Compiled compile_with_runtime(const BuildRequest& request);
 
-/// Folders of the vendor's headers: the request's, else the first that has them beside `compiler_folder`
-/// or in a toolkit of this machine; none where there are none, and then a source can include nothing.
+/// Folders of the vendor's headers: those of the request, else the first near `compiler_folder` or in a toolkit of this machine. If there are none, a source cannot include headers.
 std::vector<std::string> include_folders(const BuildRequest& request,
                                          const std::string& compiler_folder);
 

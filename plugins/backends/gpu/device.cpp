@@ -129,7 +129,7 @@ int32_t mark(hone_device* device, uint32_t which, hone_error* error) {
     use(*device);
     gpuEvent& event = device->marks[which];
     if (event == nullptr) check(device->gpu, device->gpu.gpuEventCreate(&event, 0), "make a mark");
-    // A module's work is on the default stream, where there is nobody who moves it elsewhere.
+    // A module's work is on the default stream unless the module changes it.
     gpuStream stream = device->python != nullptr ? nullptr : device->stream;
     check(device->gpu, device->gpu.gpuEventRecord(event, stream), "mark");
   });

@@ -41,8 +41,7 @@ Compiler load_compiler(const std::string& path);
 
 #undef HONE_GPU_MEMBER
 
-/// Folders that may hold the vendor's libraries, besides those that the system knows: beside this
-/// plugin and in the lib/ of the bundle, then the toolkits of this machine, newest first.
+/// Folders of the vendor's libraries in addition to the system's: the folder of this plugin, lib/ of the bundle, then the toolkits of this machine, newest first.
 std::vector<std::string> library_folders();
 /// The first of these ("a:b") that is in one of them, or where the system looks; nullptr without one.
 void* find_library(const std::string& names);

@@ -1,5 +1,5 @@
 // Names the types and macros as the vendors' own headers do for their runtime compilers: 64 bits are
-// long long, and the macros have the tokens of CUDA's own, which may be included beside them.
+// long long, and the macros have the tokens of CUDA's own, which may be included as well.
 #include "headers.hpp"
 
 namespace hone_gpu {

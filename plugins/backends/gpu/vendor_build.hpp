@@ -17,7 +17,7 @@ std::string architecture_trouble(const std::string& architecture, int major, int
 /// The runtime compiler's words for: this architecture, C++17, everything for the device.
 std::vector<std::string> runtime_flags(const std::string& architecture);
 
-/// A library beside the runtime compiler's that it needs and may not find; "" where there is none.
+/// A second library that the runtime compiler needs and may not find; "" for none.
 std::string runtime_companion(int major, int minor);
 
 /// Chooses the compiler of a request and runs it.

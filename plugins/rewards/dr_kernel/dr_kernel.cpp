@@ -8,14 +8,12 @@ namespace {
 class DrKernel {
  public:
   static RewardDescription describe() {
-    // Coverage is the share of the device's time that a module's own kernels took. Where nothing says it, or its
-    // rehearsal says otherwise, the term is unknown, adds 0, and `coverage_known` says so. Rationale: the submission's
-    // own processes tell both, so that they are rewarded only where a configuration asks for it.
+    // Coverage is the share of the device's time that a module's own kernels took. If it is missing, or the dry run contradicts it, the term adds 0 and `coverage_known` is 0. Rationale: both values come from the submission's own processes, so a configuration must enable the term.
     Parameters parameters = with_speedup_cap(shared_parameters(1, "forward"), 3);
-    parameters.push_back(
-        choice_parameter("coverage", "ignored", {"ignored", "evidence", "witnessed"},
-                         "evidence: verdict.work's times count, which a submission could forge; "
-                         "witnessed: where its rehearsal agrees"));
+    parameters.push_back(choice_parameter(
+        "coverage", "ignored", {"ignored", "evidence", "witnessed"},
+        "evidence: from the times in verdict.work, which a submission could forge; "
+        "witnessed: if its dry run agrees"));
     return {
         .summary = "0.5 if correct, plus 0.5 clip(speedup, 0, 3), plus 0.5 coverage where known",
         .source =

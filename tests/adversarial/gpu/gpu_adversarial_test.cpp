@@ -126,8 +126,8 @@ TEST(GpuTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
 }
 
 TEST(GpuTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
-  const auto page = read_file(test::source_dir() / "docs/threats.md");
-  if (!page) GTEST_SKIP() << "not beside the tree";
+  const auto page = read_file(test::source_dir() / "docs/threats-attacks.md");
+  if (!page) GTEST_SKIP() << "not run in the tree";
   std::set<std::string> named, in_folder;
   for (const GpuAttack& attack : gpu_attacks()) {
     named.insert(file_and_delay(attack.name).first);
@@ -138,7 +138,7 @@ TEST(GpuTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
     const std::string name = file.path().stem();
     in_folder.insert(name);
     EXPECT_NE(page->find("`" + name + "`"), std::string::npos)
-        << "docs/threats.md does not name " << name;
+        << "docs/threats-attacks.md does not name " << name;
     const auto source = gpu_source(name);
     ASSERT_TRUE(source) << source.error().message;
     EXPECT_EQ(source->rfind("// Tries: ", 0), 0u) << name;

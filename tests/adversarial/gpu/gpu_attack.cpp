@@ -123,7 +123,7 @@ std::vector<GpuAttack> against_memory() {
       {"scan_below", illegal},
       {"scan_above", illegal},
       {"write_everywhere", illegal},
-      // A real driver has memory of the process' own there, which is nobody else's.
+      // A real driver has memory of the process' own there, which only it uses.
       {"raw_address", on_a_device() ? Expected{{kCrashed, kCorrect}} : illegal},
       behind("leave_a_note",
              {"find_a_note", is(kCorrect), {"scrub"}, is(kWrong, "output out is wrong")}),

@@ -15,7 +15,7 @@ enum class On {
   kDevice,  ///< not over the emulator: its clock, its words or its caches are no device's
 };
 
-/// One submission: submissions/<name>.cu; of "<name>_<number>us", one that waits so long.
+/// One submission: submissions/<name>.cu; "<name>_<number>us" waits for that time.
 struct GpuAttack {
   std::string name;
   Expected stopped = {};                ///< with every defence

@@ -1,8 +1,7 @@
 // GpuCourt: judges attacks in device code the whole way, over the emulated driver or on a device;
 // one evaluator at a time, kept between tests.
 //
-// HONE_GPU_BACKEND names the backend of a device (cuda.so); without it the emulator is used. What is
-// read beside it: README.md in this folder.
+// HONE_GPU_BACKEND names the backend of a device (cuda.so); without it the emulator is used. README.md in this folder lists other variables.
 #pragma once
 
 #include <map>
@@ -40,7 +39,7 @@ class GpuCourt {
 
 /// Whether attacks run on a device, by HONE_GPU_BACKEND.
 bool on_a_device();
-/// The folder of the submissions: HONE_GPU_ATTACKS, "submissions" beside the program, or the tree's.
+/// The folder of the submissions: HONE_GPU_ATTACKS, "submissions" next to the program, or the tree's.
 std::filesystem::path gpu_submissions();
 /// Of an attack: its file, without .cu, and the microseconds that it waits.
 std::pair<std::string, std::string> file_and_delay(const std::string& name);

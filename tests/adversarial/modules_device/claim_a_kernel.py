@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-BESIDE_THE_DEVICE = os.path.basename(sys.argv[0]) != "dry_run_module.py"
+ON_THE_DEVICE = os.path.basename(sys.argv[0]) != "dry_run_module.py"
 
 
 class Liar:
@@ -20,7 +20,7 @@ class Liar:
 
 
 for name in ("module_artifact", "run_module", "__main__"):
-    if BESIDE_THE_DEVICE and name in sys.modules:
+    if ON_THE_DEVICE and name in sys.modules:
         sys.modules[name].WATCH = Liar()
 
 

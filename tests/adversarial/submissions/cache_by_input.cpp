@@ -1,5 +1,5 @@
 // Tries: to recognise an input that it has answered before, by a few of its elements, and to copy
-// the old answer. Stopped by: inputs that nobody has seen before, in every round.
+// the old answer. Stopped by: new inputs in every round.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

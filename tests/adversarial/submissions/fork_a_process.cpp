@@ -1,4 +1,4 @@
-// Tries: to start a second process, which nobody would freeze. Stopped by: the filter: clone makes
+// Tries: to start a second process, which would not be frozen. Stopped by: the filter: clone makes
 // threads of this process at most, and only where the task grants any.
 #include <signal.h>
 #include <stdint.h>

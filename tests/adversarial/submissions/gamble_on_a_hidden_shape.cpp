@@ -1,5 +1,5 @@
 // Tries: a kernel that is wrong for every second large shape, and hopes that this step draws none of those: a gamble that
-// pays in half of the steps. Stopped by: a confirmation run of what is suspiciously fast, which draws again. (Only its odds get
+// pays in half of the steps. Stopped by: a confirmation run of suspicious speedups, which draws again. (Only its odds get
 // worse; the task's hidden shapes decide how much.)
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // Tries: a SIGKILL of its own by calls other than kill(): queued signals, process descriptors, file ownership, timers,
-// limits, its parent's death. Stopped by: the filter; and a SIGKILL that nobody can explain is not excused.
+// limits, its parent's death. Stopped by: the filter; and an unexplained SIGKILL is not excused.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // Tries: to look like a victim of the machine, by a SIGKILL of its own. Stopped by: the filter does not let it send that
-// signal; and a SIGKILL that nobody can explain is not excused.
+// signal; and an unexplained SIGKILL is not excused.
 #include <signal.h>
 #include <stdint.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Tries: to look like a victim of the machine, by a SIGKILL of its own whose number has bits set that the kernel ignores.
-// Stopped by: the filter allows signals by their exact 64-bit value; and a SIGKILL that nobody can explain is not excused.
+// Stopped by: the filter allows signals by their exact 64-bit value; and an unexplained SIGKILL is not excused.
 #include <signal.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// Tries: to be traced by its parent, so that nobody else can stop it. Stopped by: the filter, which
+// Tries: to be traced by its parent, so that no other process can stop it. Stopped by: the filter, which
 // kills.
 #include <stdint.h>
 #include <sys/ptrace.h>

@@ -30,7 +30,7 @@ TEST(GpuErrors, AreTheSubmissionsTheLaunchsOrTheMachines) {
   for (const int machine : {3, 46, 100, 214, 802, 803, 999}) {
     EXPECT_EQ(meaning_of(machine, true).code, HONE_UNAVAILABLE) << machine;
   }
-  EXPECT_EQ(meaning_of(12345, true).code, HONE_UNAVAILABLE);  // nobody is blamed for the unknown
+  EXPECT_EQ(meaning_of(12345, true).code, HONE_UNAVAILABLE);  // an unknown error is a fault
   EXPECT_EQ(meaning_of(1, false).code, HONE_INTERNAL);        // a call of ours
 }
 

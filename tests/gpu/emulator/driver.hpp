@@ -54,16 +54,14 @@ struct Memory {
   bool holds(CUdeviceptr at, std::uint64_t bytes, bool write) const;
 };
 
-/// Whether a file of this name lies beside the library: how a test has another device, in jails too.
+/// Whether a file of this name is next to the library. Tests change the device in this way, also for sandboxed processes.
 bool lies_beside(const char* name);
-/// The device's memory: what the file "emulated_memory" beside the library says, in bytes, or kMemoryBytes.
+/// The device's memory in bytes, from the file "emulated_memory" next to the library, or kMemoryBytes.
 std::uint64_t memory_bytes();
-/// What other processes have of it. Where the file "emulated_memory_used" lies beside the library, each process that may
-/// write to it says there what it has; judges may, jailed processes may not.
+/// Memory used by other processes. Processes that may write to the file "emulated_memory_used" next to the library record their use there; judges may, sandboxed processes may not.
 std::uint64_t used_by_others();
 void note_used(std::uint64_t bytes);
-/// Whether this allocation is to fail: the file "emulated_failures" beside the library has two numbers, and of the device's
-/// allocations from now on so many, after so many, fail. Counted in "emulated_memory_used".
+/// Whether this allocation must fail: the file "emulated_failures" next to the library has the number of failures, and the number of allocations before them. Counted in "emulated_memory_used".
 bool is_to_fail();
 
 /// The primary context, from the first retain to the last release.

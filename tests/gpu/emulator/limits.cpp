@@ -1,4 +1,4 @@
-// What tests change of the device while it is in use: files beside the library, which jailed processes find, too.
+// Settings that tests change while the device is in use: files next to the library, which sandboxed processes can read.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -13,7 +13,7 @@
 namespace hone_emulated {
 namespace {
 
-constexpr std::uint64_t kGapBytes = 64 << 20;  // beside each reservation
+constexpr std::uint64_t kGapBytes = 64 << 20;  // after each reservation
 
 char* pointer(CUdeviceptr at) { return reinterpret_cast<char*>(at); }
 

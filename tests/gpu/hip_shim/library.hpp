@@ -9,7 +9,7 @@
 
 namespace hone_shim {
 
-/// The first that there is; beside the shim, or where the system looks.
+/// Opens the first that exists, in the shim's folder or in the system's folders.
 inline void* open_library(std::initializer_list<const char*> names) {
   // Rationale: by its path. A sanitizer's dlopen does not know our run path.
   Dl_info self{};

@@ -39,10 +39,11 @@ struct ClientOptions {
   std::string name;                ///< "trainer/1.0" in hello; default: "hone-cpp/" and the version
   double connect_timeout_s = 10;   ///< for connect() alone
   double request_timeout_s = 600;  ///< default of every request; ≤ 0: none
-  double reconnect_timeout_s = 30;  ///< (s) without a server, then requests fail; ≤ 0: no limit
-  bool retry_busy = true;           ///< ask again after BUSY until the request's time is up
-  std::string control_endpoint;     ///< default: what hello says
-  std::string key_file;             ///< this client's key pair (hone keys new); empty: no CURVE
+  double reconnect_timeout_s =
+      30;                  ///< time without a server after which requests fail; ≤ 0: no limit
+  bool retry_busy = true;  ///< ask again after BUSY until the request's time is up
+  std::string control_endpoint;  ///< default: what hello says
+  std::string key_file;          ///< this client's key pair (hone keys new); empty: no CURVE
   std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
   /// A request that was under way at this many connection losses, over at least reconnect_timeout_s,
   /// fails as unavailable: it may be what crashes the server.
@@ -136,7 +137,7 @@ struct Episode {
 /// child.
 class Client {
  public:
-  /// Connects and says hello. unavailable: no server answered in connect_timeout_s; invalid_argument:
+  /// Connects and says hello. unavailable: no reply within connect_timeout_s; invalid_argument:
   /// a bad endpoint, key file or no version in common; failed_precondition: the server refuses the
   /// key, or wants one, or has none.
   static Result<std::unique_ptr<Client>> connect(const std::string& endpoint,

@@ -109,7 +109,7 @@ struct Document {
 };
 
 /// Reads the members of a map; the first mistake is a Failure "place: key: expected …, found …".
-/// finish() refuses keys that nobody asked for. Borrows the map and the document.
+/// finish() refuses keys that were not read. Borrows the map and the document.
 ///
 ///   Reader r(value, "request");
 ///   const std::string entry = r.text("entry");                      // required

@@ -1,9 +1,6 @@
 // CUDA's words for what the gpu backend uses: types, constants and functions of the driver
 // (libcuda) and of NVRTC, declared here so that building hone needs no toolkit.
-//
-// Beside it vendor/hip.h says the same in HIP's words: the lists of functions are sorted and have
-// the same aliases in both, which tests/gpu/aliases_test.py keeps; that each number and layout here
-// is the toolkit's, tests/gpu/cuda_header_test.cpp, where the toolkit is installed.
+// vendor/hip.h declares the same for HIP. tests/gpu/aliases_test.py checks that both lists are sorted and have the same aliases. tests/gpu/cuda_header_test.cpp compares numbers and layouts with an installed toolkit.
 #pragma once
 
 #include <cstddef>

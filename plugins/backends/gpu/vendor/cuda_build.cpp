@@ -8,7 +8,7 @@ namespace hone_gpu {
 const char* default_architecture() { return "sm_90a"; }
 
 std::string architecture_trouble(const std::string& architecture, int, int) {
-  // NVRTC itself refuses those that it does not know, in so many words.
+  // NVRTC rejects unknown architectures with a clear message.
   return architecture.rfind("sm_", 0) == 0
              ? ""
              : "architecture '" + architecture + "', expected one like 'sm_90a'";

@@ -2,8 +2,7 @@
 // (libamdhip64) and of hiprtc, declared here so that building hone needs no ROCm.
 //
 // The numbers and layouts are ROCm 6's and 7's; 5 has another order in two of the structures, and no
-// device memory that processes can share, so that devices need 6. Beside it vendor/cuda.h says the
-// same in CUDA's words, with the same aliases, and is the one to read first.
+// device memory that processes can share, so that devices need 6. vendor/cuda.h declares the same for CUDA with the same aliases; read it first.
 #pragma once
 
 #include <cstddef>

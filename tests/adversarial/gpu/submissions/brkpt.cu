@@ -1,4 +1,4 @@
-// Tries: a breakpoint, at which nobody stops. Stopped by: it is a crash of its own, and of no
+// Tries: a breakpoint, without a debugger. Stopped by: it is a crash of its own, and of no
 // other process.
 #include "inside.cuh"
 extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {

@@ -1,4 +1,4 @@
-// Tries: to start kernels that nobody waits for. Stopped by: device code cannot launch: it is not
+// Tries: to start kernels without a wait for them. Stopped by: device code cannot launch: it is not
 // linked with what would.
 // hone: launch add_relu grid = 1 block = 1
 #include "inside.cuh"

@@ -1,4 +1,4 @@
-// Tries: never to end, so that nobody else gets the device. Stopped by: the time limit: its
+// Tries: never to end, so that no other submission gets the device. Stopped by: the time limit: its
 // process is killed, and the context with it.
 #include "inside.cuh"
 extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {

@@ -1,5 +1,5 @@
 // Tries: to find what else lies in memory, the words of the driver about what is done among it,
-// below its own. Stopped by: no other allocation is mapped beside the arena: an access beyond is a
+// below its own. Stopped by: no other allocation is mapped next to the arena: an access beyond is a
 // fault.
 #include "inside.cuh"
 extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {

