@@ -248,11 +248,10 @@ Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
   RunnerOptions options = options_for(task, settings, request.module, true);
   options.keeps = options.module && request.keeps;
   if (request.kept && fds.size() == 1)
-    return judge_kept(request, std::move(fds[0]), std::move(*plans), *bytes, std::move(options));
+    return judge_kept(request, std::move(fds[0]), std::move(*plans), *bytes, options);
   auto arena = take_arena(*bytes);
   if (!arena) return fault(arena.error());
-  auto runner =
-      make_runner(request.pid, std::move(fds), std::move(arena).value(), std::move(options));
+  auto runner = make_runner(request.pid, std::move(fds), std::move(arena).value(), options);
   if (!runner) return fault(runner.error());
   const auto set_up = [&] {
     return (*runner)->set_up(task, std::move(*plans), cores_, task.run_seconds);

@@ -218,7 +218,7 @@ Result<JudgeMessage> read_judge_message(std::string_view bytes) {
   HONE_ASSIGN(const Value map, from_msgpack(bytes));
   if (map.find(kind_key(static_cast<const JudgeCall*>(nullptr))) != nullptr) {
     HONE_ASSIGN(JudgeCall call, read_variant<JudgeCall>(map));
-    return JudgeMessage(std::move(call));
+    return JudgeMessage(call);
   }
   HONE_ASSIGN(JudgeReply reply, read_variant<JudgeReply>(map));
   return JudgeMessage(std::move(reply));
