@@ -375,7 +375,7 @@ class Real(unittest.TestCase):
         self.assertIn("isolation", said["description"])
         second = hone("serve", "--endpoint", said["endpoint"], "--control", "")
         self.assertEqual(second.returncode, 3)
-        self.assertIn("in use\n  another server? use --endpoint", second.stderr)
+        self.assertIn("in use\n  if another server runs, choose other endpoints with --endpoint", second.stderr)
         server.send_signal(signal.SIGTERM)
         _, log = server.communicate(timeout=60)
         self.assertEqual(server.returncode, 0, log)

@@ -73,8 +73,8 @@ class Devices(unittest.TestCase):
             "NVRTC 13.0 builds for sm_90a",
             "hone emulated device, sm_90a: 8.59 GB at 4.92 TB/s",
             "clocks: core 1980 MHz at most; memory 3201 MHz at most",
-            "clusters of 8; cooperative launches; reaches no other device",
-            "imported and read back",
+            "clusters of 8; cooperative launches; no peer access",
+            "import and read back of a descriptor work",
         ):
             self.assertIn(words, text)
 
@@ -111,7 +111,7 @@ class Devices(unittest.TestCase):
         chosen = ["--set", "backend=cuda", "--set", "cuda.devices=[0, 3]", *library("cuda")]
         _, findings, status = report("cuda", *chosen)
         self.assertEqual((findings["cuda device 3"]["state"], status), ("missing", 1))
-        self.assertIn("the driver sees 1", findings["cuda device 3"]["found"])
+        self.assertIn("the driver reports 1", findings["cuda device 3"]["found"])
         self.assertEqual(findings["cuda device 0"]["state"], "ok")
 
 
