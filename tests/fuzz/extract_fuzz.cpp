@@ -82,8 +82,8 @@ void one(std::string_view bytes) {
     check_found(bytes, found);
   } else {
     check(found.code.empty(), "nothing found is no code");
-    check(found.reason.starts_with("looked for ") && found.reason.size() < 512,
-          "the reason says what was looked for, in short");
+    check(found.reason.starts_with("expected a ") && found.reason.size() < 512,
+          "the reason says what was expected, in short");
     check(is_utf8(found.reason), "the reason is UTF-8");
   }
   check(answer_of(bytes).size() <= bytes.size(), "reasoning is only taken away");

@@ -40,7 +40,7 @@ TEST(BenchDevice, IsForDevicesWithMemoryOfTheirOwn) {
   ASSERT_TRUE(launcher) << launcher.error().message;
   const auto figures = bench_device(**launcher, quick_options(), {});
   ASSERT_FALSE(figures);
-  EXPECT_THAT(figures.error().message, HasSubstr("memory of its own"));
+  EXPECT_THAT(figures.error().message, HasSubstr("expected a backend with device memory"));
 }
 
 }  // namespace

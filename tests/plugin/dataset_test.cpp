@@ -88,7 +88,7 @@ TEST(Dataset, RefusesListsThatAreNone) {
   };
   const Value entry = Value::map({{"id", "a"}, {"title", "A"}, {"split", "train"}});
   EXPECT_EQ(message(Value::map()), "expected a list, found map");
-  EXPECT_EQ(message(Value::array({entry, entry})), "item 1: id: 'a' stands twice, expected once");
+  EXPECT_EQ(message(Value::array({entry, entry})), "item 1: id: 'a' occurs twice, expected once");
   Value unnamed = entry;
   unnamed.set("id", "");
   EXPECT_EQ(message(Value::array({unnamed})), "item 0: id: expected a name, found none");

@@ -53,7 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"claims_too_much", "claims_too_much.so: entry claims 4096 bytes, found 40"},
         Refused{"bad_name", "bad_name.so: entry's name is 'Bad Name', expected [a-z0-9_]+"},
         Refused{"no_get_factory", "no_get_factory.so: entry's get_factory is null"},
-        Refused{"no_entry", "no_entry.so: exports no hone_plugin_entry, so it is no hone plugin"}),
+        Refused{"no_entry",
+                "no_entry.so: exports no hone_plugin_entry, so it is not a hone plugin"}),
     [](const auto& parameter) { return std::string(parameter.param.fixture); });
 
 TEST(PluginLibrary, SaysWhatTheLinkerSaidOnce) {
