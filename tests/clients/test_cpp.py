@@ -55,7 +55,7 @@ def test_consumer_with_a_key(program: Path, guarded: Guarded) -> None:  # noqa: 
     assert all(line.endswith("valid 1") for line in lines[:2])
     refused = subprocess.run([program, guarded.endpoint], capture_output=True, text=True, timeout=60, check=False)
     assert refused.returncode == 1
-    assert "the server wants a key" in refused.stderr
+    assert "the server requires a key" in refused.stderr
 
 
 @pytest.mark.timeout(500)

@@ -111,7 +111,7 @@ TEST_F(DeviceMemoryOfModules, SubmissionOutOfMemory_IsRepeatedWithTheDeviceToIts
   other.join();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(difference(verdict, is(kOutOfMemory, "Tried to allocate")), "") << log;
-  EXPECT_THAT(log, HasSubstr("task short: evaluation 1 is followed by another (device_memory): "));
+  EXPECT_THAT(log, HasSubstr(" is followed by another (device_memory): "));
 }
 
 /// The judge's own allocations, one after the other: arenas of reference, baseline and submission, and copies of outputs.

@@ -261,7 +261,7 @@ def test_unstartable_program_has_a_reason(hone, python, tmp_path):
     token = tmp_path / "token"
     token.write_text("short")
     token.chmod(0o644)
-    assert "others can read the secret" in hone("gateway", "tritonforge", "--token-file", token).stderr
+    assert "other users can read the secret" in hone("gateway", "tritonforge", "--token-file", token).stderr
     token.chmod(0o600)
     assert "expected a token of at least 16" in hone("gateway", "tritonforge", "--token-file", token).stderr
     missing = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0", "--python", sys.executable)

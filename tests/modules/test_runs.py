@@ -354,7 +354,7 @@ def test_missing_option_of_a_package_is_not_a_syntax_error(hone_binary, configur
     )
     assert ran.returncode == 2, ran.stderr
     version = subprocess.run([hone_binary, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    assert f"it is an older one: expected hone.rollout of version {version}, as this hone is" in ran.stderr
+    assert f"it is too old; install hone.rollout of version {version}, the version of this hone" in ran.stderr
 
 
 def test_a_problem_is_generated_and_judged_and_nothing_asked_twice(hone_binary, configured, tmp_path):

@@ -39,7 +39,7 @@ TEST(Probe, EveryMissingThingCarriesANote) {
     }
     return false;
   };
-  EXPECT_NE(found.landlock_abi > 0, noted("landlock: not"));
+  EXPECT_NE(found.landlock_abi > 0, noted("landlock: missing"));
   EXPECT_NE(found.seccomp, noted("seccomp"));
   EXPECT_NE(found.mount_namespace, noted("private root"));
   EXPECT_NE(found.pid_namespace, noted("pid namespace"));
