@@ -149,10 +149,11 @@ const std::vector<Leaver> kLeavers = {
     {"go_on_between", "adversarial/modules_kept/find_it_went_on.py",
      "RuntimeError: it went on between two submissions"},
     {"spoil_torch", "modules/submissions/library_linear.py", "wrong, output out is wrong"},
-    {"never_answer", "modules/submissions/model.py", "in loading, send setup: "},
+    {"never_answer", "modules/submissions/model.py",
+     "(kept_process): fault in loading: send setup: "},
     {.name = "keep_the_device", .found = ""},
-    {"accuse", "modules/submissions/triton_model.py", "said correct, ", "required",
-     "said died in "},
+    {"accuse", "modules/submissions/triton_model.py", "(kept_process): rejected, ", "required",
+     "(kept_process): died in "},
 };
 
 class DeviceModulesThatLeave : public DeviceModulesKept,
