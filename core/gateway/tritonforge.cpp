@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "hone/version.h"
+#include "plugin_host/host_process.hpp"
 
 namespace hone {
 namespace {
@@ -198,7 +199,7 @@ Error TritonForgeGateway::no_episode(const Error& error, const std::string& id) 
   };
   // Calls of a plugin host run one after another: it was this reference that ended it.
   const bool ended =
-      error.code == Code::kInternal && says(": get: its plugin host") && says("of the call");
+      error.code == Code::kInternal && says(": get: its plugin host") && says(kDuringCall);
   if (ended) own.code = Code::kInvalidArgument;
   const bool no_task = says(" cannot be made a task: ");
   if (ended || (no_task && error.code == Code::kInvalidArgument)) references_.refuse(id, own);

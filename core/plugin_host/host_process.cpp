@@ -155,17 +155,17 @@ Error HostProcess::ended_by_itself() {
   const bool ended = ready_within(pidfd_.get(), monotonic_s() + kEndingS);
   const int status = stop();
   if (!ended) {
-    return gone("its plugin host closed its connection during the call and was killed");
+    return gone("its plugin host was killed: it closed its connection" + std::string(kDuringCall));
   }
   if (WIFSIGNALED(status)) {
     const char* name = sigabbrev_np(WTERMSIG(status));
     return gone("its plugin host was killed by " +
                 (name != nullptr ? "SIG" + std::string(name)
                                  : "signal " + std::to_string(WTERMSIG(status))) +
-                " during the call");
+                std::string(kDuringCall));
   }
   return gone("its plugin host exited with status " + std::to_string(WEXITSTATUS(status)) +
-              " during the call" +
+              std::string(kDuringCall) +
               (last_line_.empty() ? "" : "; the last line that it printed: " + last_line_));
 }
 

@@ -18,6 +18,9 @@
 
 namespace hone {
 
+/// Ends the message of a call that ended the plugin host. The gateway has only the message, and finds the cause by it.
+inline constexpr std::string_view kDuringCall = " during the call";
+
 /// Where a plugin's lines go: what it logs, and what it prints.
 using HostLog = std::function<void(LogLevel level, std::string_view line)>;
 

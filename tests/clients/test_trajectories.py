@@ -175,7 +175,7 @@ def test_a_broken_reward_has_its_traceback_once(journal: Path, tmp_path: Path) -
     ran = command("rescore", "--journal", journal, "--reward", reward)
     assert ran.returncode == 1
     assert ran.stderr.count("Traceback") == 1
-    assert "2 of 2 episodes have no score: the reward failed" in ran.stderr
+    assert "2 of 2 episodes have no score, because the reward failed" in ran.stderr
 
 
 @pytest.mark.real

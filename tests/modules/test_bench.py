@@ -98,10 +98,10 @@ def test_a_mix_is_judged_and_counted(hone, mix):
 def test_bench_without_a_task_prints_its_usage(hone):
     ran = hone("bench", "modules")
     assert (ran.returncode, ran.stdout) == (2, ""), ran
-    assert "modules: no task and no mix given; use for example --task" in ran.stderr
+    assert "modules: found neither a task nor a mix, expected --task" in ran.stderr
     ran = hone("bench", "protocol", "--level", 1)
     assert ran.returncode == 2
-    assert "--level: found beside protocol, expected modules" in ran.stderr
+    assert "--level: allowed only with modules, not with protocol" in ran.stderr
 
 
 def test_missing_part_of_a_mix_is_named(hone, mix, tmp_path):
@@ -117,4 +117,4 @@ def test_missing_part_of_a_mix_is_named(hone, mix, tmp_path):
     (other / "level_1_problem_119_sample_0_kernel.py").touch()
     assert "level 1 has no problem 119" in refused(*mix, "--run", other)
     assert "found no generation of level 1" in refused(*mix, "--run", tmp_path)
-    assert "--task: found beside --run or --traces" in refused(*mix, "--task", "kernelbench/level1/19")
+    assert "--task: cannot be combined with --run or --traces" in refused(*mix, "--task", "kernelbench/level1/19")

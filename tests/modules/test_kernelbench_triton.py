@@ -40,7 +40,7 @@ def test_a_fault_of_the_reference_is_no_answer_of_the_model(bench, relu):
         ("import torch", "it has no get_inputs"),
         ("def get_inputs(:\n", "SyntaxError: invalid syntax"),
         ("#" * (5 << 20), "expected at most 256 KB"),
-        ("\ud800", "no UTF-8"),
+        ("\ud800", "expected text that UTF-8 can encode"),
         (None, "found NoneType, expected its source"),
     ):
         with pytest.raises(package.InvalidArgument, match=why):

@@ -122,7 +122,7 @@ def test_results_of_a_killed_run_are_kept(hone_binary, hone, configured, tmp_pat
     killed.send_signal(number)
     said = killed.communicate(timeout=SECONDS_MAX)[1]
     assert killed.returncode == -number
-    assert ("the same command goes on" in said) == (number == signal.SIGINT)
+    assert ("the same command continues" in said) == (number == signal.SIGINT)
     kept = sum(map(len, results_of(tmp_path).values()))
     assert 1 <= kept < 2 * len(problems)
     words = "1 sample had a result and was" if kept == 1 else f"{kept} samples had a result and were"
@@ -243,7 +243,7 @@ def test_results_that_contradict_themselves_count_for_nothing_and_are_named(hone
     )
     assert f'{file}: problem 20, sample 0: found runtime "NaN", expected milliseconds' in shown.stdout
     assert f"{file}: problem 21, sample 0: found hone.speedup 1e+308, expected" in shown.stdout
-    assert "problems that level 1 and are not counted: 999" in shown.stdout
+    assert "problems that are not in level 1 and are not counted: 999" in shown.stdout
     assert "median 2.00\u00d7, geometric mean 2.00\u00d7" in shown.stdout
     assert " inf" not in shown.stdout
     assert "nan" not in shown.stdout
@@ -295,7 +295,7 @@ def test_unconfigured_problem_is_an_error_with_advice(hone, configured, tmp_path
     for task in ("kernelbench/level1/19", "level1/19"):
         bare = hone("eval", task, file)
         assert bare.returncode == 2
-        assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where"), task
+        assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; add it"), task
     folder = hone("eval", "kernelbench/level1/19", tmp_path, *configured)
     assert folder.returncode == 2
     assert folder.stderr == (
@@ -329,14 +329,14 @@ def test_errors_name_the_remedy(hone, configured, tmp_path):
     assert said("eval", "level=1", "precision=bf16", *empty).startswith(
         "hone: kernelbench eval: precision: found 'bf16'"
     )
-    assert said("analyse", "level=1", *empty).startswith(f"hone: {tmp_path}/none/eval_results.json: found no results")
+    assert said("analyse", "level=1", *empty).startswith(f"hone: {tmp_path}/none/eval_results.json: no results")
     assert said("generate", "level=1", *empty).startswith(
         "hone: kernelbench generate: found no endpoint, expected url="
     )
     unknown = said("generate", "level=1", "problem_id=101", "url=http://127.0.0.1:1/v1", *empty)
     assert unknown == "hone: level 1 has the problems 1 to 100; found others asked for"
     bare = hone("kernelbench", "eval", "level=1", *empty)
-    assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; say where")
+    assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; add it")
 
 
 def test_missing_option_of_a_package_is_not_a_syntax_error(hone_binary, configured, tmp_path):

@@ -32,4 +32,4 @@ def test_eval_reports_that_it_waits_for_pytorch(hone_binary, python, tmp_path):
             pass
         assert ran.wait(300) == 0, said.decode()
     os.close(ours)
-    assert "reading task m/plus (PyTorch's import comes first" in said.decode()
+    assert "reading task m/plus (a module imports PyTorch first" in said.decode()
