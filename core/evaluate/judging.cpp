@@ -45,7 +45,7 @@ Result<Verdict> Judging::judge(Device& device, Job& job) {
                     begin_run(RunKind::kFirst, job.mode, proves_faults));
   const bool kept_process = ended.last.circumstances.kept_process;
   const bool confirms = ended.decision.next == Next::kConfirm;
-  const std::string doubt = this->doubt(device, *s.task, ended.scored, kept_process);
+  const std::string doubt = ended.doubt;
   Result<Verdict> verdict = verdict_of_run(device, job, std::move(ended));
   if (verdict && confirms) {
     job.times.second_look_s = monotonic_s();
@@ -77,11 +77,13 @@ Judging::Ended Judging::run(Device& device, DeviceJob job, History history) cons
     Result<Verdict> scored = this->scored(job, evaluation);
     Finding finding = finding_of(evaluation, scored, job.mode, brings_code);
     finding.is_hopeless = finding.is_hopeless || (job.over != nullptr && *job.over);
-    finding.is_too_good =
-        !doubt(device, *job.task, scored, evaluation.circumstances.kept_process).empty();
+    std::string doubt =
+        this->doubt(device, *job.task, scored, evaluation.circumstances.kept_process);
+    finding.is_too_good = !doubt.empty();
     const Decision decision = decide(history, finding);
     if (decision.next != Next::kRerun)
-      return {std::move(evaluation), std::move(scored), finding, decision, history};
+      return {std::move(evaluation), std::move(scored), finding, decision, history,
+              std::move(doubt)};
     log_rerun(job, history, decision, text_of(evaluation, scored));
     if (decision.task_is_large) device.memory().note_short(*job.task);
     job.keeps_lock = decision.keeps_lock;

@@ -29,6 +29,7 @@ class Judging {
     Finding finding;
     Decision decision;
     History history;
+    std::string doubt;  ///< see doubt()
   };
   Ended run(Device& device, DeviceJob job, History history) const;
   Result<Verdict> verdict_of_run(Device& device, const Job& job, Ended ended);

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/enum_names.hpp"
+#include "judge_protocol/no_fields.hpp"
 
 namespace hone {
 
@@ -30,17 +31,13 @@ struct StageCall {
 };
 
 /// The judge needs the device exclusively. → QuietAnswer, once it has it
-struct QuietCall {
+struct QuietCall : NoFields {
   static constexpr std::string_view kName = "quiet";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 /// The judge shares the device again. → ShareAnswer, once no other judge measures
-struct ShareCall {
+struct ShareCall : NoFields {
   static constexpr std::string_view kName = "share";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 /// The judge offers to yield the device between two pieces of work. → YieldAnswer
@@ -55,10 +52,8 @@ struct YieldCall {
 };
 
 /// The judge has seen enough of the submission and wants its process to end. → EndedAnswer
-struct EndCall {
+struct EndCall : NoFields {
   static constexpr std::string_view kName = "end";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 using JudgeCall = std::variant<StageCall, QuietCall, ShareCall, YieldCall, EndCall>;
@@ -73,10 +68,8 @@ struct QuietAnswer {
   }
 };
 
-struct ShareAnswer {
+struct ShareAnswer : NoFields {
   static constexpr std::string_view kName = "share";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 struct YieldAnswer {
@@ -90,10 +83,8 @@ struct YieldAnswer {
 };
 
 /// Nothing of the submission is left.
-struct EndedAnswer {
+struct EndedAnswer : NoFields {
   static constexpr std::string_view kName = "ended";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 using HostAnswer = std::variant<QuietAnswer, ShareAnswer, YieldAnswer, EndedAnswer>;

@@ -10,6 +10,7 @@
 
 #include "judge_protocol/findings.hpp"
 #include "judge_protocol/form.hpp"
+#include "judge_protocol/no_fields.hpp"
 #include "judge_protocol/reference_error.hpp"
 #include "judge_protocol/settings.hpp"
 #include "model/plan.hpp"
@@ -31,17 +32,13 @@ struct EnumNames<TrustedRole> {
 using FormPlans = std::map<Form, Plan>;
 
 /// Asks for the facts of the device that the judge has opened. → FactsReply
-struct OpenRequest {
+struct OpenRequest : NoFields {
   static constexpr std::string_view kName = "open";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 /// Hands over the judge's own device code, built for this device. Descriptors: harness, known answer. → FactsReply
-struct EquipRequest {
+struct EquipRequest : NoFields {
   static constexpr std::string_view kName = "equip";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 /// Loads a reference or a baseline, which stays until it is dropped. Descriptors: see `from`. → InstalledReply, or
@@ -151,10 +148,8 @@ struct ForgetRequest {
 };
 
 /// Gives memory back that is kept for later use. No reply.
-struct TrimRequest {
+struct TrimRequest : NoFields {
   static constexpr std::string_view kName = "trim";
-  template <typename Self, typename Visit>
-  static void fields(Self&, Visit&) {}
 };
 
 using HostRequest = std::variant<OpenRequest, EquipRequest, InstallRequest, JudgeRequest,

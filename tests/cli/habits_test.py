@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from cli_test import GOLDEN, HONE, QUICK, hone
+from pseudo_terminal import read_terminal
 
 FREE = ("--endpoint", "tcp://127.0.0.1:0", "--control", "tcp://127.0.0.1:0")
 
@@ -74,14 +75,8 @@ class Waiting(unittest.TestCase):
         command = [HONE, "eval", "add_relu", str(GOLDEN / "correct_fast.cpp"), *QUICK]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as ran:
             os.close(theirs)
-            said = b""
-            try:
-                while part := os.read(ours, 1 << 16):
-                    said += part
-            except OSError:  # the other end has closed
-                pass
+            said = read_terminal(ours)
             self.assertEqual(ran.wait(240), 0)
-        os.close(ours)
         for words in (
             "starting the launcher",
             "reading plugins and tasks",

@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 from cli_test import HONE, hone
+from pseudo_terminal import read_terminal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "repo"))
 from words_test import PATTERN
@@ -23,14 +24,8 @@ def on_a_terminal(columns: int, *arguments: str) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     with subprocess.Popen([HONE, *arguments], stdout=theirs, stderr=subprocess.DEVNULL) as ran:
         os.close(theirs)
-        said = b""
-        try:
-            while part := os.read(ours, 1 << 16):
-                said += part
-        except OSError:  # the other end has closed
-            pass
+        said = read_terminal(ours)
         ran.wait(60)
-    os.close(ours)
     return said.decode().replace("\r\n", "\n")
 
 

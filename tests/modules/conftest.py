@@ -12,6 +12,7 @@ from module_folders import ENVIRONMENT, FOLDERS
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plugins/datasets/kernelbench"))
 sys.path.insert(0, str(ROOT / "tests/modules"))
+sys.path.insert(0, str(ROOT / "tests/cli"))
 sys.dont_write_bytecode = True
 
 sys.path[:0] = FOLDERS

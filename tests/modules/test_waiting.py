@@ -4,6 +4,8 @@ import os
 import pty
 import subprocess
 
+from pseudo_terminal import read_terminal
+
 MODULE = """import torch
 class Model(torch.nn.Module):
     def forward(self, x):
@@ -24,12 +26,6 @@ def test_eval_reports_that_it_waits_for_pytorch(hone_binary, python, tmp_path):
         [hone_binary, "eval", "m/plus", str(tmp_path / "new.py"), *sets], stdout=subprocess.DEVNULL, stderr=theirs
     ) as ran:
         os.close(theirs)
-        said = b""
-        try:
-            while part := os.read(ours, 1 << 16):
-                said += part
-        except OSError:  # the other end has closed
-            pass
+        said = read_terminal(ours)
         assert ran.wait(300) == 0, said.decode()
-    os.close(ours)
     assert "reading task m/plus (a module imports PyTorch first" in said.decode()
