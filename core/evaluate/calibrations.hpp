@@ -26,7 +26,7 @@ class Recent {
   void keep(const std::string& key, Finding finding) {
     keep_if(key, std::move(finding), [](const Finding*) { return true; });
   }
-  /// `is_better`: than what is known, null if nothing is.
+  /// `is_better` compares with the known finding, or null.
   void keep_if(const std::string& key, Finding finding,
                const std::function<bool(const Finding* known)>& is_better) {
     MutexLock lock(mutex_);

@@ -168,7 +168,7 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   DeviceResult result{std::move(judged->judgement), std::nullopt};
   if (!is_of_submission(result.judgement)) {
     slots_.drop(key);
-    kept_.forget_all();  // their memory may be what was missing
+    kept_.forget_all();  // the judge may have lacked their memory
   }
   if (judged->kept) {
     ++process.uses;

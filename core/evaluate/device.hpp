@@ -72,7 +72,7 @@ class Device {
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
   /// Kills the submission that is being judged; nothing begins if its job is over. [any thread]
   void cancel();
-  /// Likewise, for good: nothing is judged any more. [any thread]
+  /// Kills the submission and refuses all further jobs. [any thread]
   void close();
 
   TaskMemory& memory() { return shared_.memory; }

@@ -117,8 +117,8 @@ JudgeCallbacks Device::judge_callbacks() {
   };
   callbacks.share = [this] {
     const Status shares = wait_for_lanes([this] { return lock_.share(); });
-    // For the next ones, while what was measured is checked. Native code that has the device exclusively does not ask again
-    // before it is measured.
+    // Prepares processes for the next jobs while the judge checks the timed outputs. An exclusive lane measures on without
+    // another call of this kind.
     if (shares && !lock_.is_exclusive()) pool_.open_ahead();
     return shares;
   };

@@ -31,7 +31,7 @@ LaneLock::~LaneLock() {
   std::erase(lock_.lanes_, this);
 }
 
-/// The lanes that are on the device, and what they do there.
+/// The lanes on the device, for how long, and the step of each.
 std::string LaneLock::holders() const {
   std::string text;
   for (const LaneLock* other : lock_.lanes_) {

@@ -16,9 +16,9 @@ class LaneLock;
 
 /// One device's lock. [any thread]
 ///
-/// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the others
-/// keep what they have there, but it stands still, and they wait to share the device again. An exclusive lane has nothing of
-/// others on the device at all. Lanes that wait for timing come before lanes that wait to share, in order.
+/// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the other
+/// lanes keep their processes and memory on it, run nothing, and wait to share it again. For exclusive use, all other lanes
+/// must have left the device. Lanes that wait for timing come before lanes that wait to share, in order.
 ///
 /// No wait is silent or endless: every `kWarnSeconds` the log names the lanes that hold the device and their work, and after
 /// `seconds_max` the wait fails.

@@ -1,5 +1,5 @@
-// A module's first run, in a jail without a device: what it compiles travels with it, and what cannot be imported or
-// compiled costs no device.
+// A module's first run, in a jail without a device. Its compiled kernels are kept for the device, and a module that cannot be
+// imported or compiled never gets one.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace hone {
 
-/// The part of a module that is certain to fail. `kNone`: no part is. `kHindered`: an extension was not built, and the
+/// The part of a module that is certain to fail. `kNone`: no certain failure. `kHindered`: an extension was not built, and the
 /// machine may be the reason. `kLink`: the linker refused an extension, kBuild: a compiler.
 enum class DryRunFailure { kNone, kLoad, kRun, kBuild, kLink, kHindered };
 template <>
@@ -26,7 +26,7 @@ struct EnumNames<DryRunFailure> {
 };
 bool is_of_extension(DryRunFailure failure);  ///< kBuild, kLink or kHindered
 
-/// What a submission's process says of itself, which is believed of it alone.
+/// The report of a dry run. It is untrusted: it affects the verdict of this submission alone.
 struct DryRun {
   DryRunFailure failure = DryRunFailure::kNone;
   std::string words;  ///< the exception raised there, or the compiler's output for an extension
@@ -39,7 +39,7 @@ struct DryRun {
 /// Reads the answer of a dry run, three lines.
 /// 1. Nothing, "load MESSAGE", "run MESSAGE", or "build KIND MESSAGE", and likewise "link" and "hindered".
 /// 2. The kernels and operators that it started, as JSON.
-/// 3. What was compiled, for the process on a device, without a newline.
+/// 3. The compiled code, for the process on a device, without a newline.
 Result<DryRun> read_dry_run(std::string bytes);
 
 /// [any thread] `device`: what there will be, as dry_run_module.py reads it. An Error says nothing about the artifact;

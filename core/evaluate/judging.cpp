@@ -120,7 +120,8 @@ Result<Verdict> Judging::verdict_of_run(Device& device, const Job& job, Ended en
   const Result<DeviceResult>& result = ended.last.result;
   if (decision.next == Next::kFault) return ended.scored.error();
   if (decision.next == Next::kAskKnownAnswer) {
-    log_warning("evaluate", "task " + job.submission.task->id + ": a known answer is judged (" +
+    log_warning("evaluate", "task " + job.submission.task->id +
+                                ": judging a known answer, because all attempts failed (" +
                                 std::string(enum_name(decision.reason)) +
                                 "): " + ended.scored.error().message);
     // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the

@@ -32,14 +32,14 @@ class LaneWork {
   }
   const std::string& text() const { return text_; }
 
-  /// From now on the job has so much time of its own.
+  /// Starts the job's time limit.
   void allow(double seconds) { ends_s_ = monotonic_s() + seconds; }
   double ends_s() const { return ends_s_; }
   /// The job has waited for other lanes since then, before its work began.
   void report_wait(double from_s) const {
     if (waited_) waited_(from_s, monotonic_s());
   }
-  /// Likewise, while the judge worked: that is none of the job's own time.
+  /// Reports a wait during the judge's work, and excludes it from the job's time limit.
   void note_wait(double from_s) {
     ends_s_ += monotonic_s() - from_s;
     report_wait(from_s);

@@ -76,10 +76,10 @@ Error TaskMemory::not_enough(const Task& task, const Error& error) const {
   const DeviceMemory memory = device();
   if (expected <= memory.whole()) {
     return unavailable(error.message + "; " + task.id + " needs about " + gib_text(expected) +
-                       " and had the device's " + gib_text(memory.bytes) +
-                       " to itself: see whether other programs use the device");
+                       " and had all " + gib_text(memory.bytes) +
+                       " of the device; check whether other programs use it");
   }
-  return failed_precondition(error.message + "; by its tensors " +
+  return failed_precondition(error.message + "; estimated from the sizes of its tensors: " +
                              refusal_text(task.id, expected, memory.bytes));
 }
 

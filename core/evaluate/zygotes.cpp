@@ -48,9 +48,9 @@ bool Zygotes::may_copy() {
   may_copy_ = foreign.empty();
   if (!*may_copy_) {
     log_warning("evaluate", foreign +
-                                ": not root's alone to write, so that interpreters of modules are "
-                                "started one by one, which takes seconds each; chown -R root it, "
-                                "or run hone as its owner");
+                                ": users other than root can write to it, so hone cannot fork "
+                                "modules from a zygote, and each start takes seconds; chown -R "
+                                "root it, or run hone as its owner");
   }
   return *may_copy_;
 }
@@ -111,7 +111,7 @@ Result<std::unique_ptr<Process>> Zygotes::spawn(const SpawnRequest& request, Use
   auto process = launcher->spawn(request);
   if (process || process.error().code != Code::kDeadlineExceeded) return process;
   log_warning("evaluate", "zygotes: " + process.error().message +
-                              "; they are ended with all that they started, and begun anew");
+                              "; hone ends the zygote with all its processes and starts another");
   MutexLock lock(mutex_);
   Zygote& zygote = use == Use::kTrusted ? trusted_ : submissions_;
   if (zygote.launcher == launcher) {

@@ -54,6 +54,10 @@ Judgement wrong(std::string reason) {
   return judged;
 }
 
+Judgement busy_device() {
+  return fault(unavailable("the device is busy: other processes have work on it"));
+}
+
 Judgement correct_so_far() {
   Judgement judged;
   judged.verdict.outcome = Outcome::kCorrect;

@@ -30,6 +30,8 @@ Judgement load(const InputSet& set, Runner& runner, const Layout& layout, std::u
 Judgement cheated(std::string reason);
 /// The outcome `wrong`, stage "check".
 Judgement wrong(std::string reason);
+/// The fault of a device that cannot be measured, because other processes use it.
+Judgement busy_device();
 /// `correct`, as far as it has come.
 Judgement correct_so_far();
 bool passed(const Judgement& judgement);

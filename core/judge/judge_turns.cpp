@@ -47,7 +47,7 @@ Status Judge::await_quiet() {
 /// What others have on the device is not to be part of what a baseline takes.
 Judgement Judge::expect_still() {
   if (!beside_others_ || workbench_->is_still()) return correct_so_far();
-  return fault(unavailable("the device was not still: other processes have work on it"));
+  return busy_device();
 }
 
 /// Yields the device to a judge that waits to measure. With `stand_still` the host is asked twice: whether a judge waits, and

@@ -19,8 +19,8 @@ struct SessionHost {
   std::function<void(JudgeStage)> progress;  ///< hears that a stage begins
 
   // Of runners that withhold (modules on a device):
-  /// `quiet` returns once no context is being made on the device and no other judge uses it. Others may measure before that,
-  /// and again from `share` on, which returns once none does: the submission is frozen meanwhile, or has ended.
+  /// `quiet` waits for exclusive use of the device, without new contexts. `share` ends that, and returns once no other judge
+  /// measures. The submission is frozen or has ended during both.
   std::function<Status()> quiet = nullptr, share = nullptr;
   /// Yields the device to judges that wait to measure. Called between two pieces of work, while the device is shared.
   /// `stand_still` freezes the submission first, if a judge waits; null: nothing to freeze.

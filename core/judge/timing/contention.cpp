@@ -64,7 +64,7 @@ Judgement Contention::expect_still_device(double patience_s) const {
   do {
     if (others_stand()) return correct_so_far();
   } while (input_.now_s() < ends_s);
-  return fault(unavailable("the device was not still: other processes have work on it"));
+  return busy_device();
 }
 
 bool Contention::others_present() const {

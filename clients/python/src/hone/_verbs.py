@@ -57,7 +57,7 @@ class Asynchronous:
 
 
 class Verb(Generic[P, T]):
-    """Makes a method that builds a request a method that sends it and returns what was read.
+    """Turns a method that builds a request into one that sends it and returns the decoded reply.
 
     On a subclass of ``Blocking`` it is a function, on one of ``Asynchronous`` a coroutine function.
     """

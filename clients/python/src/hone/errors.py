@@ -18,7 +18,7 @@ __all__ = [
 
 
 class HoneError(Exception):
-    """A request failed. The message has what was found and what was expected.
+    """A request failed. The message says what the server found and expected.
 
     Attributes:
         code: The protocol's name, such as ``"not_found"``.

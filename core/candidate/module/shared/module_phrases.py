@@ -1,4 +1,4 @@
-"""What is read out of text that others wrote: exceptions of torch, and output of the compilers of an extension.
+"""Reads foreign text: exceptions of torch, and output of the compilers of an extension.
 
 No other file here decides by such text whether a submission or the machine failed. Golden cases:
 tests/modules/test_phrases.py.

@@ -29,8 +29,8 @@ std::string architecture_trouble(const std::string& architecture, int major, int
   if (old && std::find(std::begin(kKnownToOld), std::end(kKnownToOld), architecture) ==
                  std::end(kKnownToOld)) {
     return "architecture '" + architecture +
-           "', expected 'gfx908' or 'gfx90a': a hiprtc this old dies of others; name a clang++ as "
-           "the compiler, or install ROCm 6";
+           "', expected 'gfx908' or 'gfx90a': this version of hiprtc crashes for others; set the "
+           "compiler to a clang++, or install ROCm 6";
   }
   return {};
 }

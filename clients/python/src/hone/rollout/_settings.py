@@ -15,7 +15,7 @@ DEFAULT_TURNS = 4
 
 
 class UsageError(ValueError):
-    """A setting is wrong. The message has what was found and what was expected."""
+    """A setting is wrong. The message names the found and the expected value."""
 
 
 @dataclass(frozen=True)
